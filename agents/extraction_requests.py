@@ -57,12 +57,6 @@ def calls_of(kb: KnowledgeBase, chunks: Sequence[Chunk], most_tokens: int, most_
 
     A build that was interrupted has stored its last calls. They are made again with the same chunks, so the cached
     responses of calls that were already paid for are used.
-
-    Args:
-        kb: the knowledge base.
-        chunks: the chunks to extract.
-        most_tokens: how many tokens of text a call may read.
-        most_calls: the maximum number of calls.
     """
     sizes = {chunk.id: estimate_tokens(chunk.text) for chunk in chunks}
     stored_calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if sizes.keys() >= set(call)]

@@ -59,10 +59,6 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_
 
     A step that is a coroutine function runs on the event loop; any other step runs in a thread. The node can also be
     invoked synchronously.
-
-    Args:
-        step: takes the state, and the run's `runtime` if it has a parameter of that name.
-        abandon: called with the state if the step fails or is cancelled, to end its run.
     """
     takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
 

@@ -35,13 +35,7 @@ class ProcessModels(ABC):
     """The models of a process, shared by its threads; each is loaded when it is first needed."""
 
     def __init__(self, settings: Settings, embedder: Embedder | None, reranker: Reranker | None) -> None:
-        """Prepare, without loading a model yet.
-
-        Args:
-            settings: the settings, which name the models.
-            embedder: used instead of the embedding model that the settings name.
-            reranker: used instead of the reranker that the settings name.
-        """
+        """Prepare, without loading a model yet."""
         self.settings = settings
         self._embedder = embedder
         self._models = EmbeddingModels(settings, self._load_embedder)
@@ -102,12 +96,6 @@ class ProcessModels(ABC):
         """Return the reasoner that the settings name: a language model if an endpoint is set, else the rules.
 
         The same arguments return the same reasoner.
-
-        Args:
-            name: the knowledge base in whose ledger calls are recorded.
-            models: the models of steps that use another model than the settings name (see `run_checks`).
-            calls: the accounts that record calls, such as those of a leased snapshot; None means those of this
-                process's connection to the knowledge base.
         """
         # The rules make no calls, so they have no accounts.
         accounts = (calls or self._calls(name)) if self.settings.uses_llm else None
@@ -171,10 +159,6 @@ class ProcessModels(ABC):
         """Yield a reasoner that works without a knowledge base, and the accounts of its calls.
 
         Responses are cached in a separate ledger in the home folder, so no call is paid twice.
-
-        Args:
-            token_limit: how many tokens may be paid from now on. Once they are spent, calls raise BudgetExceeded. None
-                means no limit.
         """
         with self.standalone_calls(token_limit) as calls:
             yield self._make_reasoner(calls), calls

@@ -79,11 +79,6 @@ def resumed_run() -> str:
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
     """Check that a run that was started through a server may read the files that its input names.
 
-    Args:
-        files: paths.
-        schema: a seed's name, or a path.
-        folders: the folders that may be read (BANYAN_SERVER_DOCUMENTS), separated as in PATH.
-
     Raises:
         IngestError: a file is outside these folders, whether it exists or not.
     """
@@ -104,11 +99,6 @@ class ModelChoiceError(BanyanError):
 
 def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: bool) -> None:
     """Check that the steps of a question may use the models that it chooses.
-
-    Args:
-        models: the chosen models by step; other steps use the model of the settings.
-        settings: the settings, which say whether there is an endpoint, and name the models to choose from.
-        served: the question comes from a server's client, which may choose only models that the settings name.
 
     Raises:
         ModelChoiceError: a step or model cannot be chosen; the message says which can.

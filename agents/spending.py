@@ -45,9 +45,6 @@ class Spending:
     def check_prices(self, max_cost: float | None) -> None:
         """Check, before anything is paid, that the price file can be read and has the prices that a cost limit needs.
 
-        Args:
-            max_cost: the limit of a build's cost; None means no limit, which needs no prices.
-
         Raises:
             PricesError: the file cannot be read, or the price of a model is missing.
         """
@@ -65,12 +62,6 @@ class Spending:
         """Return a run's budget, or None if it has no limit.
 
         What the run has spent already, perhaps in another process, is charged to the budget.
-
-        Args:
-            run: the run's id.
-            max_tokens: the limit of prompt and completion tokens together; None means no limit.
-            max_cost: the limit in the currency of the price file; None means no limit.
-            calls: returns the accounts of the knowledge base that the run writes to.
         """
         if max_tokens is None and max_cost is None:
             return None

@@ -27,15 +27,7 @@ def chunks_left(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
 
 
 def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, prices: Prices) -> BuildReport:
-    """Return the summary of a build.
-
-    Args:
-        kb: the knowledge base.
-        state: the build's state.
-        reader: the fingerprint of the reasoner that extracts and of its instructions.
-        stopped: why the build ended early, or "".
-        prices: the prices of models, from which the cost is computed.
-    """
+    """Return the summary of a build."""
     outdated = kb.documents.count_to_reread(find_outdated(kb.extractions.count_fingerprints(), reader))
     spent = kb.calls.total(state["run"])
     costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]

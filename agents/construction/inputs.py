@@ -34,12 +34,6 @@ class NoModelError(BanyanError):
 def check_model(*, uses_llm: bool, reread: bool = False, batch: bool = False, fresh_verdicts: bool = False) -> None:
     """Check that a model is set if an option needs one.
 
-    Args:
-        uses_llm: whether a model is set.
-        reread: documents are extracted again; the rules would replace extractions that a model was paid for.
-        batch: calls are answered in batches, which only a model's endpoint has.
-        fresh_verdicts: a model judges again which entities are the same.
-
     Raises:
         NoModelError: an option needs a model, and none is set.
     """
@@ -151,11 +145,6 @@ class FolderChanges(NamedTuple):
 def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> FolderChanges:
     """Compare the files in a folder with the documents that a knowledge base has read from it.
 
-    Args:
-        stored: the documents of the knowledge base; None if there is none yet.
-        folder: the folder.
-        limits: which files of the folder are read.
-
     Raises:
         IngestError: the folder does not exist; or it was built as part of another folder; or it has no files although
             the knowledge base has documents from it, as when its disk is not mounted.
@@ -191,12 +180,6 @@ def without_replaced_files(stored: Documents, read: Iterator[Document], home: Pa
 
     Two documents can have the same id if their files have the same name. A new file may replace the document of another
     file only if that file no longer exists (its folder was moved), or if the texts are the same.
-
-    Args:
-        stored: the documents of the knowledge base.
-        read: the documents that were read.
-        home: the folder in which a server stores uploads; an upload always replaces the document of its name.
-        failures: receives the failures.
     """
     for document in read:
         before, now = map(_file_of, (stored.source(document.id), document.source))
@@ -215,12 +198,6 @@ def note_moved_files(stored: Documents, read: Iterator[Document], home: Path, mo
     """Yield the documents, and note which of them are probably files that were moved.
 
     That is so if a document is new and has the same text as a stored document whose file no longer exists.
-
-    Args:
-        stored: the documents of the knowledge base.
-        read: the documents that were read.
-        home: the folder in which a server stores uploads; it deletes them after reading, so they count as existing.
-        moved: receives "OLD ID -> NEW ID" for each moved file.
     """
     missing_files: dict[bytes, str] | None = None  # computed for the first new document: it reads all stored ones
     for document in read:

@@ -29,18 +29,7 @@ _WORDS: dict[Language, dict[str, str]] = {
 
 def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,
                    abstain_below: float) -> Answer:
-    """Return an answer that shows the short answer, if there is one, and below it the quotes.
-
-    Args:
-        question: the question.
-        draft: quotes as claims, the best first.
-        passages: the evidence; quotes name its items by number, from 1.
-        documents: the sources.
-        abstain_below: a draft of less confidence abstains; its quotes are shown all the same.
-
-    Returns:
-        The answer in the question's language, every quote cited.
-    """
+    """Return an answer that shows the short answer, if there is one, and below it the quotes."""
     phrases = _WORDS[language_of(question)]
     # `cite` shows no quotes of a draft that it does not trust, so it is given full confidence.
     quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject")
