@@ -1,10 +1,15 @@
 """Ask a model about a schema: which elements fit a sample of the documents, and which new labels mean the same."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from ..graph_store.evolution.elements import KIND_NAMES, find_element
 from ..graph_store.evolution.forgetting import CORE
 from ..graph_store.knowledge_base import KnowledgeBase
+from ..ingest.chunking import chunk_document
+from ..ingest.loaders import FORMATS, IngestError, load_documents
+from ..ingest.reading import Limits, LoadFailure
 from ..models.llm.inferring import SchemaWriter
 from ..runtime.event_loop import run
 from ..schemas.delta import Decided, Decision
@@ -38,6 +43,42 @@ def core_schema() -> GraphSchema:
                        attribute_types=tuple(a for a in general.attribute_types if a.name in _CORE_ATTRIBUTES))
 
 
+class Inferred(NamedTuple):
+    """A schema proposed for files, and what was read for it."""
+
+    graph_schema: GraphSchema
+    documents: int
+    excerpts: int
+
+
+def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, max_tokens: int,
+                 on_failure: Callable[[LoadFailure], None]) -> Inferred:
+    """Let a model propose a compact schema for the documents in some files.
+
+    Args:
+        writer: asks the model.
+        paths: files and folders.
+        limits: limits on reading a file.
+        max_tokens: the most tokens of a chunk.
+        on_failure: called with each file that cannot be read.
+
+    Raises:
+        IngestError: there is nothing to read.
+        ReasonerError: a call failed for good.
+        BudgetExceeded: a call would exceed the budget.
+    """
+    chunks: list[Chunk] = []
+    documents = 0
+    for document in load_documents(list(paths), limits=limits, on_failure=on_failure):
+        documents += 1
+        chunks += chunk_document(document, max_tokens=max_tokens, overlap_tokens=0)
+    if not chunks:
+        raise IngestError(f"there is nothing to read in {', '.join(map(str, paths))}: name files, or folders with "
+                          f"files, of these formats: {', '.join(FORMATS)}")
+    excerpts = choose_excerpts(chunks, sum(len(chunk.text) for chunk in chunks))
+    return Inferred(run(propose_schema, writer, excerpts), documents, sum(map(len, excerpts)))
+
+
 def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]:
     """Choose excerpts of documents for a model to read, and return them by call (one call, two for large inputs).
 
@@ -63,11 +104,7 @@ def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]
 
 
 async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -> GraphSchema:
-    """Let a model add elements to the core schema, and return the result.
-
-    Args:
-        writer: asks the model.
-        calls: the excerpts that each call reads; a call adds to the schema that the call before it returned.
+    """Let a model add elements to the core schema; each call adds to the schema that the one before it returned.
 
     Raises:
         ReasonerError: a call failed for good.

@@ -12,7 +12,7 @@ from ...models.llm.inferring import SchemaWriter
 from ...runtime.event_loop import run
 from ...schemas.delta import Candidate, Decision, ElementKind
 from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
-from ...schemas.review import HOW_IN_WORDS, ReviewError, action_request, read_answer, review_config
+from ...schemas.review import ACTION, HOW, ReviewError, action_request, read_answer
 from ..schema_proposal import SAMPLE, choose_excerpts, core_schema, propose_schema, reasons_of
 
 REVIEWED_AT_ONCE = 20
@@ -51,30 +51,21 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
     """Build the value of the interrupt that a person answers: LangChain's `HITLRequest` with further keys.
 
     Front ends for LangChain show `action_requests` and `review_configs`. For other programs, `delta` has the candidates
-    with all their evidence, and the other keys are texts that say how to answer in words.
-
-    Args:
-        knowledge_base: the name of the knowledge base.
-        candidates: the elements to decide on, at least one.
-        error: why the previous answer could not be applied, or "".
-        question: what the person is asked; "" asks which candidates may join the schema.
+    with all their evidence. `error` says why the previous answer could not be applied.
     """
-    count, first = len(candidates), candidates[0].name
+    count = len(candidates)
     wrong = f"nothing was changed: {error}" if error else ""
     descriptions = [f"{number}. {_summary(candidate)}" for number, candidate in enumerate(candidates, 1)]
     if wrong:  # The standard form has no place for an error.
         descriptions[0] = f"{wrong}\n\n{descriptions[0]}"
     return {
         "action_requests": [*map(action_request, candidates, descriptions)],
-        "review_configs": [review_config()],
+        "review_configs": [{"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
         "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
         **({"error": wrong} if wrong else {}),
         "question": question or f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no "
                                 f"name for {'them' if count > 1 else 'it'}. What may join the schema?",
-        "how_to_answer": f"{HOW_IN_WORDS[0].upper()}{HOW_IN_WORDS[1:]}. Or give the decisions as data (last example).",
-        "examples": ["accept", "reject", f"accept 1{', reject 2' if count > 1 else ''}", "rename 1 to a_better_name",
-                     {"decisions": [{"kind": candidates[0].kind, "name": first, "verdict": "accept", "why": "..."}],
-                      "who": "your name"}],
+        "how_to_answer": HOW,
         "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
     }
 

@@ -10,11 +10,12 @@ import typer
 from rich.table import Table
 
 from ...agents.construction.asked_review import REVIEWED_AT_ONCE
-from ...agents.inference import infer_schema
 from ...agents.resources import Resources
+from ...agents.schema_proposal import infer_schema
 from ...agents.thresholds import support_in
-from ...api.progress import track
 from ...graph_store.layout import Layout
+from ...ingest.reading import LoadFailure
+from ...models.llm.inferring import SchemaWriter
 from ...schemas.delta import Candidate, Verdict
 from ...schemas.formats.schema_loading import YAML_SUFFIXES, dump_schema, load_schema
 from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement
@@ -33,7 +34,6 @@ Form = Annotated[Literal["json", "yaml"] | None, typer.Option("--format", help="
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file (.json, .yaml).")]
 
 _MARKS = {"added": "[green]+[/green]", "removed": "[red]-[/red]", "changed": "[yellow]~[/yellow]"}
-_DEFAULT_SAMPLE = 40
 
 
 @schema_app.command()
@@ -264,22 +264,25 @@ def infer(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to sample.")],
     output: Output = None, form: Form = None,
     name: Annotated[str, typer.Option(help="Name of the schema.")] = "inferred",
-    sample: Annotated[int, typer.Option(min=1, help="How many chunks to read, spread over the documents.")]
-    = _DEFAULT_SAMPLE,
     max_tokens: MaxTokens = None,
 ) -> None:
-    """Infer a compact seed schema from a sample of documents, for you to edit; an LLM's responses are cached."""
-    with open_resources() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, calls):
+    """Let a model propose a compact seed schema from a sample of documents, for you to edit; responses are cached."""
+
+    def report_failure(failed: LoadFailure) -> None:
+        err.print(f"[yellow]not read:[/yellow] {on_a_line(f'{failed.path}: {failed.reason}')}", soft_wrap=True)
+
+    with open_resources() as resources, resources.standalone_calls(max_tokens) as calls:
+        settings = resources.settings
+        if not settings.uses_llm:
+            raise CommandError("only a model proposes a schema, and none is set: set BANYAN_LLM_BASE_URL and "
+                               "BANYAN_LLM_MODEL, or edit a seed schema: banyan schema show general -o schema.yaml")
         before = calls.total()
-        with track(err, "sample") as progress:
-            inferred = infer_schema(resources, reasoner, paths, calls=calls, name=name, chunks=sample,
-                                    progress=progress)
+        inferred = infer_schema(SchemaWriter(settings, calls), paths, resources.limits, settings.chunk_tokens,
+                                report_failure)
         after = calls.total()
-    for line in inferred.files_failed:
-        err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}", soft_wrap=True)
-    schema = inferred.graph_schema
+    schema = inferred.graph_schema.model_copy(update={"name": name})
     tokens = after.prompt + after.completion - before.prompt - before.completion
-    err.print(f"from {inferred.chunks} chunks of {inferred.documents} documents: "
+    err.print(f"from {inferred.excerpts} excerpts of {inferred.documents} documents: "
               f"{len(schema.entity_types)} entity types, {len(schema.relation_types)} relations, "
               f"{len(schema.attribute_types)} attributes; "
               f"{after.calls - before.calls} calls, {tokens} tokens", soft_wrap=True)

@@ -201,10 +201,11 @@ def test_a_decision_needs_its_scope_and_is_no_way_around(clients, waiting):
     thread = clients["writer"].threads.create()["thread_id"]
     build(clients["writer"], thread, input={"knowledge_base": "two", "documents": GIVEN}, context=REVIEW)
     with refused(403, "lacks the scope review"):
-        build(clients["writer"], thread, input=None, command={"resume": "accept"}, context=REVIEW)
+        build(clients["writer"], thread, input=None, command={"resume": {"all": "accept"}}, context=REVIEW)
     own = clients["reviewer"].threads.create()["thread_id"]
-    for command in ({"goto": "ingest", "update": {"knowledge_base": "two"}}, {"resume": "accept", "goto": "ingest"}):
+    for command in ({"goto": "ingest", "update": {"knowledge_base": "two"}},
+                    {"resume": {"all": "accept"}, "goto": "ingest"}):
         with refused(403, "lacks the scope write"):
             build(clients["reviewer"], own, input=None, command=command)
-    report = build(clients["all"], waiting, input=None, command={"resume": "accept"}, context=REVIEW)["report"]
+    report = build(clients["all"], waiting, input=None, command={"resume": {"all": "accept"}}, context=REVIEW)["report"]
     assert report["schema_version"] == 2

@@ -96,8 +96,7 @@ def test_a_build_with_review_stops_with_what_a_person_can_read(reviewed):
     assert steps == ["read", "extract"]
     assert waiting["next"] == ["accept_or_reject"]
     (asked,) = waiting["interrupts"]
-    assert list(asked["value"]) == ["action_requests", "review_configs", "title", "question", "how_to_answer",
-                                    "examples", "delta"]
+    assert list(asked["value"]) == ["action_requests", "review_configs", "title", "question", "how_to_answer", "delta"]
     assert asked["value"]["title"] == "Schema review of 'chess': 1 candidate"
     (action,) = asked["value"]["action_requests"]
     shown = action["description"]

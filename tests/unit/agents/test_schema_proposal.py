@@ -1,11 +1,14 @@
 """A schema that fits: which excerpts a model reads, what becomes of its proposal, and how a build uses it."""
 
 import random
+from pathlib import Path
 
 import pytest
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
-from banyan.agents.schema_proposal import choose_excerpts, core_schema
+from banyan.agents.schema_proposal import choose_excerpts, core_schema, infer_schema
+from banyan.ingest.loaders import IngestError
+from banyan.ingest.reading import Limits
 from banyan.models.llm.inferring import MOST, SchemaWriter, merge_proposal
 from banyan.models.llm.wire import ProposedSchema
 from banyan.schemas.documents import Chunk
@@ -126,6 +129,16 @@ def test_a_build_proposes_its_schema_once(fitted):
     shop.build(shop.write({"c.txt": "Cem:Person --leads--> Acme:Organization."}))
     assert len(shop.endpoint.sent) == 1
     assert shop.problems() == []
+
+
+def test_a_schema_is_inferred_for_files(fitted):
+    shop, failed = fitted(PROPOSAL), []
+    with shop.resources() as resources, resources.standalone_calls() as calls:
+        writer = SchemaWriter(resources.settings, calls, lambda _: shop.endpoint)
+        found = infer_schema(writer, [*map(Path, shop.write(TEXTS))], Limits(), 300, failed.append)
+        assert (found.graph_schema, found.documents, found.excerpts, failed) == (proposed(), 2, 2, [])
+        with pytest.raises(IngestError, match="nothing to read"):
+            infer_schema(writer, [*map(Path, shop.write({"empty.txt": ""}))], Limits(), 300, failed.append)
 
 
 def test_a_person_reviews_the_proposal(fitted):
