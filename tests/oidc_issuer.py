@@ -8,12 +8,30 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 
-from joserfc import jws
-from joserfc.jwk import ECKey, Key, KeySet, RSAKey
+import jwt
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 AUDIENCE = "banyan-tests"
+
+
+class SigningKey(NamedTuple):
+    """A private key with the name under which it is published."""
+
+    kid: str
+    private: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey
+
+    @classmethod
+    def rsa(cls, kid: str) -> "SigningKey":
+        """A new RSA key."""
+        return cls(kid, rsa.generate_private_key(65537, 2048))
+
+    def published(self) -> dict[str, Any]:
+        """The public key as an issuer publishes it."""
+        shown = jwt.algorithms.RSAAlgorithm.to_jwk(self.private.public_key(), as_dict=True)
+        return {**shown, "kid": self.kid, "use": "sig", "alg": "RS256"}
 
 
 class Issuer:
@@ -21,16 +39,16 @@ class Issuer:
 
     def __init__(self, url: str = "http://127.0.0.1:9") -> None:
         self.url = url
-        self.key: Key = RSAKey.generate_key(2048, {"kid": "first", "use": "sig", "alg": "RS256"})
+        self.key = SigningKey.rsa("first")
         self.asked: list[str] = []
         self.published: dict[str, Any] = {}
         self.publish(self.key)
 
-    def publish(self, *keys: Key, **more: Any) -> None:
+    def publish(self, *keys: SigningKey, **more: Any) -> None:
         """Let these keys be known, and these values of the discovery document."""
         self.published["/.well-known/openid-configuration"] = {
             "issuer": self.url, "jwks_uri": f"{self.url}/keys", **more}
-        self.published["/keys"] = KeySet(list(keys)).as_dict(private=False)
+        self.published["/keys"] = {"keys": [key.published() for key in keys]}
 
     def settings(self) -> dict[str, str]:
         """What the server has to be set to."""
@@ -40,27 +58,27 @@ class Issuer:
         """The same as variables of an environment."""
         return {f"BANYAN_{name.upper()}": value for name, value in self.settings().items()}
 
-    def token(self, scopes: str = "", *, key: Key | None = None, algorithm: str = "RS256", **claims: Any) -> str:
+    def token(self, scopes: str = "", *, key: SigningKey | None = None, algorithm: str = "RS256", **claims: Any) -> str:
         """A token, right in all but what is given; a claim that is None is left out."""
         key = key or self.key
         now = int(time.time())
         all_claims = {"iss": self.url, "aud": AUDIENCE, "sub": "ann", "iat": now, "exp": now + 600, "bases": "*",
                       "scope": " ".join(f"banyan:{scope}" for scope in scopes.split())} | claims
-        header = {"alg": algorithm, **({"kid": key.kid} if key.kid else {})}
         # As JSON of ASCII alone, which also has letters that no encoding has.
         payload = json.dumps({name: value for name, value in all_claims.items() if value is not None})
-        return jws.serialize_compact({"typ": "JWT", **header}, payload, key, algorithms=[algorithm])
+        return jwt.api_jws.encode(payload.encode(), key.private, algorithm, {"kid": key.kid})
 
     def bad_tokens(self, scopes: str) -> dict[str, str]:
         """Tokens that do not count, each for one reason."""
         now = int(time.time())
         good = self.token(scopes)
         head, body, signature = good.split(".")
-        other = RSAKey.generate_key(2048, {"kid": self.key.kid})
+        other = SigningKey.rsa(self.key.kid)
         unsigned = _base64(b'{"alg":"none","typ":"JWT"}')
         # What everybody knows, the public key, taken for a secret that both sides share.
         shared = f"{_base64(json.dumps({'alg': 'HS256', 'kid': self.key.kid}).encode())}.{body}"
-        by_secret = hmac.digest(self.key.as_pem(private=False), shared.encode(), "sha256")
+        public = self.key.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        by_secret = hmac.digest(public, shared.encode(), "sha256")
         return {
             "expired": self.token(scopes, exp=now - 60), "without end": self.token(scopes, exp=None),
             "not yet": self.token(scopes, nbf=now + 120), "of another issuer": self.token(scopes, iss="https://evil"),
@@ -68,22 +86,13 @@ class Issuer:
             "for nobody": self.token(scopes, aud=None), "of nobody": self.token(scopes, sub=None),
             "of an empty subject": self.token(scopes, sub=""),
             "signed by another": self.token(scopes, key=other),
-            "signed by a key that is not known": self.token(scopes, key=RSAKey.generate_key(2048, {"kid": "other"})),
-            "signed by a curve of others": self.token(scopes, key=ECKey.generate_key("P-256", {"kid": "first"}),
-                                                      algorithm="ES256"),
+            "signed by a key that is not known": self.token(scopes, key=SigningKey.rsa("other")),
+            "signed by a curve of others": self.token(scopes, key=SigningKey(
+                "first", ec.generate_private_key(ec.SECP256R1())), algorithm="ES256"),
             "unsigned": f"{unsigned}.{body}.", "unsigned, with a signature": f"{unsigned}.{body}.{signature}",
             "signed by a shared secret": f"{shared}.{_base64(by_secret)}",
             "changed": f"{head}.{body[:-4]}AAAA.{signature}", "without a signature": f"{head}.{body}.",
             "no token": "a.b.c"}
-
-    def read_json(self, url: str) -> Any:
-        """What is published at an address, as `oidc.read_json` reads it, without a socket."""
-        return self.published[self._path(url)]
-
-    def _path(self, url: str) -> str:
-        path = url.removeprefix(self.url)
-        self.asked.append(path)
-        return path
 
 
 def _base64(data: bytes) -> str:
@@ -96,7 +105,8 @@ def serving() -> Iterator[Issuer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found = issuer.published.get(issuer._path(self.path), 404)
+            issuer.asked.append(self.path)
+            found = issuer.published.get(self.path, 404)
             self.send_response(found if isinstance(found, int) else 200)
             if found == 302:
                 self.send_header("Location", f"{issuer.url}/elsewhere")

@@ -53,7 +53,7 @@ class There(NamedTuple):
 def issuer():
     issuer = oidc_issuer.Issuer()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(clients, "read_json", issuer.read_json)
+        patch.setattr(clients._IssuerKeys, "fetch_data", lambda _: issuer.published["/keys"])
         yield issuer
 
 
