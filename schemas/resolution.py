@@ -6,9 +6,8 @@ from pydantic import Field
 
 from .documents import Frozen
 
-Rule = Literal["manual", "verdict", "stated", "key", "date", "spelling", "article", "accents", "legal_form", "title",
-               "inverted", "qualifier", "place", "numeral", "spacing", "order", "middle_name", "initials", "acronym",
-               "plural", "similar", "meaning", "surroundings"]
+Rule = Literal["manual", "verdict", "stated", "key", "date", "spelling", "legal_form", "title", "qualifier", "place",
+               "person", "acronym", "meaning"]
 """The reason to consider two names the same; a score combines its strength with other evidence."""
 
 

@@ -76,16 +76,10 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
 
 def check_carried_out(graph: ResolvedGraph, aliases: Mapping[str, AliasRow], verdict: Verdict,
                       pair: tuple[str, str]) -> None:
-    """Check that a decision took effect: that two entities are now merged, or are now split.
-
-    Args:
-        graph: the graph before the decision.
-        aliases: the aliases after the decision, by entity.
-        verdict: the decision.
-        pair: the two entities.
+    """Check by the new aliases that two entities are now merged, or are now split.
 
     Raises:
-        EntityDecisionError: it had no effect, because of an earlier decision on members of their groups.
+        EntityDecisionError: they are not, because of an earlier decision on members of their groups.
     """
     first, second = (row.canonical if (row := aliases.get(entity)) else entity for entity in pair)
     if (first == second) != (verdict == "merge"):
@@ -103,17 +97,10 @@ class EntityMentions(NamedTuple):
 
 
 def find_entity_mentions(graph: ResolvedGraph, documents: Documents, entity: str) -> EntityMentions:
-    """Return the sentences of all documents that contain one of an entity's names.
-
-    Sentences from which nothing was extracted are included.
-
-    Args:
-        graph: the graph that has the entity.
-        documents: the documents.
-        entity: the entity's name, "name (type)" or id.
+    """Return the sentences of all documents that contain one of an entity's names, with or without extractions.
 
     Raises:
-        EntityDecisionError: no entity has this name, or several have.
+        EntityDecisionError: no entity has this name, "name (type)" or id, or several have.
     """
     node = match_node(graph, entity)
     names = graph.names(node)

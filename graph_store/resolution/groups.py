@@ -31,14 +31,7 @@ class Groups:
 
     def __init__(self, around: Surroundings, ties: Mapping[Pair, Tie], decisions: Sequence[EntityDecision],
                  least: float) -> None:
-        """Join entities into groups.
-
-        Args:
-            around: the graph of mentions.
-            ties: the ties between pairs.
-            decisions: people's decisions. Of several on one pair, the last applies.
-            least: the minimum score of a tie that joins groups.
-        """
+        """Join entities by people's decisions, of which the last on a pair applies, and by ties of at least a score."""
         self._around = around
         self._ties = dict(ties)
         self._group: dict[str, list[str]] = {}

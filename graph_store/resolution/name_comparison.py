@@ -27,10 +27,6 @@ _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _LONG_WORD = 6
 _LEAST_UNTITLED = 2
 """The number of words that must be left of a name without its titles."""
-_FEWEST_OF_PLURAL = 2
-"""The number of words that a name must have to be compared with its plural."""
-_OPPOSITE_WORDS = frozenset().union(*word_lists.OPPOSITES)
-_OPPOSITE_SIGNS = frozenset().union(*word_lists.HAN_OPPOSITES)
 _YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")
 
 
@@ -65,8 +61,6 @@ class FoldedName(NamedTuple):
     """The folded words before a parenthesis at the name's end; "" if it has none."""
     qualifier: str
     """What is in that parenthesis, or ""."""
-    unspaced: str
-    """The key without its spaces."""
     numerals: str
     """The key's words sorted, with all numerals as figures: "2 war world" for "World War II"."""
     company: tuple[str, str]
@@ -75,10 +69,6 @@ class FoldedName(NamedTuple):
     """The key without a person's leading titles, and these titles."""
     acronym: bool
     """True if it is written like an acronym: one word of two to eight capitals."""
-    opposed: frozenset[str]
-    """Those of its words that have an opposite, such as "north"."""
-    signs: frozenset[str]
-    """Those of its Chinese characters that have an opposite."""
 
 
 @cached_if_short(20_000)
@@ -98,10 +88,9 @@ def fold(name: str) -> FoldedName:
     key = " ".join(words)
     return FoldedName(
         name=name, exact=" ".join(exact), key=key, article=article, words=words, numbers=_numbers(words, text),
-        date=parse_date(name), base=base, qualifier=qualifier, unspaced=key.replace(" ", ""),
-        numerals=_spell_numerals(words), company=_legal_form(key, words, name), titled=_without_title(words),
-        acronym=_is_acronym(key, words, name), opposed=_OPPOSITE_WORDS.intersection(words),
-        signs=_OPPOSITE_SIGNS.intersection(key))
+        date=parse_date(name), base=base, qualifier=qualifier,
+        numerals=" ".join(sorted(word_lists.ORDINALS.get(word, word) for word in words)),
+        company=_legal_form(key, words, name), titled=_without_title(words), acronym=_is_acronym(key, words, name))
 
 
 def _words(text: str) -> list[str]:
@@ -160,13 +149,6 @@ def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(Counter(numbers).items())) if numbers else ()  # most names have none
 
 
-def _spell_numerals(words: Iterable[str]) -> str:
-    """Return the sorted words, with ordinals and Roman numerals as figures."""
-    if not word_lists.ORDINALS.keys().isdisjoint(words):
-        words = (word_lists.ORDINALS.get(word, word) for word in words)
-    return " ".join(sorted(words))
-
-
 def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
     """Return a name's key without its company's legal form, and this form; "" if it has none."""
     if key.isascii() and (not folded or folded[-1] not in word_lists.LEGAL):
@@ -219,24 +201,19 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
     """
     if first.date or second.date:
         return first.date != second.date
-    if first.numbers != second.numbers and not _only_qualified(first, second):
+    only_qualified = bool(first.qualifier) != bool(second.qualifier) and (
+        (first.base or first.key) == (second.base or second.key))
+    if first.numbers != second.numbers and not only_qualified:
         return True
-    return (_have_opposites(first.opposed, second.opposed, word_lists.OPPOSITES)
-            or _have_opposites(first.signs, second.signs, word_lists.HAN_OPPOSITES))
+    words, other_words = set(first.words), set(second.words)
+    signs, other_signs = set(first.key), set(second.key)
+    return (_have_opposites(words - other_words, other_words - words, word_lists.OPPOSITES)
+            or _have_opposites(signs - other_signs, other_signs - signs, word_lists.HAN_OPPOSITES))
 
 
-def _have_opposites(first: frozenset[str], second: frozenset[str], opposites: Iterable[frozenset[str]]) -> bool:
-    """Return True if each name has a word or character that the other lacks, and these are opposites."""
-    if not first or not second:
-        return False  # the case of most names
-    only_first, only_second = first - second, second - first
+def _have_opposites(only_first: set[str], only_second: set[str], opposites: Iterable[frozenset[str]]) -> bool:
+    """Return True if a word or character that one name lacks is the opposite of one that the other lacks."""
     return any(only_first & group and only_second & group for group in opposites)
-
-
-def _only_qualified(first: FoldedName, second: FoldedName) -> bool:
-    """Return True if two names are equal but for a qualifier in parentheses, which just one of them has."""
-    return (bool(first.qualifier) != bool(second.qualifier)
-            and (first.base or first.key) == (second.base or second.key))
 
 
 def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = False,
@@ -249,9 +226,9 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         return None
     if first.date:  # the second's date is the same, or they would contradict
         return None if _is_inexact_date(first) or _is_inexact_date(second) else NameMatch("date", prior=0.97)
-    return (_match_key(first, second) or _match_plural(first, second) or _match_qualifier(first, second)
+    return (_match_spelling(first, second) or _match_qualifier(first, second)
             or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
-            or _match_rearranged(first, second) or _match_persons(first, second, person=person))
+            or _match_place(first, second) or _match_persons(first, second, person=person))
 
 
 def _is_inexact_date(name: FoldedName) -> bool:
@@ -259,35 +236,38 @@ def _is_inexact_date(name: FoldedName) -> bool:
     return bool(word_lists.INEXACT.intersection(name.words) or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)))
 
 
-def _match_key(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names with the same folded words, whatever their articles, capitals, accents or punctuation."""
+def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match two names with the same words, or with the same letters or words in another order."""
     if first.key != second.key:
-        return None
+        return _match_respelled(first, second)
     is_one_word = len(first.words) == 1 and first.key.isascii()  # a Chinese name of several words has no spaces
     if first.article != second.article and (is_one_word or _is_capitalised(first) != _is_capitalised(second)):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
-        return NameMatch("article", prior=0.6, loose=True)
+        return NameMatch("spelling", prior=0.6, loose=True)
     if is_one_word and first.acronym != second.acronym:
         return NameMatch("spelling", prior=0.6)
     if first.exact != second.exact:
         # The accent may change the meaning of a short word: Rosé and rose, Côté and Cote.
-        return NameMatch("accents", prior=0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
+        return NameMatch("spelling", prior=0.95 if len(first.words) > 1 or len(first.key) > _LONG_WORD else 0.75)
     return NameMatch("spelling", prior=0.97)
-
-
-def _match_plural(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names of several words if one is the plural of the other: "core EIP" and "Core EIPs"."""
-    short, long = sorted((first, second), key=lambda name: len(name.key))
-    if len(short.words) < _FEWEST_OF_PLURAL or long.key != f"{short.key}s" or long.name[-1] != "s":
-        return None
-    last_word = long.name.split()[-1]
-    is_common_noun = last_word.islower() or last_word[:-1].isupper()  # "pumps" or "EIPs"
-    return NameMatch("plural", prior=0.92 if is_common_noun else 0.6)
 
 
 def _is_capitalised(folded: FoldedName) -> bool:
     """Return True if the first word of a name after its article begins with a capital."""
     return folded.name.split()[1 if folded.article else 0][0].isupper()
+
+
+def _match_respelled(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match two names that differ in spaces, in the order of their words, or in how a number is written."""
+    if first.key.replace(" ", "") == second.key.replace(" ", ""):
+        return NameMatch("spelling", prior=0.8)
+    if first.numerals != second.numerals:
+        return None
+    if sorted(first.words) != sorted(second.words):
+        is_long = len(first.words) > 2  # noqa: PLR2004  (more than the number and one other word)
+        return NameMatch("spelling", prior=0.85 if is_long else 0.6)
+    is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
+    return NameMatch("person", prior=0.92) if is_inverted else NameMatch("spelling", prior=0.6)
 
 
 def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
@@ -339,16 +319,8 @@ def _is_initials(short: str, long: FoldedName) -> bool:
     return bool(short) and short in initials_of(long)
 
 
-def _match_rearranged(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names that differ in spaces, in the order of words, in how a number is written, or by a place added."""
-    if first.unspaced == second.unspaced:
-        return NameMatch("spacing", prior=0.8)
-    if first.numerals == second.numerals:
-        if sorted(first.words) != sorted(second.words):
-            is_long = len(first.words) > 2  # noqa: PLR2004  (more than the number and one other word)
-            return NameMatch("numeral", prior=0.85 if is_long else 0.6)
-        is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
-        return NameMatch("inverted", prior=0.92) if is_inverted else NameMatch("order", prior=0.6)
+def _match_place(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match two names if one adds a place to the other."""
     if _adds_place(second, first.name) or _adds_place(first, second.name):
         return NameMatch("place", prior=0.5, loose=True)
     return None
@@ -385,12 +357,12 @@ def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> Na
         # If these may not be persons, a full word tells them apart: the Royal Australian Navy is not the Royal Navy.
         if not _occur_in_order(short_given[1:], long_given[1:]) or (omits_words and spells_more and not person):
             return None
-        return NameMatch("middle_name", prior=0.6, loose=True)
+        return NameMatch("person", prior=0.6, loose=True)
     # "J Smith" or "JR Smith" for "John Ronald Smith". If both have one given name, either may be the initial.
     for given, other_given in ((long_given, short_given), (short_given, long_given)):
         initials = "".join(word[0] for word in given)
         if len(other_given) == 1 and other_given[0] in {initials, initials[0]} and other_given[0] != given[0]:
-            return NameMatch("initials", prior=0.45, loose=True)
+            return NameMatch("person", prior=0.45, loose=True)
     return None
 
 

@@ -25,6 +25,13 @@ _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
 _TABLES, _PLANES = 24, 12
 _SEED = 20261121
 
+_LEAST_ACROSS = 0.3
+"""The least cosine of names in two scripts, of which many translations are no nearer than unrelated names."""
+_PARTNERS = 2
+"""The maximum number of pairs in two scripts that an entity is in."""
+_ROWS = 512
+_DIGITS = 4
+
 
 def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
     """Return the pairs of entities to compare because their names share a key, or one is the other's initials.
@@ -56,9 +63,7 @@ def _keys(folded: FoldedName) -> set[str]:
     if folded.date:
         return {f"{_DATE}{folded.date}"}
     # All forms of a whole name are keys of one kind, so a form of one entity matches any form of another.
-    keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.unspaced}
-    if len(folded.words) > 1 and folded.key.endswith("s"):
-        keys.add(folded.key[:-1])  # the singular
+    keys = {folded.key, folded.base, folded.company[0], folded.titled[0], folded.key.replace(" ", "")}
     keys.discard("")
     if folded.qualifier:
         keys.add(fold(folded.qualifier).key)  # "WHO" in "World Health Organization (WHO)"
@@ -71,7 +76,7 @@ def _keys(folded: FoldedName) -> set[str]:
 
 
 def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
-    """Find nearly all pairs of entities whose names' vectors have a cosine of at least `least`.
+    """Find nearly all pairs of entities whose names' vectors have a cosine of at least `least`, with the cosine.
 
     Random planes cut the space into cells, once for each of `_TABLES` tables. Only vectors in the same cell of a table
     are compared.
@@ -80,9 +85,6 @@ def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple
         ids: the entities, without duplicates.
         vectors: the unit vectors of their names, shape (n, d).
         least: the minimum cosine.
-
-    Returns:
-        (pair, cosine rounded to 4 digits), sorted by pair.
     """
     if len(ids) < 2:  # noqa: PLR2004
         return []
@@ -96,7 +98,7 @@ def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple
         for rows in np.split(by_cell, cell_starts[1:]):
             if len(rows) > 1:
                 pairs.update(_similar_rows(np.sort(rows), vectors, least))
-    return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), 4)) for a, b in pairs)
+    return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), _DIGITS)) for a, b in pairs)
 
 
 def _similar_rows(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
@@ -104,3 +106,37 @@ def _similar_rows(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[
     cosines = np.triu(vectors[rows] @ vectors[rows].T, 1)
     for first, second in zip(*np.nonzero(cosines >= least), strict=True):
         yield int(rows[first]), int(rows[second])
+
+
+def nearest_across_scripts(ids: Sequence[str], vectors: Vectors, scripts: Sequence[str]) -> list[tuple[Pair, float]]:
+    """Pair entities of the rarer scripts with those of other scripts, if each is among the other's nearest.
+
+    Args:
+        ids: the entities, without duplicates.
+        vectors: the unit vectors of their names, shape (n, d).
+        scripts: the script of each name; "" for names without letters, which are left out.
+
+    Returns:
+        (pair, cosine rounded to 4 digits), sorted; each entity is in at most `_PARTNERS` pairs.
+    """
+    rows_by_script: dict[str, list[int]] = defaultdict(list)
+    for row, script in enumerate(scripts):
+        if script:
+            rows_by_script[script].append(row)
+    cosine_of: dict[Pair, float] = {}
+    commonest_first = sorted(rows_by_script, key=lambda script: (-len(rows_by_script[script]), script))
+    for script in commonest_first[1:]:
+        others = np.array([row for other in sorted(rows_by_script) if other != script for row in rows_by_script[other]])
+        for start in range(0, len(rows_by_script[script]), _ROWS):
+            block = rows_by_script[script][start:start + _ROWS]
+            cosines = (vectors[block] @ vectors[others].T).round(_DIGITS)
+            for row, cosine in zip(block, cosines, strict=True):
+                for column in np.argsort(-cosine, kind="stable")[:_PARTNERS].tolist():
+                    if cosine[column] >= _LEAST_ACROSS:
+                        cosine_of[pair_of(ids[row], ids[int(others[column])])] = round(float(cosine[column]), _DIGITS)
+    pairs_of: dict[str, list[Pair]] = defaultdict(list)
+    for pair in sorted(cosine_of, key=lambda pair: (-cosine_of[pair], pair)):
+        for entity in pair:
+            pairs_of[entity].append(pair)
+    return [(pair, cosine_of[pair]) for pair in sorted(cosine_of)
+            if all(pair in pairs_of[entity][:_PARTNERS] for entity in pair)]

@@ -16,11 +16,10 @@ from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.schema_history import SchemaHistory
 from ..vectors.reliability import ReliabilityRecord
 from ..vectors.vector_store import VectorStore
-from .counterparts import TrustedVectors, counterparts
 from .decisions import Verdict, check_carried_out, match_pair
-from .pair_candidates import near_pairs
+from .pair_candidates import near_pairs, nearest_across_scripts
 from .same_entities import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
-from .stated_aliases import Statement, statements
+from .stated_aliases import statements
 from .surroundings import Surroundings
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
@@ -29,8 +28,7 @@ Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
 _ASKED_AT_ONCE = 256
 """Pairs asked about between two commits: as many as an endpoint answers at once with the default settings."""
 _ROUNDS = 2
-"""Times that a reasoner is asked in one run. Entities merged in the first round count as one common neighbour in the
-second, which can reveal more pairs."""
+"""Times that a reasoner is asked in one run: merging entities in the first round can reveal more pairs."""
 _FACTS_SHOWN = 5
 """Facts of each entity that a reasoner is shown."""
 _NEAR = 0.85
@@ -66,9 +64,7 @@ class Resolver:
         return self._table.state(self._graph.state.position, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
-        """Find which entities are the same, and store the aliases.
-
-        If `ask` raises an exception, the aliases found without it are stored.
+        """Find which entities are the same, and store the aliases; if `ask` fails, those found without it.
 
         Args:
             ask: asks a reasoner about doubtful pairs; None asks nobody.
@@ -128,21 +124,21 @@ class Resolver:
         around = Surroundings(mentions, self._schemas.current(), self._documents.of_chunks())
         if not self._table.active:
             return by_hand(around, self._decisions(mentions))
-        stated = self._statements(around)
-        resolution = resolve(around, stated, self._judgements(mentions))
+        stated = {chunk.id: said for chunk in self._documents.chunks()
+                  if (said := statements(chunk.text, around.entities_by_name(chunk.id)))}
+
+        def resolve_near(near: Sequence[tuple[Pair, float]] = ()) -> Resolution:
+            return resolve(around, stated, Judgements(self._table.verdicts(), self._decisions(mentions)), near)
+
+        resolution = resolve_near()
         if ask is None:
             return resolution.aliases
         for _ in range(_ROUNDS):
-            trusted = self._trust_vectors(around, resolution)
-            resolution = resolve(around, stated, self._judgements(mentions), _near(around, trusted),
-                                 counterparts(around, resolution.aliases, trusted))
+            resolution = resolve_near(self._near(around, resolution))
             if not self._ask_doubtful(around, resolution, ask, reasoner):
                 break
-            resolution = resolve(around, stated, self._judgements(mentions))
+            resolution = resolve_near()
         return resolution.aliases
-
-    def _judgements(self, mentions: KnowledgeGraph) -> Judgements:
-        return Judgements(self._table.verdicts(), self._decisions(mentions))
 
     def _decisions(self, mentions: KnowledgeGraph) -> list[EntityDecision]:
         """Return people's decisions on pairs; an entity whose type was changed later has its present id."""
@@ -155,19 +151,19 @@ class Resolver:
                                             "second": present_id(decision.second)})
                 for decision in self._table.decisions()]
 
-    def _statements(self, around: Surroundings) -> dict[str, list[Statement]]:
-        """Return the statements that two names are of the same thing, by the id of the chunk that makes them."""
-        by_chunk = ((chunk.id, statements(chunk.text, around.entities_by_name(chunk.id)))
-                    for chunk in self._documents.chunks())
-        return {chunk: chunk_statements for chunk, chunk_statements in by_chunk if chunk_statements}
-
-    def _trust_vectors(self, around: Surroundings, resolution: Resolution) -> TrustedVectors:
-        """Return the vectors of the names of canonical entities, without names in scripts the model does not know."""
+    def _near(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:
+        """Return the pairs of canonical entities that may mean the same by their vectors, with the scores of ties."""
         reliability = self._reliability.current()
-        ids = [entity for entity in sorted(around.names) if entity not in resolution.aliases]
-        trust = {entity: reliability.of(around.names[entity]) for entity in ids}
-        ids = [entity for entity in ids if trust[entity] * NEARNESS >= ASK]  # else even a cosine of 1 would be too low
-        return TrustedVectors(ids, self._encode_names(around, ids), trust)
+        trust = {entity: reliability.of(name) for entity, name in around.names.items()
+                 if entity not in resolution.aliases}
+        ids = [entity for entity in sorted(trust) if trust[entity] * NEARNESS >= ASK]  # else no cosine is high enough
+        vectors, scripts = self._encode_names(around, ids), [script_of(around.names[entity]) for entity in ids]
+        script = dict(zip(ids, scripts, strict=True))
+        near = [(pair, cosine * NEARNESS * min(trust[entity] for entity in pair))
+                for pair, cosine in near_pairs(ids, vectors, _NEAR) if script[pair[0]] == script[pair[1]]]
+        # Translations may be no nearer than unrelated names, so all that are each other's nearest are asked about.
+        return [*near, *((pair, max(ASK, cosine * NEARNESS))
+                         for pair, cosine in nearest_across_scripts(ids, vectors, scripts))]
 
     def _encode_names(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
         """Return the vectors of entities, shape (len(ids), d): the stored ones, and new ones where none is stored."""
@@ -193,13 +189,6 @@ class Resolver:
             self._table.judge(verdicts, reasoner)
             has_verdicts |= bool(verdicts)
         return has_verdicts
-
-
-def _near(around: Surroundings, trusted: TrustedVectors) -> list[tuple[Pair, float]]:
-    """Return the pairs of entities in one script whose names have near vectors, with the trust-weighted cosine."""
-    pairs = near_pairs(trusted.ids, trusted.vectors, _NEAR)
-    return [(pair, cosine * min(trusted.trust[entity] for entity in pair)) for pair, cosine in pairs
-            if script_of(around.names[pair[0]]) == script_of(around.names[pair[1]])]
 
 
 def _question(around: Surroundings, pair: Pair) -> tuple[EntityPair, tuple[str, ...]]:

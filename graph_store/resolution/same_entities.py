@@ -71,18 +71,16 @@ def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[s
     return Groups(around, {}, decisions, MERGE).aliases()
 
 
-def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iterable[tuple[Pair, float]] = (),
-            surrounded: Iterable[tuple[Pair, float]] = ()) -> Resolution:
+def resolve(around: Surroundings, said: Said, judgements: Judgements,
+            near: Iterable[tuple[Pair, float]] = ()) -> Resolution:
     """Find which entities are the same.
-
-    Pairs in `near` and `surrounded` are never merged by these scores; a reasoner is asked about them.
 
     Args:
         around: the graph of mentions, unresolved.
         said: the statements of its chunks that two names are of the same thing.
         judgements: people's decisions and a reasoner's verdicts; those on missing entities are ignored.
-        near: pairs of entities whose names have near vectors, with the trust-weighted cosine.
-        surrounded: pairs of entities with common neighbours or passages, with their scores (see `counterparts`).
+        near: pairs of entities whose names have near vectors, with their scores. They are never merged by these; a
+            reasoner is asked about them.
     """
     statements = _by_entities(around, said)
     all_ties = {pair: tie for pair in sorted(around.candidates | statements.keys())
@@ -96,10 +94,8 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements, near: Iter
     ties = _confirm(around, _apply_judgements(around, _weaken_ambiguous(around, ties), judgements))
     groups = Groups(around, ties, judgements.decisions, MERGE)
     # A pair whose names match weakly is not asked about because of its near vectors.
-    only_to_ask = {pair: Tie("meaning", round(cosine * NEARNESS, _DIGITS)) for pair, cosine in near
+    only_to_ask = {pair: Tie("meaning", round(score, _DIGITS)) for pair, score in near
                    if pair not in ties and pair not in weak_pairs and around.may_be_one(*pair)}
-    # Scores of surroundings are on another scale: all these pairs are to be asked about.
-    only_to_ask.update((pair, Tie("surroundings", max(ASK, score))) for pair, score in surrounded if pair not in ties)
     return Resolution(groups.aliases(), _doubtful({**only_to_ask, **ties}, groups, judgements))
 
 

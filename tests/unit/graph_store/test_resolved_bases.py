@@ -99,7 +99,7 @@ def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
     kb.resolution.resolve(ask, "brain")
     names = {frozenset((pair.first.name, pair.second.name)) for pair in asked}
     assert frozenset(("Adam Reed", "Reed Adam")) in names
-    assert [row.rule for row in kb.entities.aliases().values() if row.rule != "accents"] == ["verdict"]
+    assert [row.rule for row in kb.entities.aliases().values() if row.rule != "spelling"] == ["verdict"]
     before, dump = len(asked), kb.graph.dump()
     kb.resolution.resolve(ask, "brain")
     kb.resolution.resolve()
