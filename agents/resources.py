@@ -70,7 +70,7 @@ class Resources(ProcessModels):
         """Start with nothing open."""
         super()._begin()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
-            self._parser, lambda: self.reranker, self.settings.rerank_passages))
+            lambda: self.reranker, self.settings.rerank_passages))
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
                                self._forget_reasoners)
 

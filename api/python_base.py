@@ -304,10 +304,9 @@ class KnowledgeBase(BaseContents):
             k: the maximum number of passages.
             documents: the documents to search; given as in `ask`.
             where: metadata of the documents to search; given as in `ask`.
-            context: options of a question, of which only the switches and `decompose` have an effect. None means that
-                all routes are used and the query is not decomposed.
+            context: options of a question, of which only the switches have an effect. None means all of them.
         """
-        context = _with_scope(context or AskContext(decompose=False), documents, where)
+        context = _with_scope(context or AskContext(), documents, where)
         return search(self.resources, self.name, query, k, context)
 
     async def asearch(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,

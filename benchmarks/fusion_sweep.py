@@ -2,13 +2,13 @@
 
 Run `BANYAN_HOME=... python benchmarks/fusion_sweep.py --kb musique`, after `banyan import --format hipporag
 --schema open` of MuSiQue's recorded triples. It prints the recalls for values around the current one (marked
-with *) and for other structures, each with the change in recall@5 of multi-hop questions and its 95 % interval
+with *), each with the change in recall@5 of multi-hop questions and its 95 % interval
 (paired bootstrap): if that contains 0, the value is not critical. `--only` selects some of them, `--questions FILE`
 uses another file in the generic form.
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +19,9 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
 from banyan.evaluation.recall import intervals
-from banyan.schemas.retrieval import EVERYTHING, SubQuery
 from banyan.tools import spreading
 from banyan.tools.query import Query
 from banyan.tools.ranking import chunk_scores, fusion, graph_seeds
-from banyan.tools.ranking.chunk_scores import Scores
 from banyan.tools.retriever import Retriever
 from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
 from rich.console import Console
@@ -73,10 +71,6 @@ CONSTANTS = (
     Constant(fusion, "_OWN_SHARE", (0.0, 0.03, 0.1, 0.3)),
     Constant(fusion, "_CHUNK_SEEDS", (50, 100, 200, 400, 2000)),
     Constant(fusion, "_CHUNK_SHARPNESS", (2, 4, 6, 8, 10)),
-    Constant(fusion, "_LEAD_SEEDS", (10, 25, 50, 100, 200)),
-    Constant(fusion, "_LEAD_SHARPNESS", (1, 2, 3)),
-    Constant(fusion, "_WAITING_SHARPNESS", (2, 4, 8, 12)),
-    Constant(fusion, "_UNREACHED", (1e-8, 1e-6, 1e-4, 1e-2)),
     Constant(chunk_scores, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.6, 0.75, 1.0)),
     Constant(chunk_scores, "_DOCUMENT_SHARE", (0.0, 0.25, 0.5)),
     Constant(chunk_scores, "_COMMUNITY_SHARE", (0.0, 0.25, 0.5, 1.0)),
@@ -96,63 +90,27 @@ class QuestionSet:
     gold: Sequence[Sequence[Sequence[int]]]
 
 
-Rank = Callable[[Sequence[Query]], Scores]
-Split = Callable[[str], list[SubQuery]]
-
-
 class Sweep:
     """One knowledge base and its questions."""
 
     def __init__(self, resources: Resources, name: str, sets: Sequence[QuestionSet]) -> None:
         with resources.snapshot(name) as snapshot:
             self.retriever, self.sets = snapshot.retriever, sets
-        self._queries: dict[str, list[Query]] = {}
+        self._queries: dict[str, Query] = {}
 
-    def recalls(self, rank: Rank | None = None, split: Split | None = None) -> list[np.ndarray]:
-        """Return the recall at each k of each question of each set, shapes (questions, k).
-
-        Args:
-            rank: the ranking function; the retriever's by default.
-            split: the function that makes sub-queries; `sub_queries` by default.
-        """
-        return [np.array([self._recall(question, gold, rank, split)
+    def recalls(self) -> list[np.ndarray]:
+        """Return the recall at each k of each question of each set, shapes (questions, k)."""
+        return [np.array([self._recall(question, gold)
                           for question, gold in zip(one.questions, one.gold, strict=True)]) for one in self.sets]
 
-    def _recall(self, question: DatasetQuestion, gold: Sequence[Sequence[int]], rank: Rank | None,
-                split: Split | None) -> list[float]:
-        scores = (rank or self.retriever.rank)(self._split(question.question, split))
+    def _recall(self, question: DatasetQuestion, gold: Sequence[Sequence[int]]) -> list[float]:
+        if question.question not in self._queries:
+            self._queries[question.question] = self.retriever.compare(question.question)
+        scores = fusion.rank_chunks(self.retriever.index, self._queries[question.question])
         place = np.empty(len(scores), np.intp)
         place[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
         best = [min((int(place[row]) for row in rows if scores[row] > 0), default=len(scores) + 1) for rows in gold]
         return [float(np.mean([found <= k for found in best])) for k in _KS]
-
-    def _split(self, question: str, split: Split | None) -> list[Query]:
-        if split:
-            return self.retriever.queries(split(question))
-        if question not in self._queries:
-            self._queries[question] = self.retriever.queries(self.retriever.sub_queries(question))
-        return self._queries[question]
-
-    def maximum(self, queries: Sequence[Query]) -> Scores:
-        """Rank as `Retriever.rank` does, but by the best of a chunk's weights instead of their sum."""
-        best = np.zeros(len(self.retriever.index.chunks), np.float32)
-        walks: dict[Query, fusion.Walk] = {}
-        for query in queries:
-            walks[query] = fusion.walk(self.retriever.index, query, EVERYTHING,
-                                       [walks[earlier] for earlier in query.follows])
-            best = np.maximum(best, walks[query].scores())
-        return best
-
-    def structures(self) -> Mapping[str, Callable[[], list[np.ndarray]]]:
-        """Return other ways to use the same parts, by name."""
-        def unbound(question: str) -> list[SubQuery]:
-            return [part.model_copy(update={"follows": ()}) for part in self.retriever.sub_queries(question)]
-
-        return {
-            "steps not bound to the walks of earlier ones": lambda: self.recalls(split=unbound),
-            "the question alone": lambda: self.recalls(split=lambda question: [SubQuery(question=question)]),
-            "the maximum of the walks, not the sum": lambda: self.recalls(self.maximum),
-        }
 
 
 def question_set(name: str, questions: Sequence[DatasetQuestion], retriever: Retriever) -> QuestionSet:
@@ -181,15 +139,11 @@ def rows(sweep: Sweep, only: str, console: Console) -> Iterator[tuple[str, str, 
     """Yield what was varied, its value, the recalls, and True if it is the value in force."""
     tried = [(constant, value) for constant in CONSTANTS if only in constant.title
              for value in sorted({*constant.values, constant.in_force})]
-    structures = {name: run for name, run in sweep.structures().items() if only in name}
     with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("varying", total=1 + len(tried) + len(structures))
+        task = progress.add_task("varying", total=1 + len(tried))
         basis = sweep.recalls()
         yield "everything as it is", "", basis, True
         progress.advance(task)
-        for name, run in structures.items():
-            yield name, "", run(), False
-            progress.advance(task)
         for constant, value in tried:
             same = value == constant.in_force
             with constant.set_to(value):

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from banyan.schemas.retrieval import references, replace_references
-
 Json = dict[str, Any]
 
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\[\d+\] |(?:\n\([^\n]*\))*(?:\n## |\Z))", re.DOTALL | re.MULTILINE)
 _QUOTED = 60
+_REFERENCE = re.compile(r"#([0-9]{1,3})(?![0-9])")
+"""A reference to the answer of a part, from 1."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class GoldPart:
 
     def refers_to(self) -> list[int]:
         """Return the numbers, from 0, of the parts whose answers it needs."""
-        return [number - 1 for number in references(self.question)]
+        return [int(number) - 1 for number in _REFERENCE.findall(self.question)]
 
     def shown(self, items: Sequence[tuple[str, str]]) -> tuple[int, str] | None:
         """Return the number of the passage that answers it, and its words, if it is among those shown."""
@@ -48,7 +48,7 @@ class GoldPart:
 
 def filled(parts: Sequence[GoldPart], number: int) -> str:
     """Return a part's question with the answers of those before it."""
-    return replace_references(parts[number].question, lambda earlier: parts[earlier - 1].answer)
+    return _REFERENCE.sub(lambda match: parts[int(match[1]) - 1].answer, parts[number].question)
 
 
 def gold_brain(known: dict[str, Sequence[GoldPart]]) -> Callable[[Json], str]:

@@ -9,7 +9,6 @@ each call costs.
 
 import argparse
 import json
-import re
 import shutil
 import statistics
 import tempfile
@@ -22,37 +21,20 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.spelling import respelt
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
-from banyan.schemas.retrieval import escape_references, reference
 from banyan.text.tokens import estimate_tokens
 from gold_brain import GoldPart, filled, gold_brain
 from llm_world import QUESTIONS, llm_server
 from rich.console import Console
 from rich.table import Table
 
-_HASH = re.compile(r"#([0-9]{1,3})(?![0-9])")
-
-
-def with_references(question: str, earlier: int) -> str:
-    """Rewrite the references in a step of a dataset, where `#1` means the answer of the first step.
-
-    Args:
-        question: the step's question.
-        earlier: the number of earlier steps; `#` with a higher number stays as it is.
-    """
-    def rewrite(match: re.Match[str]) -> str:
-        number = int(match[1])
-        return reference(number) if 0 < number <= earlier else match[0]
-
-    return _HASH.sub(rewrite, escape_references(question))
-
 
 def gold(record: dict[str, Any]) -> list[GoldPart]:
     """Return the gold parts of one of MuSiQue's questions."""
     passages = {one["idx"]: one for one in record["paragraphs"]}
-    return [GoldPart(with_references(part["question"], number), part["answer"],
+    return [GoldPart(part["question"], part["answer"],
                      passages[part["paragraph_support_idx"]]["title"],
                      passages[part["paragraph_support_idx"]]["paragraph_text"])
-            for number, part in enumerate(record["question_decomposition"])]
+            for part in record["question_decomposition"]]
 
 
 class Tally:

@@ -33,7 +33,6 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
 from banyan.graph_store.layout import Layout
-from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever
 from grown_stores import grown
 from own_questions import FOLDER, MUSIQUE
@@ -98,9 +97,9 @@ def records() -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / "multi_hop.jsonl").read_text("utf-8").splitlines()]
 
 
-def ranked(retriever: Retriever, *, decompose: bool) -> Ask:
-    """Return a function that ranks passages, as `kb.search` does without `decompose`."""
-    return lambda question: retriever.rank_passages(question, 100, decompose=decompose)
+def ranked(retriever: Retriever) -> Ask:
+    """Return a function that ranks passages, as `kb.search` does."""
+    return lambda question: retriever.rank_passages(question, 100)
 
 
 def answered(resources: Resources, name: str) -> Ask:
@@ -127,7 +126,8 @@ def passed(ask: Ask, resources: WatchedResources, retriever: Retriever, question
     The caches of the retriever and the reasoner are emptied first.
     """
     resources.forget_reasoners()
-    retriever.queries([SubQuery(question=f"What is the number {number}?") for number in range(_REMEMBERED)])
+    for number in range(_REMEMBERED):
+        retriever.compare(f"What is the number {number}?")
     resources.clock = clock
     times = []
     for question in questions:
@@ -148,14 +148,13 @@ def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
         with resources.snapshot(name) as snapshot:
             retriever = snapshot.retriever
         opened = time.perf_counter()
-        alone = ranked(retriever, decompose=False)
+        alone = ranked(retriever)
         alone(warm_up[0])
         first, index = time.perf_counter(), retriever.index
         figures = {"name": name, "triples": len(index.edges), "entities": len(index.entity_row),
                    "chunks": len(index.chunks), "open": opened - began, "first": first - opened, "model": empty,
                    "loaded": private(),
                    "retrieval": timed(alone, resources, retriever, warm_up, questions),
-                   "decomposed": timed(ranked(retriever, decompose=True), resources, retriever, warm_up, questions),
                    "answered": timed(answered(resources, name), resources, retriever, warm_up, questions, whole=True)}
         if profile:
             show_profile(alone, questions)
@@ -194,7 +193,7 @@ def show(results: Sequence[Figures], console: Console) -> None:
                                ("  after the first question, MB", "loaded", 0),
                                ("  after all, MB", "asked", 0), ("peak (resident, files included), MB", "peak", 0)):
         sizes.add_row(title, *(f"{one[key]:,.{digits}f}" for one in results))
-    for part in ("retrieval", "decomposed", "answered"):
+    for part in ("retrieval", "answered"):
         sizes.add_section()
         for title, key in (("p50, ms", "p50"), ("p95, ms", "p95"), ("processor p50, ms", "cpu")):
             sizes.add_row(f"{part}: {title}", *(

@@ -112,7 +112,7 @@ def round_2(value: float) -> float:
 
 
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, ks: Sequence[int],
-             decompose: bool = True, progress: Progress = lambda *_: None) -> RetrievalReport:
+             progress: Progress = lambda *_: None) -> RetrievalReport:
     """Measure the recall of gold passages in a knowledge base.
 
     Args:
@@ -120,7 +120,6 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
         name: the knowledge base.
         questions: questions with gold passages.
         ks: the cut-offs.
-        decompose: split questions into sub-queries by grammar.
         progress: called after each question with the number of finished questions and of all questions.
 
     Raises:
@@ -133,7 +132,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
         depth = max(*ks, _LEAST_RANKED)
 
         def search(question: str) -> list[Chunk]:
-            return [chunks[key] for key, _ in retriever.rank_passages(question, depth, decompose=decompose)]
+            return [chunks[key] for key, _ in retriever.rank_passages(question, depth)]
 
         # A first search, which is not measured, fills the caches.
         search(next(iter(chunks.values())).titled_text()[:200])

@@ -1,11 +1,5 @@
-"""The values passed between the nodes of the retrieval graph: evidence, claims, answers, references to answers.
+"""The values passed between the nodes of the retrieval graph: evidence, claims, answers."""
 
-A sub-query refers to the answer of the first one by `{answer 1}`. Questions and names from documents never contain this
-form, because both pass through `escape_references` first.
-"""
-
-import re
-from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -21,7 +15,6 @@ Grade = Literal["stated", "inferred", "none"]
 """How an answer is supported: every link is in the evidence, one link is not stated, or not at all."""
 Kind = Literal["passage", "fact", "row", "report", "opening"]
 """A row is a fact of the table that a question asks for: without a model, it is the answer."""
-_REFERENCE = re.compile(r"\{answer ([0-9]{1,3})\}")
 
 
 class Switches(Frozen):
@@ -40,17 +33,6 @@ class Switches(Frozen):
 
 
 EVERYTHING = Switches()
-
-
-class SubQuery(Frozen):
-    """One atomic question of those that passages are ranked by.
-
-    `question` may refer to the answers of earlier ones (`reference`). `follows` are the numbers of those,
-    from 0: what they lead to stands in for their answers.
-    """
-
-    question: str = Field(min_length=1)
-    follows: tuple[int, ...] = ()
 
 
 class Place(Frozen):
@@ -227,28 +209,3 @@ class CommunitySummary(BaseModel):
     summary: str
     shown: tuple[str, ...] = ()
     """The names and statements of all communities of the call that made it; empty if it had this one alone."""
-
-
-def reference(number: int) -> str:
-    """Return the reference to the answer of the n-th sub-query, from 1."""
-    return f"{{answer {number}}}"
-
-
-def references(question: str) -> list[int]:
-    """Return the numbers of the sub-queries that a question refers to, in order."""
-    return [int(number) for number in _REFERENCE.findall(question)]
-
-
-def replace_references(question: str, by: Callable[[int], str]) -> str:
-    """Replace each reference in a sub-query.
-
-    Args:
-        question: the sub-query.
-        by: returns the text for a number.
-    """
-    return _REFERENCE.sub(lambda match: by(int(match[1])), question)
-
-
-def escape_references(text: str) -> str:
-    """Escape references in an external text by writing them in round brackets."""
-    return replace_references(text, "(answer {})".format)

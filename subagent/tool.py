@@ -296,7 +296,7 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
     """Return the best passages for a query, best first; the arguments and errors are those of `_rank`."""
     return [RetrievedPassage(document=chunk.document_id, title=chunk.title, start=chunk.start,
                              end=chunk.start + len(chunk.text), text=chunk.text, score=score)
-            for chunk, score in _rank(resources, kb, query, k, context or AskContext(decompose=False))]
+            for chunk, score in _rank(resources, kb, query, k, context or AskContext())]
 
 
 def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[Chunk, float]]:
@@ -306,7 +306,7 @@ def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext
     with resources.snapshot(kb, context.scope) as snapshot:
         index = snapshot.index
         question, _ = respelt(question, index)
-        ranking = snapshot.retriever.rank_passages(question, k, switches=context.switches, decompose=context.decompose)
+        ranking = snapshot.retriever.rank_passages(question, k, switches=context.switches)
         return [(index.chunks[index.chunk_row[chunk]], score) for chunk, score in ranking]
 
 
@@ -320,7 +320,6 @@ class BanyanRetriever(BaseRetriever):
 
     kb: str = Field(description="the knowledge base")
     k: int = Field(default=4, ge=1, le=100, description="passages returned at most")
-    decompose: bool = Field(default=False, description="split a nested query into steps")
     documents: tuple[str, ...] = Field(default=(), description="ids, titles or paths of the documents to search, or "
                                        "patterns; none: all")
     where: dict[str, str] = Field(default={}, description="metadata of the documents to search, as {key: value or "
@@ -339,7 +338,7 @@ class BanyanRetriever(BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
         """Return the best passages for a query as LangChain documents; LangChain calls this for `invoke`."""
-        context = AskContext(decompose=self.decompose, documents=self.documents, where=self.where)
+        context = AskContext(documents=self.documents, where=self.where)
         return [Document(page_content=chunk.text, id=chunk.id, metadata={
             "document": chunk.document_id, "title": chunk.title, "start": chunk.start,
             "end": chunk.start + len(chunk.text), "score": score})

@@ -14,7 +14,7 @@ from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.naming import entity_id, relation_id, triple_id
 from banyan.tools.index import RetrievalIndex
-from banyan.tools.query import Query, compare_queries
+from banyan.tools.query import Query, compare
 
 from .admitted import graph_of
 
@@ -95,14 +95,10 @@ def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[s
     return RetrievalIndex(GraphAlone(ResolvedGraph(graph), embedder, chunks, grouped))
 
 
-def asked(index: RetrievalIndex, question: str, *follows: Query, trust: float | None = None,
-          like: str | None = None) -> Query:
-    """A question as it is searched.
-
-    `trust` in vectors is else what the index measured; the vector may be that of another text, `like`.
-    """
-    (meaning,) = compare_queries(index, [question], index.embedder.encode([question if like is None else like]))
-    return Query(meaning if trust is None else replace(meaning, trust=trust), follows)
+def asked(index: RetrievalIndex, question: str, *, trust: float | None = None) -> Query:
+    """A question as it is searched; the trust in vectors is else what the index measured."""
+    query = compare(index, question, index.embedder.encode([question])[0])
+    return query if trust is None else replace(query, trust=trust)
 
 
 def one(name: str) -> str:

@@ -153,9 +153,7 @@ def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named:
     if not rarest:
         return
     named_terms = set(retriever.labelled_terms(schema).named(question))
-    # The ranking of passages needs the same sub-queries, so they are embedded together here and cached.
-    queries = retriever.queries(retriever.sub_queries(question[:LONGEST]))
-    cosines = retriever.term_cosines(queries[0].embedded.vector)
+    cosines = retriever.term_cosines(retriever.compare(question[:LONGEST]).vector)
     for entity in rarest:
         yield entity_card(index, entity, tokens // len(rarest),
                           order=lambda label: (label in named_terms) + cosines[label])

@@ -1,26 +1,17 @@
-"""A sub-query with its vector, the names in it, and its cosines."""
+"""A question with its vector, the names in it, and its cosines."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..graph_store.index.browsing import NamedSpan
 from ..models.embedding.embedder import Vectors
-from ..schemas.retrieval import replace_references
 from .index import RetrievalIndex
 from .nearness import Nearness
 
-_SPACE = re.compile(r"\s+")
-
-
-def strip_placeholders(question: str) -> str:
-    """Return a sub-question without its references to the answers of earlier ones, which are not known yet."""
-    return _SPACE.sub(" ", replace_references(question, lambda _: " ")).strip()
-
 
 @dataclass(frozen=True, eq=False)
-class EmbeddedQuery:
-    """The text of a query, compared with the knowledge base.
+class Query:
+    """The text of a question, compared with the knowledge base.
 
     Attributes:
         text: the text.
@@ -39,19 +30,7 @@ class EmbeddedQuery:
     chunks: Nearness
 
 
-def compare_queries(index: RetrievalIndex, texts: Sequence[str], vectors: Vectors) -> list[EmbeddedQuery]:
-    """Compare the texts of queries, whose unit vectors have shape (n, d), with the knowledge base."""
-    triples, chunks = index.nearness("triples", vectors), index.nearness("chunks", vectors)
-    return [EmbeddedQuery(text, vector, index.names.find(text), index.reliability.of(text), *near)
-            for text, vector, *near in zip(texts, vectors, triples, chunks, strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
-class Query:
-    """An embedded sub-query, and the earlier queries to whose answers it refers.
-
-    The answers are not known yet; what the walks of those queries reach is used in their place.
-    """
-
-    embedded: EmbeddedQuery
-    follows: tuple["Query", ...] = ()
+def compare(index: RetrievalIndex, text: str, vector: Vectors) -> Query:
+    """Compare a text, whose unit vector has shape (d,), with the knowledge base."""
+    (triples,), (chunks,) = (index.nearness(kind, vector[None]) for kind in ("triples", "chunks"))
+    return Query(text, vector, index.names.find(text), index.reliability.of(text), triples, chunks)

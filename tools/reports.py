@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ..graph_store.ledger.communities import TreeCommunity
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
-from ..schemas.retrieval import Passage, SubQuery
+from ..schemas.retrieval import Passage
 from .best import best_rows
 from .fact_rows import graph_item, triple_rows
 from .index import RetrievalIndex
@@ -44,9 +44,9 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
             return survey_by(index, schema, lookup.by, tokens, lookup.weight)
     except FieldError as error:
         return [Block(title=lookup_text(lookup), note=str(error))]
-    (query,) = retriever.queries([SubQuery(question=question_text)])
+    query = retriever.compare(question_text)
     if lookup.theme:
-        cosines = index.community_cosines(query.embedded.vector)
+        cosines = index.community_cosines(query.vector)
         nearest = [index.community(int(row)) for row in best_rows(cosines, _NEAREST)]
         reports = [_report_item(index, query, community) for community in nearest]
         return [_block(f"reports on {lookup.theme}", reports, tokens)]
@@ -85,7 +85,7 @@ def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) 
     if not community.summary:
         return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]
-    rows, _ = query.embedded.triples.best(_FACTS, index.incident_of(members))
+    rows, _ = query.triples.best(_FACTS, index.incident_of(members))
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
               for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]
     if not places:

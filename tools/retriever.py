@@ -1,8 +1,8 @@
-"""The retriever embeds sub-queries together and ranks passages; long-lived and read-only."""
+"""The retriever embeds questions and ranks passages; long-lived and read-only."""
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
@@ -12,22 +12,20 @@ from cachetools import LRUCache
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.document_rows import Documents
 from ..models.embedding.embedder import Embedder, Vectors, as_queries
-from ..models.parsing.parser import Parser
 from ..models.reranking.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.retrieval import EVERYTHING, Passage, SubQuery, Switches, escape_references
+from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.titles import metadata_line
 from .best import best_rows
 from .index import RetrievalIndex
-from .query import EmbeddedQuery, Query, compare_queries, strip_placeholders
-from .ranking import fusion
+from .query import Query, compare
 from .ranking.chunk_scores import Scores
+from .ranking.fusion import rank_chunks
 from .ranking.reranking import reranked
-from .ranking.steps import NamesIn, split_question
 from .schema_names import LabelledTerms, terms_of
 
-# How many embedded sub-queries are cached, each with its cosine to everything: enough for a busy server's questions.
+# How many embedded questions are cached, each with its cosine to everything: enough for a busy server's questions.
 # For a large base it is only a few, to bound a reader's memory.
 _CACHED, _FEWEST = 64, 8
 _COSINES = 1 << 26
@@ -46,12 +44,10 @@ class RankingModels:
     """The models that rank passages besides the embedding model.
 
     Attributes:
-        parser: parses questions, whose grammar splits them.
         reranker: returns the cross-encoder, or None if there is none.
         reordered: how many of the best passages the cross-encoder reorders.
     """
 
-    parser: Parser = field(default_factory=Parser)
     reranker: Callable[[], Reranker | None] = lambda: None
     reordered: int = 30
 
@@ -65,31 +61,29 @@ class Retriever:
         self.account, self.models = account, models or RankingModels()
         self.index = RetrievalIndex(knowledge_base)
         rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
-        self._embedded: LRUCache[str, EmbeddedQuery] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
+        self._compared: LRUCache[str, Query] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._asked: LRUCache[str, Vectors] = LRUCache(_TEXTS)
-        self._weighed: LRUCache[tuple[str, Switches, bool], tuple[list[str], Scores]] = LRUCache(
+        self._weighed: LRUCache[tuple[str, Switches], Scores] = LRUCache(
             min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
         self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
-        self._split = lru_cache(_TEXTS)(partial(_split, self.models.parser, self.index.names.find))
         self._lock = threading.RLock()
         self._labelled: LabelledTerms | None = None
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
-                      decompose: bool = True, documents: Collection[str] | None = None) -> list[tuple[str, float]]:
+                      documents: Collection[str] | None = None) -> list[tuple[str, float]]:
         """Return the best passages for a question.
 
         Args:
             question: a question, or keywords.
             limit: how many passages at most.
             switches: what is on.
-            decompose: split a nested question into steps.
             documents: the ids of the documents to stay in; None for all.
 
         Returns:
             (chunk id, weight), best first; passages without weight are left out.
         """
-        questions, scores = self._weigh(question, switches, decompose)
+        scores = self._weigh(question, switches)
         if documents is not None:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
         reranker, best = self.models.reranker(), self.models.reordered
@@ -99,37 +93,27 @@ class Retriever:
         passages = [self.passage(*ranked) for ranked in ranking[:best]]
         texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
         with charge_calls(account=self.account):
-            return reranked(reranker, questions, texts, ranking)[:limit]
+            return reranked(reranker, question, texts, ranking)[:limit]
 
-    def _weigh(self, question: str, switches: Switches, decompose: bool) -> tuple[list[str], Scores]:
-        """Return the texts of the sub-queries that wait for no answer, and the chunks' weights for the question."""
-        key = question, switches, decompose
+    def _weigh(self, question: str, switches: Switches) -> Scores:
+        """Return the chunks' weights for the question, shape (chunks,); the last ones are cached."""
+        key = question, switches
         with self._lock:
             weighed = self._weighed.get(key)
         if weighed is None:
-            queries = self.queries(self.sub_queries(question, decompose=decompose))
-            weighed = [query.embedded.text for query in queries if not query.follows], self.rank(queries, switches)
+            weighed = rank_chunks(self.index, self.compare(question), switches)
             with self._lock:
                 self._weighed[key] = weighed
         return weighed
 
-    def sub_queries(self, question: str, *, decompose: bool = True) -> Sequence[SubQuery]:
-        """Return what is searched for a question: itself first, then its steps, which are cached."""
-        question = escape_references(question)
-        return self._split(question) if decompose else [SubQuery(question=question)]
+    def compare(self, question: str) -> Query:
+        """Compare a question with everything in the index; the last ones are cached."""
+        (query,) = self._cached(self._compared, [question], self._compare)
+        return query
 
-    def queries(self, sub_queries: Sequence[SubQuery]) -> list[Query]:
-        """Embed sub-queries, each of which follows only earlier ones; those not cached are embedded in one batch."""
-        queries: list[Query] = []
-        texts = [strip_placeholders(part.question) for part in sub_queries]
-        embedded_texts = self._cached(self._embedded, texts, self._compare)
-        for sub_query, embedded in zip(sub_queries, embedded_texts, strict=True):
-            queries.append(Query(embedded, tuple(queries[number] for number in sub_query.follows)))
-        return queries
-
-    def _compare(self, texts: Sequence[str]) -> Iterable[EmbeddedQuery]:
+    def _compare(self, texts: Sequence[str]) -> Iterable[Query]:
         vectors = self._cached(self._asked, texts, partial(self._encode, as_queries(self.index.embedder)))
-        return compare_queries(self.index, texts, np.array(vectors))
+        return [compare(self.index, text, vector) for text, vector in zip(texts, vectors, strict=True)]
 
     def embed(self, texts: Sequence[str]) -> list[Vectors]:
         """Return the unit vector of each text, shape (d,); repeated ones are looked up."""
@@ -170,23 +154,6 @@ class Retriever:
                 cache.update(found)
         return [found[text] for text in texts]
 
-    def rank(self, queries: Sequence[Query], switches: Switches = EVERYTHING) -> Scores:
-        """Return the chunks' weights for several sub-queries, shape (chunks,).
-
-        Each sub-query's weights are scaled to its best chunk and added up: chunks found by several sub-queries rank
-        above those of a single one. The question and its first steps have names in common, so n of them count as root
-        n: added up they would outweigh what the last step asks for. A query that follows another does not name what it
-        asks about and finds it by meaning rather than by words, so it is weighted by the trust in vectors.
-        """
-        total = np.zeros(len(self.index.chunks), np.float32)
-        first_weight = max(1, sum(not query.follows for query in queries)) ** -0.5
-        walks: dict[Query, fusion.Walk] = {}
-        for query in queries:
-            before = [walks[earlier] for earlier in query.follows]
-            walks[query] = fusion.walk(self.index, query, switches, before)
-            total += np.float32(query.embedded.trust if query.follows else first_weight) * walks[query].scores()
-        return total
-
     def ranking(self, scores: Scores, limit: int) -> list[tuple[str, float]]:
         """Return the best chunks as (id, weight), best first; chunks without weight are left out."""
         order = best_rows(scores, min(limit, int(np.count_nonzero(scores > 0))))
@@ -202,10 +169,6 @@ class Retriever:
         """Return a passage with its document's metadata, cut if that is long."""
         about = self._about(passage.document)
         return passage.model_copy(update={"about": about}) if about else passage
-
-
-def _split(parser: Parser, names_in: NamesIn, question: str) -> tuple[SubQuery, ...]:
-    return tuple(split_question(question, parser, names_in))
 
 
 def _read_about(documents: Documents, document_id: str) -> str:

@@ -14,7 +14,7 @@ from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, lookup_text
-from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft, escape_references
+from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
 from ...tools.retriever import Retriever
@@ -105,7 +105,7 @@ class RetrievalNodes:
     def _start_question(self, state: AskState, name: str, snapshot: Snapshot, question: str,
                         earlier: list[tuple[str, str]]) -> AskState:
         """Return the state of a new question, which was asked like this or rewritten to make sense alone."""
-        question, replaced = respelt(escape_references(question), snapshot.index)
+        question, replaced = respelt(question, snapshot.index)
         # The thread's state keeps the trace of an earlier question that asked for one.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
         revision = self._resources.snapshots.begin_question(snapshot)

@@ -305,7 +305,7 @@ class ArmAsker:
             if "passage_search" not in context.tools:
                 return _NO_ANSWER, []
             ranking = await in_thread(self._snapshot.retriever.rank_passages, question, _RANKED,
-                                      switches=context.switches, decompose=context.decompose)
+                                      switches=context.switches)
             return _NO_ANSWER, [chunk for chunk, _ in ranking]
         graph_input = cast("Any", {"knowledge_base": self._name, "question": question})
         state = await self._graph.ainvoke(graph_input, context=context, output_keys=[*_ANSWER_FIELDS, "rounds"])

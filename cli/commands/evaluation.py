@@ -48,7 +48,6 @@ def eval_retrieval(
     records: Annotated[Path | None, typer.Option(
         help="Write a JSON line for each question, with the ranks of its gold passages and its time.")] = None,
     *,
-    no_decompose: NoDecompose = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the recall of gold passages among the first passages.
@@ -59,7 +58,7 @@ def eval_retrieval(
     loaded = load_questions(questions, form)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
-        report = evaluate(resources, kb, loaded, ks=ks, decompose=not no_decompose, progress=progress)
+        report = evaluate(resources, kb, loaded, ks=ks, progress=progress)
     if report.gold_absent:
         err.print(f"[yellow]gold passages that are not in the knowledge base:[/yellow] {report.gold_absent}; "
                   "they count as missed", soft_wrap=True)

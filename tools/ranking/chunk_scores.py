@@ -34,8 +34,8 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
 
     Args:
         index: the knowledge base.
-        query: the sub-query.
-        beta: the share of the graph's evidence against the chunks' own in this query, beta(q) of UniAI-GraphRAG.
+        query: the question.
+        beta: the share of the graph's evidence against the chunks' own, beta(q) of UniAI-GraphRAG.
         switches: what is on.
         kept: how many of the best scores are exact. The others may rest on approximate cosines (tools/nearness.py),
             but do not exceed them.
@@ -43,14 +43,14 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
     Returns:
         The scores, not negative; zeros where dense, lexical and communities are off.
     """
-    trust = query.embedded.trust if switches.lexical else 1.0
+    trust = query.trust if switches.lexical else 1.0
     scores = np.zeros(len(index.chunks), np.float32)
     if "community" in switches.routes:
         scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * community_scores(index, query)
     if switches.lexical:
         scores += np.float32(_LEXICAL_SHARE) * lexical_scores(index, query)
     if switches.dense and len(scores):
-        dense, share = _Dense(query.embedded.chunks), np.float32(trust)
+        dense, share = _Dense(query.chunks), np.float32(trust)
         scores += share * dense.nearly
         # An approximate cosine is off by at most `bound` either way, so a row further than twice that below the last of
         # the `kept` best cannot be among them. All others get their exact cosine.
@@ -89,7 +89,7 @@ def lexical_scores(index: RetrievalIndex, query: Query) -> Scores:
         Shape (chunks,), 0 to about 1, a little more for passages that repeat the words; 0 where neither passage nor
         document shares a term with the question.
     """
-    text, (documents, document_of_chunk) = query.embedded.text, index.documents
+    text, (documents, document_of_chunk) = query.text, index.documents
     name_scores, name_idf = _name_scores(index, query)
     by_chunk = _share(index.lexical, text, index.lexical.scores(text) + name_scores, name_idf)
     by_document = _share(documents, text, documents.scores(text), 0.0)[document_of_chunk]
@@ -105,7 +105,7 @@ def _share(lexical: LexicalIndex, question: str, scores: Scores, name_idf: float
 def _name_scores(index: RetrievalIndex, query: Query) -> tuple[Scores, float]:
     """Return what the names in a question add to the chunks' BM25, shape (chunks,), and the sum of their idf."""
     scores, idf_sum = np.zeros(len(index.chunks), np.float32), 0.0
-    for named in query.embedded.names:
+    for named in query.names:
         rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
         frequency_factor = np.zeros(len(scores), np.float32)
         frequency_factor[index.support.of(rows)] = ONCE

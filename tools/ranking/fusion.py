@@ -5,18 +5,12 @@ chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk 
 (tools/spreading.py), whose stationary weights rank the chunks: it follows every path from what is named. beta(q) of
 UniAI-GraphRAG eq. 8 and 9 weighs the two channels before the walk, where the paper adds two finished scores.
 
-A sub-query that waits for the answer of another ("Who won the election in {answer 1}?") is not held up until
-that is answered: the entities to which the other's walk leads stand in for the answer, and a chunk counts by what it
-has to do with them times its own score.
-
 Everything that rests on vectors is weighted by the trust in them (graph_store/vectors/reliability.py), so
 that an embedding model that is blind to a script does not drag a sound lexical channel down.
 """
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
 
 import numpy as np
 
@@ -38,62 +32,35 @@ _OWN_SHARE = 0.05
 # the few that fit.
 _CHUNK_SEEDS = 200
 _CHUNK_SHARPNESS = 6
-# The entities that stand in for an answer: the best, by the square of their weight.
-_LEAD_SEEDS = 50
-_LEAD_SHARPNESS = 2
-# A sub-query that waits for an answer does not name what it is about. So its words only choose among the chunks that a
-# walk from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this.
-_WAITING_SHARPNESS = 8
-# The reach of chunks that this walk does not reach: wrong seeds must not hide a chunk.
-_UNREACHED = 1e-6
 # Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of
 # a name and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6.
 _DENSITY_WEIGHT = 8.0
 _ABSTRACTION_WEIGHT = 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class Walk:
-    """Where what speaks for a sub-query leads: weights of shapes (entities,) and (chunks,).
+def rank_chunks(index: RetrievalIndex, query: Query, switches: Switches = EVERYTHING) -> Scores:
+    """Return the weights of chunks for a question, about 1 for the best, shape (chunks,).
 
-    Attributes:
-        entities: the walk's weights of entities.
-        chunks: the walk's weights of chunks.
-        own: the chunks' own scores.
-    """
-
-    entities: Scores
-    chunks: Scores
-    own: Scores
-
-    def scores(self) -> Scores:
-        """Return the chunks' scores for the sub-query, about 1 for the best, shape (chunks,)."""
-        return _to_one(self.chunks) + np.float32(_OWN_SHARE) * self.own
-
-
-def walk(index: RetrievalIndex, query: Query, switches: Switches = EVERYTHING, before: Sequence[Walk] = ()) -> Walk:
-    """Spread what speaks for entities and chunks over the entity-chunk graph.
-
-    `before` are the walks of the queries that `query` follows, in their order. Where entities stand in for the answers
-    of those queries, the seeds among the chunks are those that these entities reach, weighted by their own scores.
+    What speaks for entities and chunks spreads over the entity-chunk graph.
     """
     graph_weight = beta(query) if switches.beta is None else switches.beta
-    entities = _seeds(entity_seeds(index, query, switches.routes, graph_weight))
-    scores = chunk_scores(index, query, graph_weight, switches, _CHUNK_SEEDS)
-    answers, chunks = answer_seeds(index, query, before), _best_seeds(_to_one(scores) ** _CHUNK_SHARPNESS)
-    if len(answers.nodes) and scores.any():
-        reach = _to_one(_spread(index, answers, switches)[1]) + np.float32(_UNREACHED)
-        chunks = _best_seeds(reach * np.exp(_WAITING_SHARPNESS * (scores - scores.max(initial=0))))
-    return Walk(*_spread(index, _beside(index, entities, chunks), switches), scores)
+    entities = entity_seeds(index, query, switches.routes, graph_weight)
+    own = chunk_scores(index, query, graph_weight, switches, _CHUNK_SEEDS)
+    weights = _to_one(own) ** _CHUNK_SHARPNESS
+    chunks = np.sort(best_rows(weights, _CHUNK_SEEDS))
+    # The nodes of the graph are the entities, then the chunks.
+    restart = Seeds.of(np.concatenate([np.array(list(entities.values()), np.float32), _normalise(weights[chunks])]),
+                       np.concatenate([np.array(list(entities), np.intp), chunks + len(index.entity_row)]))
+    return _to_one(_spread(index, restart, switches)) + np.float32(_OWN_SHARE) * own
 
 
 def beta(query: Query) -> float:
     """Return how far a question is about named things rather than themes, 0 to 1 (UniAI-GraphRAG eq. 9)."""
     # The words by which names are matched, not index terms: a CJK name has different ones.
-    all_words = words(query.embedded.text)
+    all_words = words(query.text)
     if not all_words:
         return 0.5
-    named = Counter(word for name in query.embedded.names for word in name.name.split(" "))
+    named = Counter(word for name in query.names for word in name.name.split(" "))
     plain = Counter(all_words) - named
     density = 1 - plain.total() / len(all_words)
     abstraction = 0.0
@@ -103,52 +70,17 @@ def beta(query: Query) -> float:
     return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
 
 
-def _seeds(weights: Mapping[int, float]) -> Seeds:
-    """Return seeds from weights by node."""
-    rows = sorted(weights)
-    return Seeds.of(np.array([weights[row] for row in rows], np.float32), np.array(rows, np.intp))
-
-
-def _beside(index: RetrievalIndex, entities: Seeds, chunks: Seeds) -> Seeds:
-    """Return the seeds at entities and chunks as seeds of the graph, whose nodes are the entities, then the chunks."""
-    return Seeds(np.concatenate([entities.nodes, chunks.nodes + len(index.entity_row)]),
-                 np.concatenate([entities.weights, chunks.weights]))
-
-
-def _spread(index: RetrievalIndex, restart: Seeds, switches: Switches) -> tuple[Scores, Scores]:
-    """Return the weights of entities and of chunks to which a walk from some seeds leads."""
+def _spread(index: RetrievalIndex, restart: Seeds, switches: Switches) -> Scores:
+    """Return the weights of chunks to which a walk leads; without a walk, of those that mention the seeds."""
     entity_count = len(index.entity_row)
     if switches.spreading:
-        weights = index.spreading.around(restart).spread(restart)
-        return weights[:entity_count], weights[entity_count:]
+        return index.spreading.around(restart).spread(restart)[entity_count:]
     weights = restart.dense(entity_count + len(index.chunks))
     entities, chunks = weights[:entity_count], weights[entity_count:]
     for row in np.flatnonzero(entities).tolist():
         mentioning = index.support[row]
         chunks[mentioning] += entities[row] / max(1, len(mentioning))
-    return entities, chunks
-
-
-def answer_seeds(index: RetrievalIndex, query: Query, before: Sequence[Walk]) -> Seeds:
-    """Return seeds at the entities that stand in for the answers a query waits for; empty if it waits for none.
-
-    The weights sum to 1. What an earlier query names itself is not its answer.
-    """
-    weights_by_row: defaultdict[int, float] = defaultdict(float)
-    for earlier, walked in zip(query.follows, before, strict=True):
-        named = [index.entity_row[entity] for name in earlier.embedded.names for entity in name.entities]
-        best = best_rows(walked.entities, _LEAD_SEEDS + len(named))
-        best = np.sort(best[~np.isin(best, named)][:_LEAD_SEEDS])
-        for row, weight in zip(best.tolist(), _normalise(walked.entities[best] ** _LEAD_SHARPNESS), strict=True):
-            weights_by_row[row] += float(weight)
-    nodes, weights = _seeds(weights_by_row)
-    return Seeds(nodes, _normalise(weights))
-
-
-def _best_seeds(weights: Scores) -> Seeds:
-    """Return seeds at the chunks with the highest weights, which are scaled to sum to 1."""
-    best = np.sort(best_rows(weights, _CHUNK_SEEDS))
-    return Seeds.of(_normalise(weights[best]), best)
+    return chunks
 
 
 def _to_one(scores: Scores) -> Scores:

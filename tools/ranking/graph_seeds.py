@@ -30,15 +30,15 @@ def entity_seeds(index: RetrievalIndex, query: Query, routes: Collection[Route],
     """
     seeds: defaultdict[int, float] = defaultdict(float)
     if "entity" in routes:
-        named = {row for name in query.embedded.names for entity in name.entities
+        named = {row for name in query.names for entity in name.entities
                  if (row := index.entity_at(entity)) is not None}
         _add(seeds, index, dict.fromkeys(named, 1.0), share * _NAMED_SHARE)
     if "triple" in routes:
         best_scores: Weights = {}  # of each entity, by its nearest fact
-        for row, cosine in zip(*query.embedded.triples.best(_FACTS), strict=True):
+        for row, cosine in zip(*query.triples.best(_FACTS), strict=True):
             for end in index.graph.ends_of(int(row)) if cosine > 0 else ():
-                best_scores[end] = max(best_scores.get(end, 0.0), min(1.0, float(cosine)) * query.embedded.trust)
-        _add(seeds, index, best_scores, share * _NEAR_SHARE * query.embedded.trust)
+                best_scores[end] = max(best_scores.get(end, 0.0), min(1.0, float(cosine)) * query.trust)
+        _add(seeds, index, best_scores, share * _NEAR_SHARE * query.trust)
     return dict(sorted(seeds.items()))
 
 
@@ -52,9 +52,9 @@ def _add(seeds: defaultdict[int, float], index: RetrievalIndex, scores: Mapping[
 
 def community_scores(index: RetrievalIndex, query: Query) -> np.ndarray:
     """Score chunks by the nearest community with a member in them (UniAI-GraphRAG eq. 7), shape (chunks,)."""
-    scores, cosines = np.zeros(len(index.chunks), np.float32), index.community_cosines(query.embedded.vector)
+    scores, cosines = np.zeros(len(index.chunks), np.float32), index.community_cosines(query.vector)
     for row in best_rows(cosines, _COMMUNITIES):
         chunks = index.community_chunks[int(row)]
-        score = np.float32((min(1.0, max(0.0, float(cosines[row]))) * query.embedded.trust) ** _SHARPNESS)
+        score = np.float32((min(1.0, max(0.0, float(cosines[row]))) * query.trust) ** _SHARPNESS)
         scores[chunks] = np.maximum(scores[chunks], score)
     return scores

@@ -8,7 +8,6 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.status import status_of
 from banyan.models.embedding import embedding_models as models
-from banyan.schemas.retrieval import SubQuery
 
 from ...hashed_embedding import HashedEmbedder
 from ...newest import newest
@@ -74,7 +73,7 @@ def test_each_base_is_asked_by_its_own_model(home):
         for name, model in (("english", MINILM), ("chinese", MULTILINGUAL), ("english", MINILM)):
             assert newest(resources, name).kb.embedder.name == model
             question = f"Who bakes in {name}?"
-            newest(resources, name).retriever.queries([SubQuery(question=question)])
+            newest(resources, name).retriever.compare(question)
             assert [one.name for one in home.loaded if question in one.texts] == [model]
     assert len(home.loaded) == 2
 

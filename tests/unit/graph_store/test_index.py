@@ -10,7 +10,6 @@ from banyan.graph_store.index.array_file import IndexDamagedError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.schemas.naming import content_id
-from banyan.schemas.retrieval import SubQuery
 from banyan.tools.retriever import Retriever
 
 from ... import small_base
@@ -76,9 +75,9 @@ def opened(home, hashed_embedder):
 def found(kb):
     """What is retrieved for a question, in full."""
     retriever = Retriever(kb)
-    (query,) = retriever.queries([SubQuery(question=QUESTION)])
-    near = [(retriever.index.edges[row], cosine) for row, cosine in zip(*query.embedded.triples.best(10), strict=True)]
-    ranking = retriever.ranking(retriever.rank([query]), 10)
+    query = retriever.compare(QUESTION)
+    near = [(retriever.index.edges[row], cosine) for row, cosine in zip(*query.triples.best(10), strict=True)]
+    ranking = retriever.rank_passages(QUESTION, 10)
     return near, ranking, [retriever.passage(*item) for item in ranking]
 
 

@@ -1,11 +1,8 @@
-"""Ranking: beta, trust, what each switch adds (invariant 7), steps, ties, and what a retriever caches."""
-
-from dataclasses import replace
+"""Ranking: beta, trust, what each switch adds (invariant 7), ties, and what a retriever caches."""
 
 import numpy as np
 import pytest
-from banyan.schemas.retrieval import ROUTES, SubQuery, Switches
-from banyan.tools.query import Query, compare_queries
+from banyan.schemas.retrieval import ROUTES, Switches
 from banyan.tools.ranking.fusion import beta
 from banyan.tools.retriever import Retriever
 
@@ -47,22 +44,8 @@ def retriever(kb):
     return Retriever(kb)
 
 
-def query(retriever, question, trust=None) -> Query:
-    made = retriever.queries([SubQuery(question=question)])[0]
-    if trust is None:
-        return made
-    return Query(replace(made.embedded, trust=trust))
-
-
-def documents(retriever, scores, limit=50) -> list[str]:
-    chunks = retriever.index.chunks
-    return [chunks[retriever.index.chunk_row[one]].document_id for one, _ in retriever.ranking(scores, limit)]
-
-
 def beta_of(retriever, question) -> float:
-    # Made by itself: beta needs no vector of the question.
-    vectors = np.zeros((1, retriever.index.embedder.dimension), np.float32)
-    return beta(Query(*compare_queries(retriever.index, [question], vectors)))
+    return beta(retriever.compare(question))
 
 
 @pytest.mark.parametrize(("named", "thematic"), [
@@ -102,34 +85,15 @@ def test_the_walk_finds_the_second_passage_of_a_chain_sooner(retriever):
     """It shares no name with the question: the first passage leads to it."""
     place = dict.fromkeys((True, False), 0)
     for person, city in zip(PEOPLE, range(6), strict=True):
-        asked = retriever.queries([SubQuery(question=f"On what water lies the birthplace of {person}?")])
         for spreading in place:
-            scores = retriever.rank(asked, Switches(spreading=spreading))
-            place[spreading] += documents(retriever, scores).index(f"city{city}")
+            place[spreading] += ranked(retriever, f"On what water lies the birthplace of {person}?",
+                                       switches=Switches(spreading=spreading)).index(f"city{city}")
     assert place[True] < 0.9 * place[False]
 
 
-def test_a_question_and_its_first_step_do_not_outweigh_the_step_that_follows(retriever):
-    def rank(*parts: SubQuery):
-        return retriever.rank(retriever.queries(parts))
-
-    question, asked = SubQuery(question="Where was the teacher of Ada Byron born?"), "Where was he born?"
-    alone = rank(question)
-    hop = rank(question, SubQuery(question=asked, follows=(0,))) - alone
-    assert hop.max() > 0
-    together = rank(question, question, SubQuery(question=asked, follows=(1,)))
-    np.testing.assert_allclose(together, np.sqrt(2) * alone + hop, rtol=1e-4, atol=1e-5)
-
-
 def test_rankings_are_deterministic_and_queries_do_not_affect_each_other(kb, retriever):
-    together = retriever.queries([SubQuery(question=question) for question in QUESTIONS])
-    fresh = Retriever(kb)
-    for question, asked in zip(QUESTIONS, together, strict=True):
-        alone = Retriever(kb)
-        np.testing.assert_array_equal(retriever.rank([asked]), alone.rank(alone.queries([SubQuery(question=question)])))
-        for decompose in (True, False):
-            assert retriever.rank_passages(question, 20, decompose=decompose) == fresh.rank_passages(
-                question, 20, decompose=decompose)
+    for question in QUESTIONS:
+        assert retriever.rank_passages(question, 20) == Retriever(kb).rank_passages(question, 20)
 
 
 def test_a_question_is_embedded_once_however_many_are_asked_meanwhile(kb, monkeypatch):
@@ -138,8 +102,8 @@ def test_a_question_is_embedded_once_however_many_are_asked_meanwhile(kb, monkey
     monkeypatch.setattr(type(retriever.index.embedder), "encode",
                         lambda self, texts: encoded.extend(texts) or encode(self, texts))
     questions = [f"Where was number {number} born?" for number in range(200)]
-    first = [retriever.queries([SubQuery(question=question)])[0].embedded.vector for question in questions]
-    again = [retriever.queries([SubQuery(question=question)])[0].embedded.vector for question in questions]
+    first = [retriever.compare(question).vector for question in questions]
+    again = [retriever.compare(question).vector for question in questions]
     np.testing.assert_array_equal(first, again)
     assert sorted(encoded) == sorted(questions)
 

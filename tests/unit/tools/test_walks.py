@@ -1,11 +1,11 @@
-"""Words and walks: the lexical index, spreading from entities to chunks, and how a walk leads the next one."""
+"""Words and walks: the lexical index, spreading from entities to chunks, and the weights of chunks."""
 
 import numpy as np
 import pytest
 from banyan.graph_store.index.contents import step_arrays
 from banyan.graph_store.index.lexical import LexicalIndex
-from banyan.schemas.retrieval import EVERYTHING, ROUTES, Switches
-from banyan.tools.ranking.fusion import answer_seeds, walk
+from banyan.schemas.retrieval import ROUTES, Switches
+from banyan.tools.ranking.fusion import rank_chunks
 from banyan.tools.spreading import Seeds, SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,20 +13,12 @@ from hypothesis import strategies as st
 from ... import graph_index as graphs
 from ... import hashed_embedding as hashed
 
-one = graphs.one
-
-# What is said of Ulm and of Graz differs by the names alone.
-BORN, BEES, ULM, GRAZ, FAIR = range(5)
 CHUNKS = [
     graphs.Stated("Ada Byron was born in Ulm.", [("Ada Byron", "born_in", "Ulm")]),
     graphs.Stated("Ada Byron owned hives.", [("Ada Byron", "owned", "hives")]),
     graphs.Stated("Barges moor at the quay of Ulm.", entities=["Ulm", "quay of Ulm"]),
     graphs.Stated("Barges moor at the quay of Graz.", entities=["Graz", "quay of Graz"]),
-    graphs.Stated("Which goods sell at fairs is unknown.", entities=["fair"]),
 ]
-FIRST, SECOND = "Where was Ada Byron born?", "Which goods go there?"
-# Nothing speaks for a question but the lead of an earlier one.
-SILENT = Switches(routes=(), dense=False, lexical=False)
 
 
 @pytest.fixture(scope="module")
@@ -35,89 +27,20 @@ def index():
                            communities={"towns": ["quay of Ulm", "Graz"], "ada": ["Ada Byron", "hives"]})
 
 
-@pytest.fixture(scope="module")
-def first(index):
-    """The first step, and the walk to which what it names and the triple that it asks about lead."""
-    query = graphs.asked(index, FIRST)
-    return query, walk(index, query)
-
-
-def led(index, first, question=SECOND, switches=EVERYTHING):
-    """A question with the lead of the first step, and by itself."""
-    query, before = first
-    after = walk(index, graphs.asked(index, question, query), switches, [before])
-    return after, walk(index, graphs.asked(index, question), switches)
-
-
-def row(index, name: str) -> int:
-    return index.entity_row[one(name)]
-
-
-def weights(index, **given: float) -> np.ndarray:
-    made = np.zeros(len(index.entity_row), np.float32)
-    for name, weight in given.items():
-        made[row(index, name)] = weight
-    return made
-
-
-def nothing(index):
-    return np.zeros(len(index.chunks), np.float32)
-
-
-def test_a_chunk_that_shares_no_word_rises_with_the_entities_of_the_walk_before(index, first):
-    after, alone = led(index, first)
-    words = index.lexical.scores(SECOND)
-    assert words[ULM] == words[GRAZ] == 0
-    assert int(np.argmax(alone.chunks)) == FAIR, "by its words"
-    # Only the lead tells Ulm from Graz.
-    assert max(alone.chunks[[ULM, GRAZ]]) < 0.01 * alone.chunks[FAIR]
-    assert after.chunks[ULM] > 3 * after.chunks[GRAZ]
-    assert after.chunks[ULM] > 3 * alone.chunks[ULM]
-    assert after.chunks[FAIR] < alone.chunks[FAIR]
-    assert after.entities[row(index, "Ulm")] > alone.entities[row(index, "Ulm")]
-
-
-def lead_of(index, query, before):
-    """The weights of the entities that stand in for an answer."""
-    return answer_seeds(index, query, before).dense(len(index.entity_row))
-
-
-def test_what_the_earlier_question_named_is_not_its_answer(index, first):
-    query, before = first
-    assert int(np.argmax(before.entities)) == row(index, "Ada Byron")
-    lead = lead_of(index, graphs.asked(index, SECOND, query), [before])
-    assert lead[row(index, "Ada Byron")] == 0
-    assert int(np.argmax(lead)) == row(index, "Ulm")
-    assert lead.sum() == pytest.approx(1)
-    # The same walk of a question that does not name her leads back to her.
-    unnamed = (graphs.asked(index, "Where was she born?"), before)
-    her = lead_of(index, graphs.asked(index, SECOND, unnamed[0]), [before])
-    assert int(np.argmax(her)) == row(index, "Ada Byron")
-    assert led(index, first)[0].chunks[BEES] < led(index, unnamed)[0].chunks[BEES]
-
-
 _switches = st.builds(Switches, routes=st.sets(st.sampled_from(ROUTES)).map(sorted).map(tuple), dense=st.booleans(),
                       lexical=st.booleans(), spreading=st.booleans(), beta=st.none() | st.floats(0, 1))
-_questions = st.sampled_from([FIRST, SECOND, "Ulm", "towns", "", "?", "林小雨", "Ada Byron Ulm Graz hives"])
+_questions = st.sampled_from(["Where was Ada Byron born?", "Ulm", "towns", "", "?", "林小雨", "Ada Byron Graz hives"])
 
 
-@given(_questions, _questions, st.none() | st.floats(0, 1), _switches)
-def test_weights_are_sound_and_always_the_same(index, earlier, later, trust, switches):
-    def walks(switches):
-        query = graphs.asked(index, earlier, trust=trust)
-        leading = walk(index, query, switches)
-        return [leading, walk(index, graphs.asked(index, later, query, trust=trust), switches, [leading])]
-
+@given(_questions, st.none() | st.floats(0, 1), _switches)
+def test_weights_are_sound_and_always_the_same(index, question, trust, switches):
     turned = switches.model_copy(update={"routes": switches.routes[::-1]})
-    for walked, again in zip(walks(switches), walks(turned), strict=True):
-        assert walked.entities.shape == (len(index.entity_row),)
-        assert walked.chunks.shape == (len(index.chunks),)
-        for made, remade in ((walked.entities, again.entities), (walked.chunks, again.chunks)):
-            assert np.isfinite(made).all()
-            assert (made >= 0).all()
-            np.testing.assert_array_equal(made, remade)
-        if switches.spreading:
-            assert walked.entities.sum() + walked.chunks.sum() <= 1 + 1e-4
+    weights, again = (rank_chunks(index, graphs.asked(index, question, trust=trust), switches)
+                      for switches in (switches, turned))
+    assert weights.shape == (len(index.chunks),)
+    assert np.isfinite(weights).all()
+    assert (weights >= 0).all()
+    np.testing.assert_array_equal(weights, again)
 
 
 def test_only_texts_that_share_a_term_have_a_score():
