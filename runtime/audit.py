@@ -46,11 +46,7 @@ class Entry(BaseModel):
 
 @contextmanager
 def acting(client: str) -> Iterator[None]:
-    """Attribute all changes in the block, and in tasks and threads started in it, to a client.
-
-    Args:
-        client: the name of the client's key; "" keeps the current client.
-    """
+    """Attribute all changes in the block, and in tasks and threads started in it, to a client; "" changes nothing."""
     token = _client.set(client or _client.get())
     try:
         yield
@@ -64,13 +60,9 @@ def client() -> str:
 
 
 def record(home: Path, action: Action, knowledge_base: str = "", what: str = "") -> None:
-    """Append a change to the log. A lock makes the processes that share a home folder write one at a time.
+    """Append a change to the log, whose folder is created if missing; `what` is cut to `MAX_WHAT` characters.
 
-    Args:
-        home: the folder of the log, created if missing.
-        action: the kind of change.
-        knowledge_base: the changed knowledge base.
-        what: what was changed; cut to `MAX_WHAT` characters.
+    A lock makes the processes that share a home folder write one at a time.
 
     Raises:
         OSError: the log cannot be written.
@@ -82,7 +74,9 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
     path = home / FILE
     with FileLock(home / f"{FILE}.lock"):
         if path.exists() and path.stat().st_size + len(line) > MAX_BYTES:
-            _rotate(home)
+            for number in range(KEPT, 0, -1):  # the file with the highest number is overwritten
+                if (newer := _log_file(home, number - 1)).exists():
+                    newer.replace(_log_file(home, number))
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+b") as file:  # noqa: PTH123
             if file.tell():  # not empty; a kill or a full disk may have left its last line incomplete
                 file.seek(-1, os.SEEK_END)
@@ -98,23 +92,15 @@ def entries(home: Path) -> Iterator[Entry]:
         OSError: a file of the log cannot be read.
     """
     with FileLock(home / f"{FILE}.lock"):  # without it, a rename could make us read a file twice or not at all
-        paths = [*(_renamed_file(home, number) for number in range(KEPT, 0, -1)), home / FILE]
+        paths = [_log_file(home, number) for number in range(KEPT, -1, -1)]
         texts = [path.read_text("utf-8") for path in paths if path.exists()]
     for line in "\n".join(texts).splitlines():  # a file may lack the line break at its end
         with suppress(ValidationError):
             yield Entry.model_validate_json(line)
 
 
-def _rotate(home: Path) -> None:
-    """Rename each file of the log to the next higher number; the file with the highest number is overwritten."""
-    for number in range(KEPT, 0, -1):
-        newer = _renamed_file(home, number - 1) if number > 1 else home / FILE
-        if newer.exists():
-            newer.replace(_renamed_file(home, number))
-
-
-def _renamed_file(home: Path, number: int) -> Path:
-    return home / f"audit.{number}.jsonl"
+def _log_file(home: Path, number: int) -> Path:
+    return home / (f"audit.{number}.jsonl" if number else FILE)
 
 
 def _system_user() -> str:

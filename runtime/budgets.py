@@ -26,16 +26,8 @@ class CallLedger(Protocol):
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
         """Save a paid call's response and count its tokens, in one transaction. May wait for a disk.
 
-        Args:
-            key: identifies the call.
-            step: the step that made the call. Its tokens are counted by step, and by the build and documents that
-                `charge_calls` sets.
-            response: the answer's text.
-            prompt_tokens: all prompt tokens, including those from the endpoint's cache.
-            completion_tokens: all completion tokens.
-            cached_tokens: the prompt tokens that the endpoint read from its cache.
-            wasted: whether the call was paid for but its answer was unusable.
-            model: the model that answered, which determines the price.
+        Tokens are counted by step, and by the build and documents that `charge_calls` sets. `prompt_tokens` include
+        `cached_tokens`, which the endpoint read from its cache. `wasted`: the answer was unusable.
         """
 
     def check_budget(self) -> None:
@@ -46,21 +38,15 @@ class CallLedger(Protocol):
 
 
 class Budget:
-    """A spending limit and the spending so far. Safe to use from several threads; calls in flight may exceed it.
-
-    Args:
-        max_tokens: prompt and completion tokens together; None means unlimited.
-        max_cost: in the currency of the prices; None means unlimited.
-        prices: the prices of all models in use; required for `max_cost`.
-    """
+    """A spending limit and the spending so far. Safe to use from several threads; calls in flight may exceed it."""
 
     def __init__(self, max_tokens: int | None = None, max_cost: float | None = None,
                  prices: Prices | None = None) -> None:
-        """Start with nothing spent; tokens are counted by model."""
+        """Start with nothing spent; None means unlimited, and a limit of costs needs the prices of all models."""
         self._max_tokens = max_tokens
         self._max_cost = max_cost
         self._prices = prices or Prices({})
-        self._prompt: Counter[str] = Counter()
+        self._prompt: Counter[str] = Counter()  # tokens by model, as below
         self._cached: Counter[str] = Counter()
         self._completion: Counter[str] = Counter()
         self._lock = Lock()
@@ -101,13 +87,7 @@ class Budget:
                                  "is saved: to resume, run the command again with a --max-cost for the rest")
 
     def check_ahead(self, model: str, prompt: int, completion: int) -> None:
-        """Check that a batch of calls, which is about to be submitted, will not exceed the budget.
-
-        The tokens are estimates for all calls. Prices may be unknown only if there is no limit of costs.
-
-        Raises:
-            BudgetExceeded: the calls would probably exceed the budget; the message has the estimate.
-        """
+        """Raise BudgetExceeded if a batch of calls with these estimated tokens would probably exceed the budget."""
         tokens, costs = self._spent()
         batch_cost = self._prices.cost(model, prompt, completion)
         known_costs = [cost for cost in (*costs, batch_cost) if cost is not None]
@@ -121,7 +101,7 @@ class Budget:
                                  "larger --max-cost, or without --batch")
 
     def _spent(self) -> tuple[int, list[float | None]]:
-        """Return the number of tokens spent, and the cost of each model that was used; None if its price is unknown."""
+        """Return the number of tokens spent, and the cost of each model that was used (None: unknown price)."""
         with self._lock:
             tokens = self._prompt.total() + self._completion.total()
             costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])
@@ -163,11 +143,7 @@ class Charge:
     """Records calls of models whose responses are not cached."""
 
     def check(self) -> None:
-        """Check the budget before a paid call.
-
-        Raises:
-            BudgetExceeded: the budget is reached.
-        """
+        """Raise BudgetExceeded if the budget is reached."""
         if self.budget is not None:
             self.budget.check()
 

@@ -10,11 +10,13 @@ import os
 import queue
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, wait
-from typing import Any, Generic, TypeVar, cast
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
 
 import anyio
 import anyio.from_thread
+from anyio.from_thread import BlockingPortal
 
 from .threads import is_worker, once_in_each_process
 
@@ -23,64 +25,46 @@ _T = TypeVar("_T")
 
 
 @once_in_each_process
-def _shared_loop() -> asyncio.AbstractEventLoop:
+def _portal() -> BlockingPortal:
     """Start the shared event loop, and have it ended before Python waits for the process's threads."""
-    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+    started: Future[BlockingPortal] = Future()
 
     async def serve() -> None:
-        """Keep the loop running until the process ends."""
-        end = asyncio.Event()
-        started.set_result((asyncio.get_running_loop(), end))
-        await end.wait()
+        async with BlockingPortal() as portal:
+            started.set_result(portal)
+            await portal.sleep_until_stopped()
 
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="banyan event loop", daemon=True)
+    thread = threading.Thread(target=anyio.run, args=(serve,), name="banyan event loop", daemon=True)
     thread.start()
-    (loop, end), process = started.result(), os.getpid()
+    portal, process = started.result(), os.getpid()
 
     def end_loop() -> None:
         """End the loop, which closes its connections. A forked child has not inherited it."""
         if os.getpid() == process:
-            loop.call_soon_threadsafe(end.set)
+            portal.call(portal.stop, True)
             thread.join()
 
     threading._register_atexit(end_loop)  # type: ignore[attr-defined]  # noqa: SLF001 - functions of `atexit` run later
-    return loop
+    return portal
 
 
-class _Call(Generic[_T]):
-    """A call of an asynchronous function on the shared event loop."""
+@contextmanager
+def _running(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> Iterator[Future[_T]]:
+    """Call an asynchronous function on the shared event loop; at the block's end, cancel it and wait for its end."""
+    ended = threading.Event()
 
-    def __init__(self, function: Callable[..., Awaitable[_T]], *arguments: Any) -> None:
-        """Start the call."""
-        self._loop, self._outcome = _shared_loop(), Future[_T]()
-        self._loop.call_soon_threadsafe(self._begin, function, arguments)
+    async def call() -> _T:
+        try:
+            return await _call_with_cleanup(function, *arguments)
+        finally:
+            ended.set()
 
-    def _begin(self, function: Callable[..., Awaitable[_T]], arguments: Sequence[Any]) -> None:
-        async def call() -> _T:
-            return await function(*arguments)
-
-        self._task = self._loop.create_task(call())
-        self._task.add_done_callback(self._finish)
-
-    def _finish(self, task: asyncio.Task[_T]) -> None:
-        error = asyncio.CancelledError() if task.cancelled() else task.exception()
-        if error is None:
-            self._outcome.set_result(task.result())
-        else:
-            self._outcome.set_exception(error)
-
-    def result(self) -> _T:
-        """Wait until the call has ended, and return its result or raise its error."""
-        return self._outcome.result()
-
-    def end(self) -> None:
-        """Cancel the call if it is still running, and wait until it has ended."""
-        if not self._outcome.done():
-            self._loop.call_soon_threadsafe(self._cancel)
-            wait([self._outcome])
-
-    def _cancel(self) -> None:
-        self._task.cancel()  # `_begin` has run before
+    future = _portal().start_task_soon(call)
+    try:
+        yield future
+    finally:
+        future.cancel()
+        ended.wait()
 
 
 def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
@@ -92,16 +76,13 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
     Raises:
         asyncio.CancelledError: the task that waits for this thread was cancelled, and the call with it.
     """
-    if is_worker():
-        try:
-            return anyio.from_thread.run(_call_with_cleanup, function, *arguments)
-        except CancelledError:
-            raise asyncio.CancelledError from None
-    call = _Call(function, *arguments)
     try:
-        return call.result()
-    finally:
-        call.end()
+        if is_worker():
+            return anyio.from_thread.run(_call_with_cleanup, function, *arguments)
+        with _running(function, *arguments) as call:
+            return call.result()
+    except CancelledError:
+        raise asyncio.CancelledError from None
 
 
 async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
@@ -122,9 +103,6 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
     """Yield the items of an asynchronous iterable in synchronous code.
 
     A task on the shared event loop puts the items into a queue; closing this iterator cancels the task.
-
-    Args:
-        items: returns the asynchronous iterable.
     """
     produced: queue.SimpleQueue[list[_T]] = queue.SimpleQueue()  # lists of one item; an empty list is the end
 
@@ -136,13 +114,10 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
         finally:
             produced.put([])
 
-    producer = _Call(produce)
-    try:
+    with _running(produce) as producer:
         while item := produced.get():
             yield from item
         producer.result()  # raises the error of `items`, if any
-    finally:
-        producer.end()
 
 
 _OPEN_GENERATORS = set[AsyncGenerator[None]]()
@@ -171,15 +146,7 @@ async def in_parallel(ask: Callable[[_I], Awaitable[_T]], items: Sequence[_I], w
     """Await a function with each item, several at once, and return the results in the order of the items.
 
     After the first failure no further call starts. Calls in progress are awaited before the error is raised, because
-    they are paid for, and their answers are stored.
-
-    Args:
-        ask: the function.
-        items: its arguments.
-        workers: the most calls at once.
-
-    Raises:
-        Exception: the error of the first item, in their order, that failed.
+    they are paid for, and their answers are stored. The error is that of the first item, in their order, that failed.
     """
     slots, has_failed = asyncio.Semaphore(workers), False
 

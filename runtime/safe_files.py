@@ -42,11 +42,6 @@ def own_folder(place: Path, prefix: str, suffix: str = "") -> Iterator[Path]:
     """Create a temporary folder that only this user can enter, and delete it at the end of the block.
 
     Folders with the same prefix and suffix that killed processes left behind are deleted first.
-
-    Args:
-        place: the parent folder.
-        prefix: the beginning of the folder's name.
-        suffix: the end of the folder's name.
     """
     sweep_folders(place, prefix, suffix)
     # The lock tells the sweeps of other processes that this folder is in use.

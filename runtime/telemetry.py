@@ -16,14 +16,9 @@ from opentelemetry.util.types import AttributeValue
 @contextmanager
 def span(name: str, attributes: Mapping[str, AttributeValue], kind: SpanKind = SpanKind.INTERNAL, *,
          within: Context | None = None, expected: tuple[type[BaseException], ...] = ()) -> Iterator[Span]:
-    """Open a span around a block; if an exception ends the block, record its type.
+    """Open a span around a block; if an exception ends the block that is not among `expected`, record its type.
 
-    Args:
-        name: one of a small set of values.
-        attributes: the attributes known at the start.
-        kind: client for a call to another process, server for a request from one, otherwise internal.
-        within: the context of the parent span; None means that the current span is the parent.
-        expected: exceptions that do not mark the span as failed.
+    `within` is the context of the parent span; None means that the current span is the parent.
     """
     with trace.get_tracer("banyan").start_as_current_span(
             name, within, kind, dict(attributes), record_exception=False, set_status_on_exception=False) as current:
