@@ -5,7 +5,6 @@ It is drawn by the JavaScript modules of the server's page, which are put into t
 
 import re
 from collections.abc import Iterator, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ def map_entities(graph: TreeGraph) -> list[str]:
 
 
 def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
-    """Return the map's content as JSON that is escaped for HTML: nodes, edges, and the names of communities."""
+    """Return the map's content as JSON: nodes, edges, and the names of communities."""
     candidates = map_entities(graph)
     edges = [*_facts(graph, set(candidates)), *_sentence_links(links, set(candidates))]
     linked = {end for edge in edges for end in (edge["source"], edge["target"])}
@@ -48,7 +47,7 @@ def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
     nodes = [_node(graph, node) for node in shown]
     community_ids = dict.fromkeys(node["community"] for node in nodes if node["community"])
     communities = {community: visible(graph.nodes[community]["name"]) for community in community_ids}
-    return escape(printable(json_text({"nodes": nodes, "communities": communities, "edges": shown_edges})))
+    return printable(json_text({"nodes": nodes, "communities": communities, "edges": shown_edges}))
 
 
 def _node(graph: TreeGraph, node: str) -> dict[str, Any]:

@@ -2,18 +2,20 @@
 
 It needs no network and no other files, and is readable without scripts.
 
-All text from documents is escaped. A content security policy in the page allows only its own style sheet and script,
+`page.html.jinja` escapes all text. A content security policy in the page allows only its own style sheet and script,
 by their hashes, so injected markup would have no effect.
 """
 
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from html import escape
-from importlib.resources import files
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import takewhile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ..graph_store.graph.graph_file import KEYWORD_OF, MEMBER_OF, TreeGraph
 from ..text.cleaning import printable, visible
@@ -32,6 +34,8 @@ _QUOTE, _SUMMARY, _NAME = 300, 800, 200
 # If there are many communities, a summary gets one character for this many bytes of its community's share: about a
 # third of the share, at 3 bytes a character.
 _SUMMARY_PART = 8
+_MARKUP_BYTES = 40
+_FOLDER = Path(__file__).parent
 
 
 class TreeOutline:
@@ -92,6 +96,13 @@ class TreeOutline:
         return -self._graph.nodes[community]["size"], community
 
 
+class _Listed(NamedTuple):
+    """The items that a list shows, and how many it leaves out."""
+
+    shown: list[Any]
+    left_out: int
+
+
 def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
     """Write the page, in pieces: the map, the numbers, then the tree, largest communities first.
 
@@ -102,105 +113,61 @@ def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
         graph: the graph with its tree.
         links: links between entities that the same sentences name, for the map; see `map_entities`.
     """
-    style, script = map_style() + _resource("page.css"), map_script() + _resource("page.js")
     outline = TreeOutline(graph)
-    name = _safe(str(graph.graph["name"]))
-    policy = (f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
-              "form-action 'none'")
-    yield (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-           f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-           '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-           f'<meta name="referrer" content="no-referrer">\n<title>{name}</title>\n'
-           # Cytoscape adds a style sheet, which the policy would refuse, unless there is one with this id.
-           f'<style id="__________cytoscape_stylesheet">{style}</style>\n</head>\n'
-           f'<body>\n<header><h1><bdi>{name}</bdi>: {_label("heading", "knowledge tree")}</h1>\n'
-           f'<button id="language" type="button" data-needs-script hidden>{_label("other", "中文 / English")}</button>'
-           "</header>\n<main>\n")
-    yield from _map(graph, links)
-    yield from _numbers(graph, outline)
-    yield ('<section aria-labelledby="tree">'
-           f'<h2 id="tree">{_label("tree", "Communities")}</h2>\n'
-           f'<div class="filter" data-needs-script hidden><label for="query">{_label("filter", "Filter")}</label> '
-           '<input id="query" type="search" autocomplete="off"> <span id="found" role="status"></span></div>\n')
-    yield from _Tree(graph, outline).pieces()
-    yield f"</section>\n</main>\n<script>{script}</script>\n</body>\n</html>\n"
+    tree = _Tree(graph, outline)
+    stream = _template().stream(
+        name=_text(str(graph.graph["name"])), current=graph.graph["current"],
+        style=map_style() + (_FOLDER / "page.css").read_text("utf-8"),
+        script=map_script() + (_FOLDER / "page.js").read_text("utf-8"), map=map_data(graph, links),
+        numbers=list(_numbers(graph, outline)), empty=not outline.roots,
+        # One root at a time, because all of them may be large together.
+        roots=(tree.listed([root]) for root in outline.roots),
+        most={"communities": _MOST_COMMUNITIES, "triples": _MOST_TRIPLES, "members": _MOST_MEMBERS,
+              "sources": _MOST_SOURCES, "size": f"{_TREE_BYTES // 1_000_000} MB"})
+    stream.enable_buffering(100)
+    return stream
 
 
-def _resource(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
+@cache
+def _template() -> Template:
+    """Return the page's template, compiled once."""
+    environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True)
+    environment.filters["hash"] = _hash
+    return environment.get_template("page.html.jinja")
 
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _safe(text: str, most: int = _NAME) -> str:
-    """Escape text of a document for HTML, cut to `most` characters."""
-    return escape(printable(visible(text if len(text) <= most else text[:most - 1] + "…")))
+def _text(text: str, most: int = _NAME) -> str:
+    """Return text of a document that can be shown, cut to `most` characters."""
+    return printable(visible(text if len(text) <= most else text[:most - 1] + "…"))
 
 
-def _time(note: str | None) -> str:
-    """Return when a fact holds, in brackets; "" if that is not known (None)."""
-    return f' <span class="y">(<bdi>{_safe(note)}</bdi>)</span>' if note else ""
-
-
-def _label(key: str, english: str, number: object = None) -> str:
-    """Return one of the page's own texts as HTML, with the key by which the script translates it."""
-    number_attribute = "" if number is None else f' data-n="{number}"'
-    return f'<span data-t="{key}"{number_attribute}>{english}</span>'
-
-
-def _more(count: int) -> str:
-    return _label("more", f"and {count} more", count)
-
-
-def _map(graph: TreeGraph, links: Sequence[SentenceLink]) -> Iterator[str]:
-    """Write the map with its controls, hidden; the script shows it if there is anything to draw."""
-    field = '<label>{} <input id="{}" list="map-names" autocomplete="off"></label>\n'
-    yield ('<section id="map-section" aria-labelledby="map-title" hidden>'
-           f'<h2 id="map-title">{_label("map", "Map")}</h2>\n<datalist id="map-names"></datalist>\n<div class="bar">'
-           + field.format(_label("find", "Find an entity"), "map-found")
-           + field.format(_label("way", "and the way to"), "map-to")
-           + f'<span id="map-way" role="status" hidden>{_label("noway", "There is no way between them here.")}</span>\n'
-           f'<label id="map-years" hidden>{_label("year", "Year")} <input id="map-year" type="range"> '
-           '<output id="map-year-said"></output></label></div>\n'
-           '<div class="drawn"><div id="map" tabindex="0" role="application" aria-labelledby="map-title"></div>'
-           '<div id="map-panel" tabindex="0" role="region" aria-labelledby="map-title"></div></div>\n'
-           '<p class="m" id="map-legend"></p>\n'
-           f'<p class="m">{_label("lines", "Lines are facts; dotted lines join what one sentence names.")}</p>\n')
-    yield f'<div id="map-data" hidden>{map_data(graph, links)}</div>\n</section>\n'
-
-
-def _numbers(graph: TreeGraph, outline: TreeOutline) -> Iterator[str]:
-    """Write the table with the numbers of documents, entities, triples, values and communities, and the schema."""
-    level_sizes = Counter(graph.nodes[node]["level"] for node in outline.communities)
+def _numbers(graph: TreeGraph, outline: TreeOutline) -> Iterator[tuple[str, str, int | None, object]]:
+    """Yield the rows of the table of numbers: the label's key, English text and number, and the value."""
     kinds = [data["kind"] for *_, data in graph.edges(data=True)]
-    value_count = sum(len(values) for node in outline.entities
-                      for values in graph.nodes[node]["attributes"].values())
-    about = graph.graph
-    rows = [(_label("documents", "documents"), about["documents"]),
-            (_label("entities", "entities"), len(outline.entities)),
-            (_label("triples", "triples"), kinds.count("triple")),
-            (_label("attributes", "attribute values"), value_count)]
-    rows += [(_label("level", f"communities of level {level} (0: the finest)", level), size)
-             for level, size in sorted(level_sizes.items())]
-    outside_count = sum(not any(data["kind"] == MEMBER_OF for *_, data in graph.out_edges(node, data=True))
-                        for node in outline.entities)
-    if outside_count:
-        rows.append((_label("outside", "entities in no community"), outside_count))
-    if about["schema"]:
-        rows.append((_label("schema", f"schema (version {about['schema_version']})", about["schema_version"]),
-                     f"<bdi>{_safe(about['schema'])}</bdi>"))
-    yield f'<section aria-labelledby="numbers"><h2 id="numbers">{_label("numbers", "Numbers")}</h2>\n<table>\n'
-    yield from (f'<tr><th scope="row">{name}</th><td>{value}</td></tr>\n' for name, value in rows)
-    yield "</table>\n"
-    if not about["current"]:
-        yield f'<p>{_label("behind", "The tree is out of date: build again, or run banyan reindex.")}</p>\n'
-    yield "</section>\n"
+    yield "documents", "documents", None, graph.graph["documents"]
+    yield "entities", "entities", None, len(outline.entities)
+    yield "triples", "triples", None, kinds.count("triple")
+    yield "attributes", "attribute values", None, sum(
+        len(values) for node in outline.entities for values in graph.nodes[node]["attributes"].values())
+    level_sizes = Counter(graph.nodes[node]["level"] for node in outline.communities)
+    for level, size in sorted(level_sizes.items()):
+        yield "level", f"communities of level {level} (0: the finest)", level, size
+    outside = sum(not any(data["kind"] == MEMBER_OF for *_, data in graph.out_edges(node, data=True))
+                  for node in outline.entities)
+    if outside:
+        yield "outside", "entities in no community", None, outside
+    if graph.graph["schema"]:
+        version = graph.graph["schema_version"]
+        yield "schema", f"schema (version {version})", version, _text(graph.graph["schema"])
 
 
 class _Tree:
-    """Writes the nested communities; each may take an equal share of the page's size (`_share`, in bytes)."""
+    """The nested communities as the template reads them; each may take an equal share of the page's size, in bytes."""
 
     def __init__(self, graph: TreeGraph, outline: TreeOutline) -> None:
         self._graph = graph
@@ -208,99 +175,58 @@ class _Tree:
         self._shown = set(outline.communities[:_MOST_COMMUNITIES])
         self._share = _TREE_BYTES // max(1, len(self._shown))
 
-    def pieces(self) -> Iterator[str]:
-        """Write the tree, one piece for each of the coarsest communities."""
-        size = f"{_TREE_BYTES // 1_000_000} MB"
-        limits = f"{_MOST_COMMUNITIES} / {_MOST_TRIPLES} / {_MOST_MEMBERS} / {_MOST_SOURCES}; {size}"
-        yield "<p>" + _label("capped", "Where this page omits items, it shows how many; "
-                                       "the JSON export contains everything.")
-        yield " " + _label("limits", f"At most {_MOST_COMMUNITIES} communities, {_MOST_TRIPLES} triples of a keyword, "
-                                     f"{_MOST_MEMBERS} other members of a community, {_MOST_SOURCES} quotes of a "
-                                     f"triple; fewer where all would be more than {size}.",
-                               limits) + "</p>\n"
-        if not self._outline.roots:
-            yield f'<p>{_label("empty", "This knowledge base has no communities yet.")}</p>\n'
-        yield from self._branches(self._outline.roots)
+    def listed(self, communities: Sequence[str]) -> _Listed:
+        """Return those of some communities that are shown."""
+        shown = [self._community(node) for node in communities if node in self._shown]
+        return _Listed(shown, len(communities) - len(shown))
 
-    def _branches(self, communities: Sequence[str]) -> Iterator[str]:
-        """Write those of some communities that are shown, and how many are left out."""
-        shown = [node for node in communities if node in self._shown]
-        for node in shown:
-            yield self._community(node)
-        if len(shown) < len(communities):
-            yield f"<p>{_more(len(communities) - len(shown))}</p>\n"
-
-    def _community(self, node: str) -> str:
-        """Write a community with its summary, its keywords, and the communities or other members within it."""
-        data, keywords = self._graph.nodes[node], self._outline.keywords(node)
+    def _community(self, node: str) -> dict[str, Any]:
+        """Return a community with its keywords, and the communities or other members within it, as far as they fit."""
+        data, keywords, children = self._graph.nodes[node], self._outline.keywords(node), self._outline.children(node)
         title = data["name"] or ", ".join(self._graph.nodes[keyword]["name"] for keyword in keywords)
-        size, cohesion = data["size"], f"{data['cohesion']:.2f}"
-        head = (f'<details class="c"><summary><bdi>{_safe(title)}</bdi> <span class="m">'
-                f'{_label("size", f"{size} entities", size)}, '
-                f'{_label("cohesion", f"cohesion {cohesion}", cohesion)}</span></summary>\n')
-        if data["summary"]:
-            most = min(_SUMMARY, self._share // _SUMMARY_PART)
-            head += f'<p class="s"><bdi>{_safe(data["summary"], most)}</bdi></p>\n'
-        room = _Room(self._share - len(head.encode()))
-        body = self._keywords(keywords, room)
-        children = self._outline.children(node)
-        if children:
-            return head + body + "".join(self._branches(children)) + "</details>\n"
-        return head + body + self._members(node, set(keywords), room) + "</details>\n"
+        view: dict[str, Any] = {
+            "name": _text(title), "size": data["size"], "cohesion": f"{data['cohesion']:.2f}",
+            "summary": _text(data["summary"], min(_SUMMARY, self._share // _SUMMARY_PART))}
+        room = _Room(self._share - _size(view))
+        shown = [word for keyword in keywords if (word := self._keyword(keyword, room))]
+        others = [] if children else [member for member in self._outline.members(node) if member not in keywords]
+        return view | {"keywords": _Listed(shown, len(keywords) - len(shown)), "children": self.listed(children),
+                       "members": room.fill(map(self._entity, others[:_MOST_MEMBERS]), len(others))}
 
-    def _keywords(self, keywords: Sequence[str], room: "_Room") -> str:
-        """Write the keywords that fit the rest of a community's share, and how many are left out."""
-        items = [item for node in keywords if (item := self._keyword(node, room))]
-        rest = f"<li>{_more(len(keywords) - len(items))}</li>\n" if len(items) < len(keywords) else ""
-        return f'<p class="m">{_label("keywords", "Keywords")}</p>\n<ul class="k">\n{"".join(items)}{rest}</ul>\n'
-
-    def _keyword(self, node: str, room: "_Room") -> str:
-        """Write a keyword with as many triples as fit, or "" if the keyword itself does not fit."""
-        head = f"<li><details><summary>{self._entity(node)}</summary>{self._attributes(node)}<ul>"
-        if not room.takes(head):
-            return ""
+    def _keyword(self, node: str, room: "_Room") -> dict[str, Any] | None:
+        """Return a keyword with as many triples as fit, or None if the keyword itself does not fit."""
+        view = self._entity(node) | self._attributes(node)
+        if not room.takes(view):
+            return None
         triples = self._outline.triples(node)
-        shown = room.fill(self._triple(node, edge) for edge in triples[:_MOST_TRIPLES])
-        rest = f"<li>{_more(len(triples) - len(shown))}</li>" if len(shown) < len(triples) else ""
-        return f"{head}{''.join(shown)}{rest}</ul></details></li>\n"
+        shown = (self._triple(node, edge) for edge in triples[:_MOST_TRIPLES])
+        return view | {"triples": room.fill(shown, len(triples))}
 
-    def _entity(self, node: str) -> str:
+    def _entity(self, node: str) -> dict[str, Any]:
         data = self._graph.nodes[node]
-        return f'<bdi>{_safe(data["name"])}</bdi> <span class="y">{_safe(data["type"])}</span>'
+        return {"name": _text(data["name"]), "type": _text(data["type"])}
 
-    def _attributes(self, node: str) -> str:
-        """Write the first attributes of an entity as a list, each with its first values and their times; "" if none."""
-        attributes = self._graph.nodes[node]["attributes"].items()
+    def _attributes(self, node: str) -> dict[str, Any]:
+        """Return the first attributes of an entity, each with its first values and their times."""
+        attributes: Mapping[str, Iterable[str]] = self._graph.nodes[node]["attributes"]
         times = self._graph.nodes[node].get("times", {})
-        lines = [f'<li><span class="r">{_safe(name)}</span>: '
-                 + ", ".join(f"<bdi>{_safe(value)}</bdi>{_time(times.get(name, {}).get(value))}"
-                             for value in list(values)[:_MOST_VALUES])
-                 + (f" {_more(len(values) - _MOST_VALUES)}" if len(values) > _MOST_VALUES else "") + "</li>"
-                 for name, values in list(attributes)[:_MOST_ATTRIBUTES]]
-        if len(attributes) > _MOST_ATTRIBUTES:
-            lines.append(f"<li>{_more(len(attributes) - _MOST_ATTRIBUTES)}</li>")
-        return f"<ul>{''.join(lines)}</ul>" if lines else ""
+        shown = []
+        for name, values in list(attributes.items())[:_MOST_ATTRIBUTES]:
+            listed = list(values)
+            with_times = [(_text(value), _text(times.get(name, {}).get(value) or ""))
+                          for value in listed[:_MOST_VALUES]]
+            shown.append((_text(name), _Listed(with_times, len(listed) - len(with_times))))
+        return {"attributes": shown, "attributes_left_out": len(attributes) - len(shown)}
 
-    def _triple(self, seen_from: str, edge: tuple[str, str, str]) -> str:
-        """Write a triple (head, tail, relation) with quotes, and the attributes of the end that is not `seen_from`."""
+    def _triple(self, seen_from: str, edge: tuple[str, str, str]) -> dict[str, Any]:
+        """Return a triple (head, tail, relation) with quotes, and the attributes of the end that is not `seen_from`."""
         head, tail, relation = edge
-        nodes, sources = self._graph.nodes, self._graph.edges[edge]["sources"]
-        quotes = [f'<blockquote><bdi>{_safe(source["quote"], _QUOTE)}</bdi><cite>{_safe(source["document"])}</cite>'
-                  "</blockquote>" for source in sources[:_MOST_SOURCES]]
-        rest = f"<p>{_more(len(sources) - len(quotes))}</p>" if len(quotes) < len(sources) else ""
-        return (f'<li><details><summary><bdi>{_safe(nodes[head]["name"])}</bdi> <span class="r">{_safe(relation)}'
-                f'</span> <bdi>{_safe(nodes[tail]["name"])}</bdi>{_time(self._graph.edges[edge].get("time"))}</summary>'
-                f'{"".join(quotes)}{rest}'
-                f"{self._attributes(tail if head == seen_from else head)}</details></li>\n")
-
-    def _members(self, community: str, keywords: set[str], room: "_Room") -> str:
-        """Write the members of a community that are not its keywords, as many as fit; "" if there are none."""
-        others = [node for node in self._outline.members(community) if node not in keywords]
-        shown = room.fill(f"<li>{self._entity(node)}</li>" for node in others[:_MOST_MEMBERS])
-        rest = f"<li>{_more(len(others) - len(shown))}</li>" if len(shown) < len(others) else ""
-        if not others:
-            return ""
-        return f'<p class="m">{_label("members", "Other members")}</p>\n<ul>{"".join(shown)}{rest}</ul>\n'
+        nodes, data = self._graph.nodes, self._graph.edges[edge]
+        quotes = [(_text(source["quote"], _QUOTE), _text(source["document"]))
+                  for source in data["sources"][:_MOST_SOURCES]]
+        return {"head": _text(nodes[head]["name"]), "relation": _text(relation), "tail": _text(nodes[tail]["name"]),
+                "time": _text(data.get("time") or ""), "quotes": _Listed(quotes, len(data["sources"]) - len(quotes)),
+                "other": self._attributes(tail if head == seen_from else head)}
 
 
 class _Room:
@@ -309,11 +235,21 @@ class _Room:
     def __init__(self, size: int) -> None:
         self._left = size
 
-    def takes(self, part: str) -> bool:
+    def takes(self, part: object) -> bool:
         """Take a part's bytes out of the share, and return True if it fitted; after one that did not, none does."""
-        self._left -= len(part.encode())
+        self._left -= _size(part)
         return self._left >= 0
 
-    def fill(self, parts: Iterable[str]) -> list[str]:
-        """Return the parts that fit, up to the first that does not."""
-        return list(takewhile(self.takes, parts))
+    def fill(self, parts: Iterable[object], total: int) -> _Listed:
+        """Return the parts that fit, up to the first that does not, of so many in all."""
+        shown = list(takewhile(self.takes, parts))
+        return _Listed(shown, total - len(shown))
+
+
+def _size(part: object) -> int:
+    """Return about how many bytes a part of the page takes: its texts, and the markup around each."""
+    if isinstance(part, str):
+        return _MARKUP_BYTES + len(part.encode())
+    if isinstance(part, Mapping):
+        return sum(map(_size, part.values()))
+    return sum(map(_size, part)) if isinstance(part, Sequence) else 0
