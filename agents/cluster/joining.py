@@ -3,10 +3,8 @@
 Ray is imported only within.
 """
 
-import asyncio
 import os
 import secrets
-import signal
 import socket
 import sys
 import tempfile
@@ -14,13 +12,14 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
 from ...runtime.safe_files import own_folder
-from ...schemas.errors import BanyanError
+from ...runtime.threads import in_thread
 from ..resources import Resources
+from .worker import ClusterError
 
 LOCAL = "local"
 """The address of a Ray cluster on this machine that starts and ends with the build."""
@@ -31,20 +30,12 @@ _OBJECT_STORE_BYTES = 500_000_000
 """Texts, vectors and files in transit; Ray spills more to disk."""
 
 
-class ClusterError(BanyanError):
-    """The cluster cannot be used: Ray is not installed, nothing answers, or its workers do not fit this process."""
-
-
 class _Membership:
     """This process's membership of a Ray cluster; a process can be in one cluster at a time."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.open_blocks = 0
-        self.leave_steps = ExitStack()
-
-
-_membership = _Membership()
+    lock = threading.Lock()
+    open_blocks = 0
+    leave_steps = ExitStack()
 
 
 @contextmanager
@@ -60,50 +51,34 @@ def join_cluster(address: str) -> Iterator[None]:
     Raises:
         ClusterError: Ray is not installed, or there is no cluster that can be joined; names the fix.
     """
-    _check_address(address)
+    if address not in {LOCAL, "auto"}:
+        _check_address(address)
     ray = _import_ray(address)
-    with _membership.lock:
+    with _Membership.lock:
         if not ray.is_initialized():
-            _membership.leave_steps.close()  # of a cluster whose connection ended by itself
+            _Membership.leave_steps.close()  # of a cluster whose connection ended by itself
             with ExitStack() as leave_steps:  # undoes what was done if joining fails
                 _join(ray, address, leave_steps)
-                _membership.leave_steps = leave_steps.pop_all()
-        _membership.open_blocks += 1
+                _Membership.leave_steps = leave_steps.pop_all()
+        _Membership.open_blocks += 1
     try:
         yield
     finally:
-        with _membership.lock:
-            _membership.open_blocks -= 1
-            if not _membership.open_blocks:
-                _membership.leave_steps.close()
+        with _Membership.lock:
+            _Membership.open_blocks -= 1
+            if not _Membership.open_blocks:
+                _Membership.leave_steps.close()
 
 
 def _check_address(address: str) -> None:
     """Raise ClusterError if the address is malformed or nothing listens there; Ray itself would retry for minutes."""
-    if address == "auto":
-        # Ray resolves `auto` in the same order.
-        address = os.environ.get("RAY_ADDRESS") or _read_last_address() or address
-    if address in {LOCAL, "auto"}:
-        return
     try:
-        host, port = urlsplit(f"//{address}").hostname, urlsplit(f"//{address}").port
-    except ValueError:
-        host = port = None
-    if not host or not port or "/" in address or "@" in address:
-        raise ClusterError(f"{address!r} is no address of a Ray cluster: give `auto`, HOST:PORT, or none for a Ray of "
-                           "this machine (paths come before --ray, or after --ray=ADDRESS)")
-    try:
-        socket.create_connection((host, port), _PROBE_SECONDS).close()
-    except OSError as error:
-        raise ClusterError(f"no Ray cluster answers at {address} ({error.strerror or error}): start one with "
-                           "`ray start --head`, or correct the address") from error
-
-
-def _read_last_address() -> str:
-    """Return the address that the last `ray start` on this machine wrote to Ray's folder, or "" if there is none."""
-    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or _SHORT_FOLDER
-    address_file = Path(folder, "ray", "ray_current_cluster")
-    return address_file.read_text("utf-8").strip() if address_file.is_file() else ""
+        parts = urlsplit(f"//{address}")
+        socket.create_connection((parts.hostname or "", parts.port or 0), _PROBE_SECONDS).close()
+    except (OSError, ValueError) as error:
+        raise ClusterError(f"no Ray cluster answers at {address} ({error}): start one with `ray start --head`, or give "
+                           "`auto`, HOST:PORT, or none for a Ray of this machine (paths come before --ray, or after "
+                           "--ray=ADDRESS)") from error
 
 
 def _import_ray(address: str) -> ModuleType:
@@ -137,37 +112,11 @@ def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
                     "_temp_dir": str(folder / "r")}
     leave_steps.callback(ray.shutdown)
     try:
-        # If interrupted while starting, Ray leaves processes behind or crashes.
-        with _defer_ctrl_c():
-            ray.init(**options)
+        ray.init(**options)
     except (ConnectionError, OSError, RuntimeError, TimeoutError, ValueError, ray.exceptions.RayError) as error:
-        reason = " ".join(str(error).split())
-        # `_check_address` found something listening, so the token may be wrong. Ray says that only in its log.
-        fix = "" if address == LOCAL else ("; if it is one, check that RAY_AUTH_TOKEN (or RAY_AUTH_TOKEN_PATH) is the "
-                                           "cluster's, and that this machine is a node of it (`ray start`)")
-        raise ClusterError(f"no Ray cluster can be joined at {address!r}: {reason[:300]}{fix}") from error
-
-
-@contextmanager
-def _defer_ctrl_c() -> Iterator[None]:
-    """Delay the effect of Ctrl-C until the end of the block; Ray crashes if Ctrl-C interrupts its start."""
-    usual_handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(usual_handler):
-        yield
-        return
-    was_pressed = False
-
-    def note_ctrl_c(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  (as handlers are called)
-        nonlocal was_pressed
-        was_pressed = True
-
-    signal.signal(signal.SIGINT, note_ctrl_c)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual_handler)
-        if was_pressed:
-            signal.raise_signal(signal.SIGINT)
+        raise ClusterError(f"no Ray cluster can be joined at {address!r}: {' '.join(str(error).split())[:300]}; check "
+                           "that this machine is a node of it (`ray start`), and that RAY_AUTH_TOKEN is the "
+                           "cluster's") from error
 
 
 @contextmanager
@@ -197,10 +146,10 @@ def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
 @asynccontextmanager
 async def aresources_on(resources: Resources, ray: str | bool) -> AsyncIterator[Resources]:
     """Do what `resources_on` does, as an async context manager: workers start and end in a thread."""
-    stack = ExitStack()
-    entering = asyncio.ensure_future(asyncio.to_thread(stack.enter_context, resources_on(resources, ray)))
-    try:
-        yield await asyncio.shield(entering)
-    finally:
-        await asyncio.wait([entering])  # if cancelled while workers start, wait for them, so they can be ended
-        await asyncio.shield(asyncio.to_thread(stack.close))
+    with ExitStack() as unfinished:  # if cancelled while workers start, they are ended here
+        on_cluster = await in_thread(unfinished.enter_context, resources_on(resources, ray))
+        stack = unfinished.pop_all()
+        try:
+            yield on_cluster
+        finally:
+            await in_thread(stack.close)

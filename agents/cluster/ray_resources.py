@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import ray
 from pydantic import SecretStr
-from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 
 from ...config import Settings
 from ...graph_store.ledger.token_accounts import Calls
@@ -33,20 +33,17 @@ from ...schemas.errors import BanyanError
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ..resources import Resources
-from .joining import ClusterError
-from .worker import PACKAGE, run_task
+from .worker import PACKAGE, ClusterError, run_task
 
 _TASKS_PER_PROCESSOR = 2
 """Tasks for each processor at once: while one is computed, the next is in transit."""
-_START_SECONDS = 120.0
-"""The most time until a first task is done; the first worker on a machine may have to import everything."""
-_CHECK_SECONDS = 10.0
-"""Seconds between two checks that the cluster still has processors, while a task is not done."""
 _POLL_SECONDS = 1.0
-"""The same in a thread, which also checks whether its run was cancelled."""
+"""Seconds between two checks in a thread whether its run was cancelled."""
 _RETRIES = 3
 """How often Ray repeats a task whose worker was lost: the task may be the cause."""
 _SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")
+_FEWEST_TEXTS, _MOST_TEXTS = 64, 512
+"""The fewest texts that are worth sending to a worker, and the most that one gets at once."""
 
 _TASK: Any = ray.remote(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")(run_task)
 
@@ -59,32 +56,19 @@ class Workers:
         limits: how much of a file they read.
 
     Raises:
-        ClusterError: no task is done in time, or a worker has another version of Banyan.
+        ClusterError: no worker can be started, or the workers have another version of Banyan.
     """
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
-        """Prepare the workers' settings, without secrets, and check that a worker can start."""
         no_secrets = {name: SecretStr("") for name in _SECRETS}
         self._setup = settings.model_copy(update=no_secrets).model_dump_json(), limits.model_dump_json()
-        self.at_once = _TASKS_PER_PROCESSOR * max(1, _processors())
+        amounts: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        self.at_once = _TASKS_PER_PROCESSOR * max(1, int(amounts.get("CPU", 0)))
         """The number of tasks to have at once."""
-        self._check()
-
-    def _check(self) -> None:
-        """Check that a worker can start, and that it has the same version of Banyan as this process."""
-        needed, task = f"'{PACKAGE}[ray]=={version(PACKAGE)}'", self.start("version")
-        try:
-            worker_version: str = ray.get(task, timeout=_START_SECONDS)
-        except GetTimeoutError:
-            ray.cancel(task)
-            raise ClusterError(f"no processor of the Ray cluster became free within {_START_SECONDS:g} s: wait until "
-                               "others have ended, or add a node with `ray start --address=HOST:PORT`") from None
-        except RayError as error:
-            raise ClusterError(f"a worker of the Ray cluster cannot be started ({_last_line(error)}): install {needed} "
-                               "on every node") from error
+        worker_version = _result_of(self.start("version"))
         if worker_version != version(PACKAGE):
-            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {worker_version}: install {needed} on every "
-                               "node, and start its node again")
+            raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {worker_version}: install "
+                               f"'{PACKAGE}[ray]=={version(PACKAGE)}' on every node, and start its node again")
 
     def start(self, method: str, *arguments: Any) -> Any:
         """Start a task in which a worker calls one of its methods (see `Worker`); return the task, for `ahead`."""
@@ -95,19 +79,16 @@ class Workers:
 
         Raises:
             BanyanError: the error that the method raised.
-            ClusterError: this task was repeated as often as allowed and its worker was lost each time, or the cluster
-                has no processor any more.
+            ClusterError: this task was repeated as often as allowed and its worker was lost each time.
         """
         task = self.start(method, *arguments)
-        result = asyncio.wrap_future(task.future())
         try:
-            while not (await asyncio.wait([result], timeout=_CHECK_SECONDS))[0]:
-                _check_processors()
-            return _result_of(task)
-        finally:
-            if not result.done():
-                result.cancel()
-                ray.cancel(task)
+            return _checked(await asyncio.wrap_future(task.future()))
+        except asyncio.CancelledError:
+            ray.cancel(task)
+            raise
+        except RayError as error:
+            raise _user_error(error) from error
 
     def ahead(self, tasks: Iterable[Any]) -> Iterator[Any]:
         """Yield the results of tasks in order, while several are computed at once; `compute` lists the errors.
@@ -136,64 +117,39 @@ def _wait(task: Any) -> Any:
         return task
     while not ray.wait([task], timeout=_POLL_SECONDS)[0]:
         check_cancelled()
-        _check_processors()
     return _result_of(task)
 
 
 def _result_of(task: Any) -> Any:
-    """Return the result of a task that is over, or raise its error."""
+    """Return the result of a task, or raise its error."""
     try:
-        result = ray.get(task)
-    except RayTaskError:  # a programming error in the task: the traceback is wanted
-        raise
+        return _checked(ray.get(task))
     except RayError as error:
-        raise ClusterError(f"workers of the Ray cluster were lost at the same work ({_last_line(error)}): see its "
-                           "logs. Progress is saved. Run the command again to resume") from error
-    if isinstance(result, BanyanError):  # workers return errors for the user instead of raising them
+        raise _user_error(error) from error
+
+
+def _checked(result: Any) -> Any:
+    """Return a result, or raise it: workers return errors for the user instead of raising them."""
+    if isinstance(result, BanyanError):
         raise result
     return result
 
 
-def _check_processors() -> None:
-    """Raise ClusterError if the cluster has no processor any more; Ray would wait for a new one forever."""
-    if not _processors():
-        raise ClusterError("no processor of the Ray cluster is left. Progress is saved: check the cluster, and run the "
-                           "command again to resume")
-
-
-def _processors() -> int:
-    """Return the number of processors that the cluster has now."""
-    amounts: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    return int(amounts.get("CPU", 0))
-
-
-def _last_line(error: Exception) -> str:
-    """Return the last line of a Ray error, whose text is a traceback followed by the cause."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1][:300] if lines else type(error).__name__
-
-
-_FEWEST_TEXTS = 64
-"""The fewest texts that are worth sending to a worker: fewer are encoded faster in this process."""
-_MOST_TEXTS = 512
-"""The most texts that a worker gets at once."""
+def _user_error(error: RayError) -> Exception:
+    """Return the error for the user; a programming error in a task stays, because its traceback is wanted."""
+    if isinstance(error, RayTaskError):
+        return error
+    return ClusterError(f"a worker of the Ray cluster failed ({' '.join(str(error).split())[-300:]}): see Ray's logs. "
+                        "Progress is saved. Run the command again to resume")
 
 
 def has_own_embedder(resources: Resources) -> bool:
-    """Return True if only this process can embed, not the workers.
-
-    That is so in two cases: an endpoint embeds, which is called from this process so that its limits hold, or a program
-    passed in an embedder, which workers cannot load.
-    """
+    """Return True if only this process can embed: an endpoint does, within its limits, or a program's own embedder."""
     return resources.own_embedder or is_served(resources.settings)
 
 
 class ClusterResources(Resources):
-    """`Resources` whose builds run on workers of the joined cluster; language models are called from this process.
-
-    Raises:
-        ClusterError: workers cannot be started, or do not fit this process.
-    """
+    """`Resources` whose builds run on workers of the joined cluster; language models are called from this process."""
 
     def __init__(self, resources: Resources) -> None:
         super().__init__(resources.settings, resources.embedder if has_own_embedder(resources) else None)
@@ -235,8 +191,7 @@ def _content_or_raise(content: Content | Exception | None) -> Content:
     """Return a file's content, or raise the error that a worker returned for it."""
     if isinstance(content, Exception):
         raise content
-    if content is None:
-        raise AssertionError("a file of another format is read where it is found")
+    assert content is not None, "a file of another format is read where it is found"  # noqa: S101
     return content
 
 
@@ -254,12 +209,7 @@ class ClusterRulesReasoner(RulesReasoner):
 
 
 class ClusterEmbedder(WrappedEmbedder):
-    """An `Embedder` whose large requests are divided among workers that have the same model.
-
-    Args:
-        embedder: the model in this process.
-        workers: workers that have the same model.
-    """
+    """An `Embedder` whose large requests are divided among workers that have the same model."""
 
     def __init__(self, embedder: Embedder, workers: Workers) -> None:
         super().__init__(embedder)

@@ -25,13 +25,12 @@ from ...schemas.graph_schema import GraphSchema
 PACKAGE = "banyan-graphrag"
 
 
-class Worker:
-    """The models of a worker process, loaded when they are first needed.
+class ClusterError(BanyanError):
+    """The cluster cannot be used: Ray is not installed, nothing answers, or its workers do not fit this process."""
 
-    Args:
-        settings: the embedding model and the parser.
-        limits: how much of a file is read.
-    """
+
+class Worker:
+    """The models of a worker process, loaded when they are first needed."""
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
         self._settings = settings
@@ -46,12 +45,7 @@ class Worker:
         return self._reasoner.extract_together(requests, schema)
 
     def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
-        """Encode texts with an embedding model, whose files must be those of the calling process.
-
-        Args:
-            model: the model's name.
-            fingerprint: the fingerprint of the calling process's model.
-            texts: the texts.
+        """Encode texts with an embedding model, whose files must be those of the calling process: its fingerprint.
 
         Raises:
             EmbeddingError: the model cannot be loaded, or its files on this machine have another fingerprint.
@@ -88,16 +82,10 @@ def _worker(settings: str, limits: str) -> Worker:
 
 
 def run_task(setup: tuple[str, str], method: str, *arguments: Any) -> Any:
-    """Call a method of this process's worker.
+    """Call a method of this process's worker, which `setup` (the arguments of `Worker` as JSON) makes.
 
-    Args:
-        setup: the arguments of `Worker` as JSON.
-        method: the method's name.
-        arguments: the method's arguments.
-
-    Returns:
-        The method's result. If the method raised a BanyanError, the error is returned, because Ray would wrap a raised
-        one in an error of its own.
+    If the method raises a BanyanError, the error is returned, because Ray would wrap a raised one in an error of its
+    own.
     """
     try:
         return getattr(_worker(*setup), method)(*arguments)

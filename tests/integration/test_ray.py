@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.cluster.joining import ClusterError, join_cluster, resources_on
+from banyan.agents.cluster.joining import join_cluster, resources_on
+from banyan.agents.cluster.worker import ClusterError
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources

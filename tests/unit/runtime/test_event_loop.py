@@ -9,7 +9,6 @@ import threading
 import time
 
 import pytest
-from banyan.agents.cluster.joining import _defer_ctrl_c
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import close_with_loop, in_parallel, iterate, run
 from banyan.runtime.threads import check_cancelled, in_thread
@@ -239,13 +238,3 @@ def test_in_parallel_begins_nothing_more_after_a_failure_and_ends_what_was_begun
         asyncio.run(in_parallel(call, range(100), 3))
     assert started == [0, 1, 2]
     assert over == [0, 2], "what was paid is kept"
-
-
-def test_ctrl_c_waits_for_the_end_of_a_block_that_it_must_not_interrupt():
-    ended = []
-    with pytest.raises(KeyboardInterrupt), _defer_ctrl_c():
-        signal.raise_signal(signal.SIGINT)
-        ended.append("the block")
-    assert ended
-    with pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(signal.SIGINT)
