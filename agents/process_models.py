@@ -21,8 +21,7 @@ from ..runtime.budgets import Budget
 from ..schemas.graph_schema import GraphSchema
 
 if TYPE_CHECKING:
-    from ..models.llm.batch_endpoint import BatchEndpoint
-    from ..models.llm.batched_extraction import BatchedExtraction
+    from ..models.llm.batches import BatchClient, BatchedExtraction
     from ..models.llm.inferring import SchemaWriter
     from ..models.rules.answers import Answers
 
@@ -121,19 +120,19 @@ class ProcessModels(ABC):
 
     def batched_extraction(self, name: str) -> "BatchedExtraction":
         """Return the object that turns extraction calls of a knowledge base into requests of a batch."""
-        from ..models.llm.batched_extraction import BatchedExtraction  # noqa: PLC0415 - a second of imports
+        from ..models.llm.batches import BatchedExtraction  # noqa: PLC0415 - a second of imports
 
         return BatchedExtraction(self.settings, self._calls(name))
 
-    def batch_endpoint(self) -> "BatchEndpoint":
+    def batch_client(self) -> "BatchClient":
         """Return the batch interface of the endpoint that extracts.
 
         Raises:
             ReasonerError: the endpoint has no batches, or no endpoint is set.
         """
-        from ..models.llm.batch_endpoint import BatchEndpoint  # noqa: PLC0415 - a second of imports
+        from ..models.llm.batches import BatchClient  # noqa: PLC0415 - a second of imports
 
-        return BatchEndpoint(self.settings.for_step("extract"))
+        return BatchClient(self.settings.for_step("extract"))
 
     @cached_property
     def finder(self) -> "Answers":

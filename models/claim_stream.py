@@ -4,12 +4,12 @@ The listener is set for a block, like LangChain's callbacks, so that no layer be
 client has to pass it on. A client that cannot stream ignores it.
 """
 
-import json
-import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
+import jiter
 from pydantic import ValidationError
 
 from ..schemas.retrieval import Claim
@@ -20,11 +20,6 @@ OnClaims = Callable[[Sequence[Claim]], Awaitable[None]]
 OnText = Callable[[str], Awaitable[None]]
 """Called with the reply so far, each time that there is more of it."""
 
-# In a JSON string, the quotation marks would be escaped: these match names of fields only.
-_EVIDENCE_SUFFICES = re.compile(r'"(?:sufficient|answerable)"\s*:\s*true\b')
-_CLAIMS_OPENING = re.compile(r'"claims"\s*:\s*\[')
-_BETWEEN_CLAIMS = re.compile(r"[\s,]*")
-_DECODER = json.JSONDecoder(strict=False)
 _LONGEST_REPLY = 50_000
 """Characters of a reply in which claims are looked for: far more than an answer has."""
 
@@ -32,27 +27,32 @@ _LISTENER: ContextVar[OnText | None] = ContextVar("banyan_claim_listener", defau
 
 
 def complete_claims(reply: str) -> list[Claim]:
-    """Return the claims in the part of a reply that has arrived.
+    """Return the claims in the part of a reply that has arrived, up to the first one that is incomplete or invalid.
 
-    Args:
-        reply: the beginning of a reply in the form of `reflect` or `answer`.
-
-    Returns:
-        The claims up to the first one that is incomplete or invalid. There are none unless the reply says before them
-        that the evidence suffices. Claims in a `<think>` block do not count.
+    There are none unless the reply says before them that it answers. Claims in a `<think>` block do not count.
     """
     answer = reply[reply.rfind("</think") + 1:]  # what follows the last block, or all, as `rfind` then returns -1
-    opening = None if answer.lstrip().startswith("<think") else _CLAIMS_OPENING.search(answer)
-    if opening is None or not _EVIDENCE_SUFFICES.search(answer, 0, opening.start()):
+    start = answer.find("{")
+    if start < 0 or answer.lstrip().startswith("<think"):
         return []
+    try:
+        fields: Any = jiter.from_json(answer[start:].encode(errors="replace"), partial_mode="trailing-strings")
+    except ValueError:
+        return []
+    names = list(fields)
+    if fields.get("answerable") is not True or "claims" not in names or not isinstance(fields["claims"], list):
+        return []
+    if names.index("claims") < names.index("answerable"):
+        return []
+    # The last claim may be incomplete as long as no other field follows.
+    written = fields["claims"] if names[-1] != "claims" else fields["claims"][:-1]
     claims: list[Claim] = []
-    end = opening.end()
-    while True:
+    for value in written:
         try:
-            value, end = _DECODER.raw_decode(answer, _BETWEEN_CLAIMS.match(answer, end).end())  # type: ignore[union-attr]
             claims.append(Claim.model_validate(clean_json(value)))
-        except (ValidationError, ValueError, RecursionError):
-            return claims
+        except ValidationError:
+            break
+    return claims
 
 
 @contextmanager
@@ -61,12 +61,12 @@ def claims_to(on_claims: OnClaims) -> Iterator[None]:
     read_length = claim_count = 0
 
     async def on_text(reply: str) -> None:
-        """Pass the claims on if the new part of the reply completes one: a claim ends with a brace."""
+        """Pass the claims on if the new part of the reply may complete one, by a bracket or the field that follows."""
         nonlocal read_length, claim_count
         if len(reply) < read_length:  # the model was called again and begins another reply
             read_length = claim_count = 0
         new_text, read_length = reply[read_length:], len(reply)
-        if "}" not in new_text or len(reply) > _LONGEST_REPLY:
+        if not any(sign in new_text for sign in '}]"') or len(reply) > _LONGEST_REPLY:
             return
         claims = complete_claims(reply)
         if len(claims) > claim_count:

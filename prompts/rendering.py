@@ -97,6 +97,11 @@ class Prompt(NamedTuple):
     language: Language = "en"
 
     @property
+    def messages(self) -> list[tuple[str, str]]:
+        """Both messages, as (role, text)."""
+        return [("system", self.system), ("user", self.user)]
+
+    @property
     def tokens(self) -> int:
         """The estimated tokens of both messages."""
         return estimate_tokens(self.system) + estimate_tokens(self.user)

@@ -17,6 +17,7 @@ from ...models.llm.failures import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
 from ...models.rules.table_facts import read_rows
 from ...runtime.budgets import Budget, BudgetExceeded, charge_calls
+from ...runtime.event_loop import in_parallel
 from ...runtime.threads import in_thread
 from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
@@ -25,7 +26,7 @@ from ...schemas.naming import content_id
 from ...text.markup import has_statement
 from ..extraction_requests import extraction_request, reading_fingerprint, split_call
 from ..resources import Resources, default_resources
-from .state import BuildContext, BuildState, ChunksInput, build_options
+from .state import BuildContext, BuildState, CallsInput, ChunksInput, build_options
 
 _T = TypeVar("_T")
 
@@ -70,7 +71,7 @@ class BuildNodes:
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
-    def _budget(self, state: BuildState | ChunksInput) -> Budget | None:
+    def _budget(self, state: BuildState | CallsInput | ChunksInput) -> Budget | None:
         """Return the budget of a state's run less what the run has spent; None means no limit."""
         context = build_options(state)
         return self._resources.budget(state["knowledge_base"], state["run"], context.max_tokens, context.max_cost)
@@ -79,66 +80,74 @@ class BuildNodes:
 class ExtractionNodes(BuildNodes):
     """The nodes that ask the reasoner for extractions."""
 
-    async def ask_in_batch(self, state: BuildState) -> BuildState:
-        """Submit the next calls as batches at the endpoint and wait for them, so `extract` finds their answers.
+    async def extract(self, state: CallsInput) -> BuildState:
+        """Extract the chunks of one call of the reasoner, or of all calls of a build with batches.
 
-        A build without the option `batch` submits nothing. If an earlier build has left batches at the endpoint, it
-        cancels them and records the answers that they already have.
-        """
-        name, run, context = state["knowledge_base"], state["run"], build_options(state)
-        settings = self._resources.settings
-        if state["stopped"] or not await self._in_step(name, run, lambda kb: asks_batches(kb, context, settings)):
-            return {}
-        from ...models.llm.batched_extraction import BatchedCall  # noqa: PLC0415  (a second of imports)
-        from .batched_calls import BatchedCalls  # noqa: PLC0415
-
-        works = await in_thread(lambda: [self._prepare(state, chunk_ids) for chunk_ids in state["calls"]])
-        asked = [(work.schema, [reading for reading in work.readings if reading.has_statement]) for work in works]
-        calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
-                 for schema, readings in asked if readings]
-        try:
-            batched = BatchedCalls(self._resources.batched_extraction(name), self._resources.batch_endpoint(),
-                                   partial(self._in_step, name, run), run, self._budget(state))
-            await batched.answer(calls, submits=context.batch)
-        except (BudgetExceeded, ReasonerError) as error:
-            return {"stopped": str(error), "calls": []}
-        return {}
-
-    async def extract(self, state: ChunksInput) -> BuildState:
-        """Extract some chunks with one call of the reasoner, and store the extractions.
-
-        Chunks that were extracted before are left out. If the call fails:
+        Chunks that were extracted before are left out. If a call fails:
         - A spent budget or `EndpointDown` stops the build; the chunks stay to be extracted by the next one.
         - Any other `ReasonerError` marks the chunk as failed. If several chunks shared the call, each of them is
           extracted again by a call of its own first.
         """
         name, run = state["knowledge_base"], state["run"]
-        work = await in_thread(self._prepare, state, state["chunks"])
-        error = await self._extract(name, run, work, work.readings)
-        if isinstance(error, ReasonerError) and not isinstance(error, EndpointDown) and len(work.readings) > 1:
-            await self._in_step(name, run, lambda kb: split_call(kb, state["chunks"]))
-            unanswered = list[str]()
-            for reading in work.readings:
-                error = await self._extract(name, run, work, [reading])
-                if isinstance(error, BudgetExceeded | EndpointDown):
-                    return {"stopped": str(error)}
-                unanswered += await self._fail(name, run, reading, error) if error else []
-            return {"unanswered": unanswered} if unanswered else {}
-        if isinstance(error, BudgetExceeded | EndpointDown):
+        works = await in_thread(lambda: [self._prepare(state, chunk_ids) for chunk_ids in state["calls"]])
+        try:
+            if state["in_batches"]:
+                await self._answer_in_batches(state, works)
+            failed = await in_parallel(lambda work: self._extract_call(name, run, work), works,
+                                           self._resources.settings.llm_concurrency)
+        except (BudgetExceeded, ReasonerError) as error:
             return {"stopped": str(error)}
-        unanswered = await self._fail(name, run, work.readings[0], error) if error else []
+        unanswered = [chunk for chunks in failed for chunk in chunks]
         return {"unanswered": unanswered} if unanswered else {}
 
+    async def _answer_in_batches(self, state: CallsInput, works: Sequence[_Work]) -> None:
+        """Submit the calls as batches at the endpoint and wait for them, so the reasoner finds their answers.
+
+        A build without the option `batch` submits nothing. If an earlier build has left batches at the endpoint, it
+        cancels them and records the answers that they already have.
+        """
+        from ...models.llm.batches import BatchedCall  # noqa: PLC0415  (a second of imports)
+        from .batched_calls import BatchedCalls  # noqa: PLC0415
+
+        name, run = state["knowledge_base"], state["run"]
+        asked = [(work.schema, [reading for reading in work.readings if reading.has_statement]) for work in works]
+        calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
+                 for schema, readings in asked if readings]
+        batched = BatchedCalls(self._resources.batched_extraction(name), partial(self._in_step, name, run), run,
+                               self._budget(state))
+        await batched.answer(calls, submits=build_options(state).batch)
+
+    async def _extract_call(self, name: str, run: str, work: _Work) -> list[str]:
+        """Extract the chunks of a call; return those that failed because the endpoint gave no answer."""
+        error = await self._extract(name, run, work, work.readings)
+        if error is None:
+            return []
+        if len(work.readings) == 1:
+            return await self._fail(name, run, work.readings[0], error)
+        await self._in_step(name, run, lambda kb: split_call(kb, [reading.chunk.id for reading in work.readings]))
+        unanswered = list[str]()
+        for reading in work.readings:
+            if error := await self._extract(name, run, work, [reading]):
+                unanswered += await self._fail(name, run, reading, error)
+        return unanswered
+
     async def _extract(self, name: str, run: str, work: _Work, readings: Sequence[_Reading],
-                       ) -> BudgetExceeded | ReasonerError | None:
-        """Extract some chunks with one call and store the extractions; return the error if the call failed."""
+                       ) -> ReasonerError | None:
+        """Extract some chunks with one call and store the extractions; return the error if the call failed.
+
+        Raises:
+            BudgetExceeded: the budget is spent.
+            EndpointDown: the endpoint is down.
+        """
         asked = [reading for reading in readings if reading.has_statement]
         extraction_by_chunk = {reading.chunk.id: reading.rows for reading in readings}
         try:
             with charge_calls(build=run, documents=_sizes(asked), budget=work.budget):
                 extractions = await work.reasoner.extract(
                     [reading.request for reading in asked], work.schema) if asked else []
-        except (BudgetExceeded, ReasonerError) as error:
+        except EndpointDown:
+            raise
+        except ReasonerError as error:
             return error
         for reading, extraction in zip(asked, extractions, strict=True):
             extraction_by_chunk[reading.chunk.id] = reading.rows.combine(extraction)
@@ -155,7 +164,7 @@ class ExtractionNodes(BuildNodes):
         await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
         return [chunk] if isinstance(error, EndpointFailed) else []
 
-    def _prepare(self, state: BuildState | ChunksInput, chunk_ids: Sequence[str]) -> _Work:
+    def _prepare(self, state: CallsInput, chunk_ids: Sequence[str]) -> _Work:
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
         name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:

@@ -1,14 +1,13 @@
 """The construction graph: documents in, knowledge base out.
 
-    check -> ingest -> fit_schema -> choose_batch -> ask_in_batch -> extract (once for each call)
-          -> propose_schema_delta -> accept_or_reject -> choose_batch (next batch, or none left -> write the last one
-          -> index)
+    check -> ingest -> fit_schema -> choose_batch -> extract (once for each call) -> propose_schema_delta
+          -> accept_or_reject -> choose_batch (next batch, or none left -> write the last one -> index)
 
 From the second batch on, two things run side by side: the previous batch is bounded, written and embedded, and the
 next one is extracted. Nothing else overlaps. The reasoner sees the schema that was decided on after the previous batch.
 
-With `batch`, the first batch has all chunks, so all calls show the same schema, and `ask_in_batch` waits for the
-endpoint's answers to them; otherwise it does nothing.
+With `batch`, the first batch has all chunks, so all calls show the same schema, and one `extract` submits them all and
+waits for the endpoint's answers.
 
 `write` bounds a batch (`graph_store/bounding/admission.py`): it rejects what does not fit the schema or is not in the
 source, with the reason. If the endpoint is down or the budget is spent, a build does not fail but stops. The node that
@@ -33,14 +32,15 @@ from ..nodes import as_node
 from ..resources import Resources
 from .extraction_nodes import ExtractionNodes
 from .nodes import ConstructionNodes
-from .state import BuildContext, BuildInput, BuildOutput, BuildState, ChunksInput
+from .state import BuildContext, BuildInput, BuildOutput, BuildState, CallsInput, ChunksInput
 
 
 def write_and_extract(state: BuildState) -> Sequence[Send | str]:
     """Extract the next batch, one task for each call, and write the previous batch at the same time."""
     name, run, options = state["knowledge_base"], state["run"], state["options"]
-    sends = [Send("extract", ChunksInput(knowledge_base=name, run=run, options=options, chunks=chunks))
-             for chunks in state["calls"]]
+    tasks = [state["calls"]] if state["in_batches"] else [[call] for call in state["calls"]]
+    sends = [Send("extract", CallsInput(knowledge_base=name, run=run, options=options, calls=calls,
+                                        in_batches=state["in_batches"])) for calls in tasks]
     # `write` is sent last: its transaction keeps extractions from reading the ledger, and if it began first, the
     # endpoint would be idle meanwhile.
     if state["extracted"] or not state["undecided"]:
@@ -75,8 +75,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_node("ingest", node(nodes.ingest))
     graph.add_node("fit_schema", node(nodes.fit_schema))
     graph.add_node("choose_batch", node(nodes.choose_batch))
-    graph.add_node("ask_in_batch", node(extraction.ask_in_batch))
-    graph.add_node("extract", node(extraction.extract), input_schema=ChunksInput)
+    graph.add_node("extract", node(extraction.extract), input_schema=CallsInput)
     graph.add_node("propose_schema_delta", node(nodes.propose_schema_delta))
     graph.add_node("accept_or_reject", node(nodes.accept_or_reject))
     graph.add_node("write", node(nodes.write), input_schema=ChunksInput)
@@ -85,8 +84,7 @@ def build_graph(resources: Resources | None = None, checkpointer: BaseCheckpoint
     graph.add_edge("check", "ingest")
     graph.add_edge("ingest", "fit_schema")
     graph.add_conditional_edges("fit_schema", begin_or_index, ["choose_batch", "index"])
-    graph.add_edge("choose_batch", "ask_in_batch")
-    graph.add_conditional_edges("ask_in_batch", write_and_extract, ["write", "extract", "propose_schema_delta"])
+    graph.add_conditional_edges("choose_batch", write_and_extract, ["write", "extract", "propose_schema_delta"])
     graph.add_edge("extract", "propose_schema_delta")
     graph.add_edge("propose_schema_delta", "accept_or_reject")
     graph.add_edge("accept_or_reject", "choose_batch")

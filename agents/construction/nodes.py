@@ -84,11 +84,12 @@ class ConstructionNodes(BuildNodes):
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
         if context.batch:
-            run(self._resources.batch_endpoint().check)
+            run(self._resources.batch_client().check)
         # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
-                "calls": [], "extracted": [], "outdated": [], "stopped": "", "unanswered": [], "undecided": True,
-                "files_failed": [], "files_partly_read": [], "files_moved": [], "options": asdict(context)}
+                "calls": [], "in_batches": False, "extracted": [], "outdated": [], "stopped": "", "unanswered": [],
+                "undecided": True, "files_failed": [], "files_partly_read": [], "files_moved": [],
+                "options": asdict(context)}
 
     def ingest(self, state: BuildState) -> BuildState:
         """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
@@ -184,7 +185,7 @@ class ConstructionNodes(BuildNodes):
         were extracted last become "extracted", which `write` takes.
         """
         calls: list[list[str]] = []
-        outdated, settings = state["outdated"], self._resources.settings
+        outdated, settings, in_batches = state["outdated"], self._resources.settings, False
         if not state["stopped"]:
             chunks_share_calls = settings.uses_llm and settings.extract_tokens
             chunks_per_call = 1 if settings.uses_llm else MOST_CHUNKS  # unless chunks share calls by their length
@@ -194,7 +195,8 @@ class ConstructionNodes(BuildNodes):
                 reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
                 outdated = [fingerprint for fingerprint in outdated if not is_same_reading(fingerprint, reader)]
                 most_calls = settings.batch_size
-                if asks_batches(kb, build_options(state), settings):
+                in_batches = asks_batches(kb, build_options(state), settings)
+                if in_batches:
                     most = most_calls = kb.documents.count()
                 chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
                 if chunks_share_calls:
@@ -202,8 +204,8 @@ class ConstructionNodes(BuildNodes):
                 else:
                     calls = [[chunk.id for chunk in chunks[start:start + chunks_per_call]]
                              for start in range(0, len(chunks), chunks_per_call)]
-        return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "extracted": state["batch"],
-                "outdated": outdated}
+        return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "outdated": outdated,
+                "in_batches": in_batches and bool(calls), "extracted": state["batch"]}
 
     def propose_schema_delta(self, state: BuildState) -> BuildState:
         """Collect the labels that do not fit the schema, in this batch and before, as candidates to join it.

@@ -127,6 +127,8 @@ class BuildState(BuildInput, total=False):
     """Chunks that are being extracted, or were extracted and await decisions."""
     calls: list[list[str]]
     """The same chunks by the calls that they share."""
+    in_batches: bool
+    """True if the endpoint answers the calls in batches, and one step extracts them all."""
     extracted: list[str]
     """Chunks of the previous batch, to be written."""
     candidates: list[dict[str, Any]]
@@ -139,7 +141,7 @@ class BuildState(BuildInput, total=False):
 
 
 class ChunksInput(TypedDict):
-    """The input of one extraction, of the chunks that share its call, or of a write, while the next is extracted."""
+    """The input of a write of some chunks, while the next are extracted."""
 
     knowledge_base: str
     run: str
@@ -147,6 +149,16 @@ class ChunksInput(TypedDict):
     chunks: list[str]
 
 
-def build_options(state: BuildState | ChunksInput) -> BuildContext:
+class CallsInput(TypedDict):
+    """The input of an extraction: the chunks of one call, or of all calls if the endpoint answers in batches."""
+
+    knowledge_base: str
+    run: str
+    options: dict[str, Any]
+    calls: list[list[str]]
+    in_batches: bool
+
+
+def build_options(state: BuildState | CallsInput | ChunksInput) -> BuildContext:
     """Return the options that a build began with."""
     return BuildContext(**state["options"])

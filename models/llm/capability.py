@@ -6,6 +6,7 @@ is sent again at once without the parameter that the refusal names. The results 
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, get_args
 
@@ -18,41 +19,63 @@ _OTHER_NAMES = {"max_completion_tokens": "max_tokens", "max_tokens": "max_comple
 _MAY_BE_REFUSALS = frozenset({400, 404, 422, 500, 501})
 _WORDS = re.compile(r"\w+")
 _NAMES_THE_ROLE = re.compile(r"\broles?\b|\b(?:system|developer)[ _](?:role|message|prompt|instruction)", re.IGNORECASE)
-Form = Literal["json_schema", "tools", "json_object", "text", "bare"]
-"""`response_format` with the schema, a call of a function with the schema as its parameters, `response_format` for any
-JSON object, plain text in the form that the prompt describes, and the same without any parameter or system role: for
-endpoints that refuse one without naming it."""
+Form = Literal["json_schema", "json_object", "text"]
+"""Structured output by the schema, `response_format` for any JSON object, and plain text in the form that the prompt
+describes."""
 FORMS: tuple[Form, ...] = get_args(Form)
 MISSES_IN_A_ROW = 3
 """Calls in a row that a form failed. One may have another cause: a refusal that passes, an answer that is the model's
 own fault."""
-# Statuses that may concern the form, and words that always do: some servers answer 404 or 500 (llama.cpp's
-# "tools param requires --jinja flag", OpenRouter's "No endpoints found that support tool use").
+# Statuses that may concern the form, and words that always do: some servers answer 404 or 500.
 _MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
 _NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
                              r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
 _LOG = logging.getLogger("banyan.llm")
 
 
-class Refusals:
-    """The parameters that one endpoint and model refuse."""
+class Capability:
+    """The forms and parameters that one endpoint and model take. Used only on the process's event loop."""
 
     def __init__(self, name: str) -> None:
+        """Begin with the strictest form and all parameters; `name` is the model's, for the log."""
         self._name = name
-        self.names: frozenset[str] = frozenset()
-        """The names of the parameters."""
+        self._misses: Counter[Form] = Counter()
+        self.proven: set[Form] = set()
+        """The forms in which usable answers came."""
+        self.refused: frozenset[str] = frozenset()
+        """The names of parameters that are not sent any more."""
 
-    def remember(self, names: Collection[str], chosen: Collection[str]) -> None:
-        """Remember parameters without which a request was answered.
+    def forms(self) -> Sequence[Form]:
+        """Return the forms to try, in order: those that did not fail several times in a row, or all if each did."""
+        return [form for form in FORMS if self._misses[form] < MISSES_IN_A_ROW] or FORMS
+
+    def record_refusals(self, forms: Collection[Form], parameters: Collection[str], chosen: Collection[str]) -> None:
+        """Record the forms and parameters without which a request was answered.
 
         Args:
-            names: the parameters.
+            forms: the forms that were refused.
+            parameters: the names of the parameters.
             chosen: those that the user set; leaving one out is worth a warning.
         """
-        for name in sorted(set(names) - self.names):
+        for form in forms:
+            self._miss(form)
+        for name in sorted(set(parameters) - self.refused):
             _LOG.log(logging.WARNING if name in chosen else logging.INFO,
                      "%s refuses %s, which is not sent to it any more", self._name, name)
-        self.names |= set(names)
+        self.refused |= set(parameters)
+
+    def record_answer(self, form: Form, usable: bool) -> None:
+        """Record whether an answer could be used: an endpoint may accept a form and ignore it."""
+        if usable:
+            self.proven.add(form)
+            self._misses[form] = 0
+        elif form not in self.proven:  # else the answer is the model's own fault
+            self._miss(form)
+
+    def _miss(self, form: Form) -> None:
+        self._misses[form] += 1
+        if self._misses[form] == MISSES_IN_A_ROW:
+            _LOG.info("%s is not asked in the form %s any more, which failed", self._name, form)
 
 
 def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
@@ -73,7 +96,7 @@ def merge_system(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def refused_parameter(error: BaseException, parameters: Collection[str],
-                      messages: Sequence[tuple[str, str]] = ()) -> str | None:
+                      messages: Sequence[tuple[str, str]]) -> str | None:
     """Return the parameter that an error names as refused, or `SYSTEM_ROLE` if it names that role; None if neither.
 
     The names in `parameters` and the messages are those that were sent.
@@ -94,53 +117,3 @@ def may_mean_the_form(error: BaseException) -> bool:
         return False
     status = status_of(error)
     return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error))))
-
-
-class Capability:
-    """The forms of request that one endpoint and model take. Used only on the process's event loop."""
-
-    def __init__(self, name: str) -> None:
-        """Begin with the strictest form; `name` is the model's, for the log."""
-        self._name = name
-        self._forms_left: list[Form] = list(FORMS)
-        self._current = 0
-        self._is_proven = False
-        self._misses = 0
-        self.answered: Form | None = None
-        """The form in which the last usable answer came; None until there is one."""
-
-    def forms(self) -> tuple[Form, ...]:
-        """Return the forms to try in order: the one in use, then those below it."""
-        return tuple(self._forms_left[self._current:])
-
-    def record(self, sent: Form, answered: Form, *, usable: bool) -> None:
-        """Record how a call went.
-
-        A form that is refused several times in a row, while a lower one is answered, is never tried again. A form
-        that is accepted several times without a usable answer is skipped, as the endpoint ignores it; after the last
-        form the first one starts again.
-
-        Args:
-            sent: the form it was first sent in.
-            answered: the form it was answered in.
-            usable: whether the answer could be used.
-        """
-        if usable:
-            self.answered = answered
-        if self._forms_left[self._current] != sent:  # sent before the form changed
-            return
-        # A form in which a usable answer came once is not to blame for an unusable one.
-        if answered == sent and (usable or self._is_proven):
-            self._is_proven = True
-            self._misses = 0
-            return
-        self._misses += 1
-        if self._misses < MISSES_IN_A_ROW or len(self._forms_left) == 1:
-            return
-        if answered == sent:
-            self._current = (self._current + 1) % len(self._forms_left)
-        else:
-            del self._forms_left[self._current:self._forms_left.index(answered)]
-        self._is_proven, self._misses = False, 0
-        _LOG.info("%s is asked in the form %s from now on, as the form before failed", self._name,
-                  self._forms_left[self._current])

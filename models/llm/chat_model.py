@@ -3,19 +3,24 @@
 Importing this module takes about a second: only what is about to make a call imports it.
 """
 
+import asyncio
 import json
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
+import httpx2
 import openai
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, convert_to_openai_messages
 from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_openai import ChatOpenAI
+from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from ...config import OPENAI, Settings
 from ...text.tokens import estimate_tokens
-from .capability import SYSTEM_ROLE, Form, Refusals, leave_out, may_mean_the_form, merge_system, refused_parameter
-from .completions_chat import CompletionsChat, read_completion
+from ..claim_stream import OnText, text_listener
+from .capability import SYSTEM_ROLE, Capability, Form, leave_out, may_mean_the_form, merge_system, refused_parameter
 from .endpoint import Messages, Reply, chosen_parameters, name_of, reported_count
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
@@ -23,9 +28,14 @@ from .http_client import open_openai
 _STREAM = "stream"
 # Other providers' words for what OpenAI calls them.
 _FINISH_REASONS = {"max_tokens": "length", "safety": "content_filter"}
-
-# What is raised for a body that is not a response, such as an HTML page.
+_CALL_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError)
+# What is raised for a body that is not a response of the protocol.
 _INVALID_BODY_ERRORS = (AttributeError, LookupError, TypeError, ValueError)
+_COMMON_OPTIONS: dict[str, Any] = {
+    "cache": False,  # a response cache of LangChain's would repeat the token counts
+    "disable_streaming": True,  # the answers are JSON that nobody but `claim_stream` can use
+    "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
+"""Options of all providers' models."""
 
 
 class ChatClient:
@@ -40,45 +50,32 @@ class ChatClient:
 
     def __init__(self, settings: Settings) -> None:
         """Connect to the model; nothing is requested yet."""
-        self._name = name_of(settings)
-        self._key = settings.llm_api_key
-        is_openai = settings.speaks_openai
+        self._settings, self._name, self._key = settings, name_of(settings), settings.llm_api_key
         # Each other provider's package raises its own errors; all become one that names the cause.
-        self._errors: tuple[type[Exception], ...] = (openai.OpenAIError,) if is_openai else (Exception,)
+        self._errors: tuple[type[Exception], ...] = _CALL_ERRORS if settings.speaks_openai else (Exception,)
         self._chosen = chosen_parameters(settings)
         limit = {"max_completion_tokens": settings.llm_reply_tokens} if settings.llm_reply_tokens else {}
         self._parameters = {"temperature": 0.0, **limit, **self._chosen}
         try:
-            self._chat = self._connect(settings) if is_openai else _connect_provider(settings)
+            self._chat = _connect(settings) if settings.speaks_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
-        if isinstance(self._chat, CompletionsChat):
-            self._parameters["stream_options"] = {"include_usage": True}
-        if self._chosen and not _is_openai(self._chat):
+        if self._chosen and not isinstance(self._chat, BaseChatOpenAI):
             raise failure(ValueError(", ".join(self._chosen)), self._name, self._key, fix=NO_OPTIONS)
 
-    def _connect(self, settings: Settings) -> BaseChatModel:
-        return CompletionsChat(
-            model=settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI),
-            client=open_openai(settings), seconds=settings.llm_timeout, retries=settings.llm_retries, **_COMMON_OPTIONS)
-
-    async def send(self, messages: Messages, json_schema: dict[str, Any], forms: Sequence[Form],
-                   refusals: Refusals) -> Reply:
-        """Make one paid call, in the first of some forms of request that the endpoint takes.
+    async def send(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> Reply:
+        """Make one paid call, in the first form of request that the endpoint takes.
 
         A refused form or parameter costs nothing, and the request is sent again at once, in the next form or without
-        the parameter. The prompts describe the shape too, so plain text can be as good an answer.
+        the parameter. The prompts describe the shape too, so plain text can be as good an answer. The reply's text is
+        passed to the listener of `claim_stream` as it arrives, if there is one and the endpoint streams.
 
         Raises:
             ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
                 `EndpointFailed` if it was not the request's fault, `TooLong` if it is longer than the endpoint takes.
         """
-        refused = set(refusals.names)
-        # `streams` tells the chat whether to try a stream, and is False afterwards if the endpoint refused one.
-        streaming_chat = self._chat if isinstance(self._chat, CompletionsChat) else None
-        if streaming_chat:
-            streaming_chat.streams = _STREAM not in refused
-        for form in forms:
+        refused, forms = set(capability.refused), capability.forms()
+        for number, form in enumerate(forms):
             try:
                 message = await self._send_as(form, messages, json_schema, refused)
             except self._errors as error:
@@ -88,99 +85,102 @@ class ChatClient:
             except _INVALID_BODY_ERRORS as error:
                 raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
             else:
-                if streaming_chat and not streaming_chat.streams:
-                    refused.add(_STREAM)
                 # If "max_tokens" is refused like "max_completion_tokens", the user's limit for replies has no effect,
                 # which is worth a warning.
-                refusals.remember(refused, {*self._chosen, "max_tokens"})
-                return _reply(messages, message, form)
+                capability.record_refusals(forms[:number], refused, {*self._chosen, "max_tokens"})
+                return _reply(messages, message)._replace(judged=partial(capability.record_answer, form))
         raise AssertionError("there is always a form to try")
 
     async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],
                        refused: set[str]) -> AIMessage:
         """Send a request in a form, and repeat it without each parameter that the endpoint refuses."""
+        on_text = text_listener() if isinstance(self._chat, ChatOpenAI) else None
         while True:
-            parameters, sent = self._leave_out(form, messages, refused)
+            streamed = {_STREAM: True, "stream_options": {"include_usage": True}} if on_text else {}
+            sent = leave_out({**self._parameters, **streamed}, refused)
+            texts = merge_system(messages) if SYSTEM_ROLE in refused else list(messages)
             try:
-                model, arguments = self._in_form(form, json_schema, parameters)
-                return await model.ainvoke(sent, **arguments)
+                if on_text is None or _STREAM not in sent:
+                    sent = leave_out(self._parameters, refused)
+                    return await self._in_form(self._chat, form, json_schema, sent).ainvoke(texts)
+                streaming = self._chat.model_copy(update={"disable_streaming": False})
+                model = self._in_form(streaming, form, json_schema, sent)
+                if message := await self._stream(model, texts, on_text, refused):
+                    return message
+                on_text = None
             except self._errors as error:
-                name = refused_parameter(error, parameters, sent)
+                name = refused_parameter(error, sent, texts)
                 if name is None:
                     raise
                 refused.add(name)
 
-    def _leave_out(self, form: Form, messages: Messages, refused: Collection[str],
-                   ) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-        """Return the parameters and messages to send, without what is refused."""
-        return ({} if form == "bare" else leave_out(self._parameters, refused),
-                merge_system(messages) if form == "bare" or SYSTEM_ROLE in refused else list(messages))
-
-    def request_body(self, messages: Messages, json_schema: dict[str, Any], form: Form,
-                     refused_parameters: Collection[str]) -> dict[str, Any]:
-        """Return the body of the request that `send` makes, to be sent by other means, such as a batch.
-
-        Only for OpenAI-compatible endpoints. It asks for no stream, which a batch cannot have.
-        """
-        parameters, sent = self._leave_out(form, messages, refused_parameters)
-        _, arguments = self._in_form(form, json_schema, parameters)
-        body = cast("CompletionsChat", self._chat).request(sent, **arguments)
-        return {name: value for name, value in body.items() if name not in {"stream", "stream_options"}}
-
-    def read_body(self, body: Mapping[str, Any]) -> Reply:
-        """Return the reply in the body of a response that came by other means than `send`; its form means nothing.
-
-        Raises:
-            ReasonerError: it is no reply.
-        """
+    async def _stream(self, model: Runnable[Any, AIMessage], messages: list[tuple[str, str]], on_text: OnText,
+                      refused: set[str]) -> AIMessage | None:
+        """Return a streamed reply, or None if it broke off or the endpoint sent no stream, which is then refused."""
+        parts, text = list[AIMessageChunk](), ""
         try:
-            return _reply((), read_completion(body), "text")
-        except _INVALID_BODY_ERRORS as error:
-            raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
+            async with asyncio.timeout(self._settings.llm_timeout):  # a small model may repeat itself without end
+                async for part in model.astream(messages):
+                    assert isinstance(part, AIMessageChunk)  # noqa: S101
+                    parts.append(part)
+                    text += str(part.text)
+                    await on_text(text)
+        except (httpx2.HTTPError, openai.APIError) as error:
+            is_of_request = not parts and isinstance(error, openai.APIStatusError | openai.APIConnectionError)
+            if is_of_request or not self._settings.llm_retries:
+                raise
+            return None
+        except ValueError:
+            if parts:
+                raise
+            refused.add(_STREAM)
+            return None
+        usages = [part.usage_metadata for part in parts if part.usage_metadata]
+        return (parts[0] + parts[1:]).model_copy(update={"usage_metadata": usages[-1] if usages else None})
 
-    def _in_form(self, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
-                 ) -> tuple[Runnable[Any, AIMessage], dict[str, Any]]:
-        """Return the model to call and the arguments to call it with for a form of request."""
-        chat, sent, name = self._chat, {"extra_body": parameters}, json_schema["title"]
-        schema = {part: value for part, value in json_schema.items() if part != "title"}
-        is_openai = _is_openai(chat)
-        if not is_openai:
-            # Other providers' models have the parameters as fields; a refused one is set to None, in a copy. A copy for
-            # each call would open connections of its own.
-            left_out = (self._parameters.keys() - parameters.keys()) & type(chat).model_fields.keys()
-            chat, sent = chat.model_copy(update=dict.fromkeys(left_out)) if left_out else chat, {}
-        if form == "tools":
-            function = {"name": name, "description": "Takes the answer.", "parameters": schema}
-            tools = [{"type": "function", "function": function}]
-            choice = {"type": "function", "function": {"name": name}}
-            if is_openai:
-                return chat, {"tools": tools, "tool_choice": choice, **sent}
-            return chat.bind_tools(tools, tool_choice=name, **sent), {}
-        if form == "json_schema" and not is_openai:
-            structured = chat.with_structured_output(json_schema, method=form, include_raw=True)
-            return structured | RunnableLambda[Any, AIMessage](lambda answer: answer["raw"]), {}
-        if form in {"json_schema", "json_object"} and is_openai:
+    def request_body(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> dict[str, Any]:
+        """Return the body of the request that `send` makes first, to be sent by other means, such as a batch."""
+        parameters = leave_out(self._parameters, capability.refused)
+        if not capability.proven and "temperature" not in self._chosen:
+            parameters.pop("temperature", None)  # many models refuse it, and nothing is learnt from a batch in time
+        texts = merge_system(messages) if SYSTEM_ROLE in capability.refused else list(messages)
+        return {"model": _model_name(self._settings), "messages": convert_to_openai_messages(texts),
+                **_with_format(parameters, capability.forms()[0], json_schema)}
+
+    def _in_form(self, chat: BaseChatModel, form: Form, json_schema: dict[str, Any], parameters: dict[str, Any],
+                 ) -> Runnable[Any, AIMessage]:
+        """Return the model to call for a form of request."""
+        if isinstance(chat, BaseChatOpenAI):
             # In `extra_body`: langchain-openai would parse a `response_format` itself, and lose the raw text and the
             # usage of an answer that does not fit, is cut or filtered.
-            strict = {"json_schema": {"name": name, "strict": True, "schema": schema}} if form == "json_schema" else {}
-            sent = {"extra_body": {**parameters, "response_format": {"type": form, **strict}}}
-        return chat, sent
+            return chat.bind(extra_body=_with_format(parameters, form, json_schema))
+        # Other providers' models have the parameters as fields; a refused one is set to None, in a copy.
+        left_out = (self._parameters.keys() - parameters.keys()) & type(chat).model_fields.keys()
+        chat = chat.model_copy(update=dict.fromkeys(left_out)) if left_out else chat
+        if form != "json_schema":
+            return chat
+        return chat.with_structured_output(json_schema, include_raw=True) | RunnableLambda[Any, AIMessage](
+            lambda answer: answer["raw"])
 
 
-_COMMON_OPTIONS: dict[str, Any] = {
-    "cache": False,  # a response cache of LangChain's would repeat the token counts
-    "disable_streaming": True,  # the answers are JSON that nobody else can use, see `CompletionsChat`
-    "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
-"""Options of all providers' models."""
+def _with_format(parameters: Mapping[str, Any], form: Form, json_schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a request with its `response_format`."""
+    if form == "text":
+        return dict(parameters)
+    schema = {part: value for part, value in json_schema.items() if part != "title"}
+    named = {"json_schema": {"name": json_schema["title"], "strict": True, "schema": schema}}
+    return {**parameters, "response_format": {"type": form, **(named if form == "json_schema" else {})}}
 
 
-def _is_openai(chat: BaseChatModel) -> bool:
-    """Return True if a model takes OpenAI's parameters with each request, as Azure's does."""
-    if isinstance(chat, CompletionsChat):
-        return True
-    from langchain_openai.chat_models.base import BaseChatOpenAI  # noqa: PLC0415  (only for other providers)
+def _model_name(settings: Settings) -> str:
+    return settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI)
 
-    return isinstance(chat, BaseChatOpenAI)
+
+def _connect(settings: Settings) -> BaseChatModel:
+    """Return the model of an OpenAI-compatible endpoint, over a client whose responses are bounded."""
+    client = open_openai(settings)
+    return ChatOpenAI(model=_model_name(settings), client=client.chat.completions, root_async_client=client,
+                      async_client=client.chat.completions, use_responses_api=False, **_COMMON_OPTIONS)
 
 
 def _connect_provider(settings: Settings) -> BaseChatModel:
@@ -192,12 +192,12 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
     options = {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, **_COMMON_OPTIONS}
     options |= {name: value for name, value in optional.items() if value is not None}
     model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
-    if _is_openai(model):  # such as Azure's: the parameters are sent with each request
+    if isinstance(model, BaseChatOpenAI):  # such as Azure's: the parameters are sent with each request
         return model.model_copy(update={"max_tokens": None, "temperature": None})
     return model
 
 
-def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
+def _reply(messages: Messages, message: AIMessage) -> Reply:
     """Convert a message to a reply; tokens that the endpoint does not report are estimated from the texts."""
     # Arguments that are not JSON stay as they are: they are sent back with the reason, as any answer.
     arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
@@ -205,12 +205,9 @@ def _reply(messages: Messages, message: AIMessage, form: Form) -> Reply:
     text = "\n".join(arguments) or str(message.text)
     refusal = str(message.additional_kwargs.get("refusal") or "")
     usage: Mapping[str, Any] = message.usage_metadata or {}
-    cached = (usage.get("input_token_details") or {}).get("cache_read")
     finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or ""
     return Reply(text,
-                 reported_count(usage.get("input_tokens")) or sum(estimate_tokens(content) for _, content in messages),
-                 reported_count(usage.get("output_tokens")) or estimate_tokens(text or refusal),
-                 reported_count(cached) or 0,
-                 refusal,
-                 _FINISH_REASONS.get(finish.casefold(), finish or "stop"),
-                 form)
+                 reported_count(usage, "input_tokens") or sum(estimate_tokens(content) for _, content in messages),
+                 reported_count(usage, "output_tokens") or estimate_tokens(text or refusal),
+                 reported_count(usage.get("input_token_details"), "cache_read"),
+                 refusal, _FINISH_REASONS.get(finish.casefold(), finish or "stop"))

@@ -20,7 +20,6 @@ from ..reasoner import ReasonerError
 NO_KEY = "none"
 """The placeholder if no key is set: clients require one."""
 _LONGEST_DETAIL = 300
-_ENDPOINT_VARIABLES = ("BASE_URL", "API_KEY", "MODEL")
 Cause = Literal["length", "filter", "credit"]
 """A cause in an error's words: the request is too long, a content filter stopped it, or the credit is used up."""
 _CAUSES: dict[Cause, re.Pattern[str]] = {
@@ -31,7 +30,6 @@ _CAUSES: dict[Cause, re.Pattern[str]] = {
                          r"(?:prompt|input|request|message|content|text)s?\b[^.]{0,40}\btoo (?:long|large)|"
                          r"input tokens? (?:count )?\(?\d*\)? ?exceed|must be <= ?\d", re.IGNORECASE)}
 _STATUSES_WITH_CAUSE = frozenset({400, 402, 403, 413, 422, 429, 500})
-_HTML_START = re.compile(r"\s*<")
 _TITLE = re.compile(r"<title>([^<]*)", re.IGNORECASE)
 FAILURES_IN_A_ROW = 5
 """Failures in a row, each after all retries, that show that the endpoint is down."""
@@ -57,26 +55,28 @@ NOT_OPENAI = Fix("what it sent is not an answer of OpenAI's protocol",
 NOT_SET_UP = Fix("it is not set up", "set it up as docs/llm.md says", certain=True)
 NO_OPTIONS = Fix("its requests take no further parameters", "unset BANYAN_LLM_EXTRA_BODY and "
                  "BANYAN_LLM_REASONING_EFFORT, which are for OpenAI-compatible endpoints", certain=True)
-_TOO_LONG = Fix("the request is longer than it takes", "serve the model with a longer context, or lower "
-                "BANYAN_CHUNK_TOKENS (for building) or BANYAN_CONTEXT_TOKENS (for questions)", of_endpoint=False)
 _FIX_BY_CAUSE = {
-    "length": _TOO_LONG,
+    "length": Fix("the request is longer than it takes", "serve the model with a longer context, or lower "
+                  "BANYAN_CHUNK_TOKENS (for building) or BANYAN_CONTEXT_TOKENS (for questions)", of_endpoint=False),
     "filter": Fix("its content filter stopped the request", "use another model (BANYAN_LLM_MODEL) for this text",
                   of_endpoint=False),
     "credit": Fix("its credit is used up", "add credit or raise the quota where the key was issued", certain=True)}
 _REFUSED = Fix("it refused the request", "change what it names; docs/endpoints.md says what is sent",
                of_endpoint=False)
+_REDIRECTED = Fix("it redirects to another address, to which nothing is sent",
+                  "set BANYAN_LLM_BASE_URL to the address that is meant", certain=True)
 _FIX_BY_STATUS = {
-    400: _REFUSED, 422: _REFUSED, 413: _TOO_LONG, 402: _FIX_BY_CAUSE["credit"],
+    400: _REFUSED, 422: _REFUSED, 413: _FIX_BY_CAUSE["length"], 402: _FIX_BY_CAUSE["credit"],
+    **dict.fromkeys((301, 302, 303, 307, 308), _REDIRECTED),
     401: Fix("it refused the key", "check BANYAN_LLM_API_KEY", certain=True),
     403: Fix("it denied access", "check what the key of BANYAN_LLM_API_KEY may use"),
-    404: Fix("it does not know the model or the path", "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL", certain=True),
+    404: Fix("it does not know the model or the path", "check BANYAN_LLM_MODEL and BANYAN_LLM_BASE_URL, which usually "
+             "ends in /v1", certain=True),
     429: Fix("it kept refusing for its rate limit or quota",
              "lower BANYAN_LLM_REQUESTS_PER_SECOND or raise BANYAN_LLM_RETRIES")}
 # By a part of the name of the error's class or a base class: clients have different classes with similar names.
 _FIX_BY_ERROR_NAME = {
     "ResponseRefused": Fix("its response is not read", "check BANYAN_LLM_BASE_URL"),
-    "EmptyResponse": Fix("it sent nothing", "see to the endpoint, then try again"),
     "Timeout": Fix("it did not answer in time", "raise BANYAN_LLM_TIMEOUT"),
     "Connect": Fix("it cannot be reached", "check BANYAN_LLM_BASE_URL and that it is running")}
 _OTHER_FAILURE = Fix("it failed", "see to the endpoint, then try again")
@@ -88,10 +88,6 @@ class TooLong(ReasonerError):
 
 class Filtered(ReasonerError):
     """The endpoint's content filter stopped a request, or the reply to it."""
-
-
-class ResponseRefused(Exception):
-    """A response was not read to its end; says why."""
 
 
 def failure(error: Exception, model_and_host: str, key: SecretStr, *, fix: Fix | None = None,
@@ -109,24 +105,20 @@ def failure(error: Exception, model_and_host: str, key: SecretStr, *, fix: Fix |
         `EndpointFailed` if it was not the request's fault, `TooLong` if the request was too long, `Filtered` if a
         content filter stopped it.
     """
-    cause: BaseException = error
+    shown: BaseException = error
     if fix is None:
-        fix, cause = _find_fix(error)
-    detail = words_of(cause)
-    secret = key.get_secret_value()
+        fix, shown = _find_fix(error)
+    detail, secret = words_of(shown), key.get_secret_value()
     if secret and secret != NO_KEY:
         detail = detail.replace(secret, "***")
-    advice = fix.fix
-    for name in _ENDPOINT_VARIABLES:
-        advice = advice.replace(f"BANYAN_LLM_{name}", f"{variables}_{name}")
+    advice = re.sub(r"BANYAN_LLM(?=_(?:BASE_URL|API_KEY|MODEL)\b)", variables, fix.fix)
     message = f"{model_and_host}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
-    if not fix.of_endpoint:
-        return _ERROR_TYPES.get(fix, ReasonerError)(message)
-    nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in causes(error))
-    return EndpointFailed(message, certain=fix.certain or nobody_listens)
-
-
-_ERROR_TYPES: dict[Fix, type[ReasonerError]] = {_TOO_LONG: TooLong, _FIX_BY_CAUSE["filter"]: Filtered}
+    if fix.of_endpoint:
+        nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in _causes(error))
+        return EndpointFailed(message, certain=fix.certain or nobody_listens)
+    if fix == _FIX_BY_CAUSE["length"]:
+        return TooLong(message)
+    return Filtered(message) if fix == _FIX_BY_CAUSE["filter"] else ReasonerError(message)
 
 
 def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
@@ -135,7 +127,7 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
     if status is not None:
         return (_FIX_BY_CAUSE[cause] if cause else _FIX_BY_STATUS.get(status, _OTHER_FAILURE)), error
     for name_part, fix in _FIX_BY_ERROR_NAME.items():
-        for one in causes(error):
+        for one in _causes(error):
             if any(name_part in base.__name__ for base in type(one).__mro__):
                 return fix, one
     return _OTHER_FAILURE, error
@@ -143,28 +135,24 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
 
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of a client's error or of one that it was raised from, or None."""
-    statuses = (getattr(one, name, None) for one in causes(error) for name in ("status_code", "code"))
+    statuses = (getattr(one, name, None) for one in _causes(error) for name in ("status_code", "code"))
     return next((status for status in statuses if isinstance(status, int)), None)
 
 
 def words_of(error: BaseException) -> str:
     """Return the message of a client's error, with the body of the response if the message does not have it.
 
-    The openai package puts " - " before the body in its messages.
+    The openai package puts " - " before the body in its messages. Of a page of HTML only the title is returned.
     """
     message, body = " ".join(str(error).split()), getattr(error, "body", None)
     if not body or " - " in message:
         return message
-    body_text = describe_body(body) if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
-    return f"{message} - {body_text}"
-
-
-def describe_body(text: str) -> str:
-    """Return the text of a response for an error message; for a page of HTML only its title."""
-    if not _HTML_START.match(text):
-        return text
-    title = _TITLE.search(text)
-    return f"a page of HTML: {title[1].strip()}" if title else "a page of HTML"
+    if not isinstance(body, str):
+        return f"{message} - {json.dumps(body, ensure_ascii=False, default=str)}"
+    if body.lstrip().startswith("<"):
+        title = _TITLE.search(body)
+        body = f"a page of HTML: {title[1].strip()}" if title else "a page of HTML"
+    return f"{message} - {body}"
 
 
 def cause_of(error: BaseException) -> Cause | None:
@@ -178,7 +166,7 @@ def find_cause(words: str) -> Cause | None:
     return next((cause for cause, pattern in _CAUSES.items() if pattern.search(words)), None)
 
 
-def causes(error: BaseException | None) -> Iterator[BaseException]:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error, and the errors that it was raised from."""
     while error is not None:
         yield error

@@ -18,14 +18,16 @@ import anyio
 from ...config import Settings
 from ...runtime.threads import once_in_each_process
 from ...text.tokens import estimate_tokens
-from .capability import Capability, Refusals
-from .endpoint import Messages, Reply, SendIn, host_of, name_of
+from .capability import Capability
+from .endpoint import Messages, Reply, host_of, name_of
 from .failures import Breaker, EndpointFailed
 from .observing import observed_call
 
 _T = TypeVar("_T")
 _Client = TypeVar("_Client")
 
+SendIn = Callable[[Messages, dict[str, Any], Capability], Awaitable[Reply]]
+"""Sends messages and the JSON schema of the answer in a form that the endpoint takes, and learns which these are."""
 LONGEST_BACKOFF = 120.0
 """Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives up on a
 longer one."""
@@ -36,30 +38,29 @@ _CHECK_SECONDS = 1.0
 """Seconds after which a waiting call checks the circuit breaker again."""
 
 
-class Slots:
-    """The calls that each event loop may make at once, as a semaphore for each, since a waiting task belongs to one."""
+class PerLoop(Generic[_T]):
+    """An object for each event loop: waiting tasks and connections belong to one."""
 
-    def __init__(self, number: int) -> None:
-        self._number = number
-        self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Semaphore] = WeakKeyDictionary()
+    def __init__(self, make: Callable[[], _T]) -> None:
+        self._make = make
+        self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, _T] = WeakKeyDictionary()
 
-    def of_this_loop(self) -> anyio.Semaphore:
-        """Return the slots of the running event loop."""
+    def of_this_loop(self) -> _T:
+        """Return the object of the running event loop, made when it is first needed."""
         loop = asyncio.get_running_loop()
-        if loop not in self._of_loops:
-            self._of_loops[loop] = anyio.Semaphore(self._number)
-        return self._of_loops[loop]
+        if loop not in self._made:
+            self._made[loop] = self._make()
+        return self._made[loop]
 
 
 class EndpointLimits:
     """The limits of the calls to one endpoint and model, and what the process has learnt of it."""
 
-    def __init__(self, settings: Settings, slots: Slots) -> None:
-        """Store the settings' limits; `slots` are shared by the models of an endpoint."""
+    def __init__(self, settings: Settings, slots: PerLoop[anyio.Semaphore]) -> None:
+        """Store the settings' limits; `slots` are the calls at once, shared by the models of an endpoint."""
         self.host = host_of(settings)
         self.breaker = Breaker(name_of(settings), time.monotonic)
         self.capability = Capability(name_of(settings))
-        self.refusals = Refusals(name_of(settings))
         self._slots = slots
         requests, tokens = settings.llm_requests_per_second, settings.llm_tokens_per_minute
         self._seconds_per_request = 0.0 if requests is None else 1 / requests
@@ -110,13 +111,13 @@ class ProcessEndpoints:
     """The limits of this process's endpoints. Safe to use from any thread."""
 
     def __init__(self) -> None:
-        self._slots: dict[Hashable, Slots] = {}
+        self._slots: dict[Hashable, PerLoop[anyio.Semaphore]] = {}
         self._limits: dict[Hashable, EndpointLimits] = {}
 
     def limits(self, settings: Settings) -> EndpointLimits:
         """Return the limits of the settings' endpoint and model. Each API key has its own."""
         account = host_of(settings), settings.llm_base_url, settings.llm_api_key, settings.llm_concurrency
-        slots = self._slots.setdefault(account, Slots(settings.llm_concurrency))
+        slots = self._slots.setdefault(account, PerLoop(lambda: anyio.Semaphore(settings.llm_concurrency)))
         rates = settings.llm_requests_per_second, settings.llm_tokens_per_minute
         return self._limits.setdefault((account, settings.llm_model, rates), EndpointLimits(settings, slots))
 
@@ -140,8 +141,8 @@ class LimitedCalls(Generic[_Client]):
         """Connect nothing yet."""
         self._connect = connect
         self._operation = operation
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, _Client] = WeakKeyDictionary()
-        self._connecting: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
+        self._clients: PerLoop[list[_Client]] = PerLoop(list)  # empty until the client is connected
+        self._connecting = PerLoop(anyio.Lock)
         self._model = settings.llm_model
         self._limits = process_endpoints().limits(settings)
         tries = settings.llm_retries + 1
@@ -163,7 +164,7 @@ class LimitedCalls(Generic[_Client]):
         limits = self._limits
         limits.breaker.check()
         with observed_call(self._model, limits.host, self._operation) as observed:
-            client = await self._client_of_loop(asyncio.get_running_loop())
+            client = await self._client()
             async with limits.turn(texts) as record_use:
                 permit()
                 observed.start()
@@ -173,15 +174,14 @@ class LimitedCalls(Generic[_Client]):
                 record_use(answer.prompt_tokens + answer.completion_tokens)
                 return cast("_T", answer)
 
-    async def _client_of_loop(self, loop: asyncio.AbstractEventLoop) -> _Client:
-        """Return the client of an event loop, to which its connections belong."""
-        async with self._connecting.setdefault(loop, anyio.Lock()):
-            if loop not in self._clients:
-                try:
-                    self._clients[loop] = await asyncio.to_thread(self._connect)
-                except EndpointFailed as failure:
-                    raise self._limits.breaker.record_failure(failure) from None
-            return self._clients[loop]
+    async def _client(self) -> _Client:
+        """Return the client of the running event loop."""
+        async with self._connecting.of_this_loop():
+            clients = self._clients.of_this_loop()
+            if not clients:
+                with self._limits.breaker.watch():
+                    clients.append(await asyncio.to_thread(self._connect))
+            return clients[0]
 
     async def _end_in_time(self, call: Awaitable[_T]) -> _T:
         """Return a call's result, or raise EndpointFailed if it takes too long, with all its retries."""
@@ -199,11 +199,5 @@ class LimitedEndpoint(LimitedCalls[SendIn]):
 
     async def send(self, messages: Messages, json_schema: dict[str, Any], permit: Callable[[], None]) -> Reply:
         """See `Endpoint.send` and `ask`."""
-        capability = self._limits.capability
-
-        async def call(send_in: SendIn) -> Reply:
-            forms = capability.forms()  # at the call's turn, when earlier calls have shown more
-            reply = await send_in(messages, json_schema, forms, self._limits.refusals)
-            return reply._replace(judged=lambda usable: capability.record(forms[0], reply.form, usable=usable))
-
-        return await self.ask([content for _, content in messages], permit, call)
+        return await self.ask([content for _, content in messages], permit,
+                              lambda send: send(messages, json_schema, self._limits.capability))

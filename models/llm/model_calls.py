@@ -3,21 +3,27 @@
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar
 
 from ...config import LLM_STEPS, Settings
 from ...prompts import Language, Prompt, language_of
 from ...runtime.budgets import CallLedger
-from ...runtime.event_loop import in_parallel
-from .endpoint import Endpoint, SendIn, chosen_parameters, open_client
+from ...runtime.event_loop import in_parallel, run
+from ..reasoner import ReasonerError
+from .capability import Capability
+from .endpoint import Endpoint, Reply, chosen_parameters, name_of
 from .failures import Filtered, TooLong
-from .limits import LimitedEndpoint
+from .limits import LimitedEndpoint, SendIn
 from .observing import LOG
 from .structured import StructuredChat
 from .wire import Shape
 
 _I = TypeVar("_I")
 _T = TypeVar("_T")
+_TRIAL_SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
+                                 "required": ["ready"], "additionalProperties": False}
+_TRIAL_SECONDS = 20.0
 
 MakeCall = Callable[[], tuple[Prompt, Shape[_T]]]
 """Returns a prompt and the shape of its answer. It is called in a thread, as it may read the prompt from a file."""
@@ -74,9 +80,16 @@ class ModelCalls:
         return [one for answer in answers for one in answer]
 
 
-def limited_endpoint(settings: Settings, client: Callable[[Settings], SendIn] = open_client) -> Endpoint:
-    """Return the settings' endpoint with its limits; `client` opens a client and returns its function to send calls."""
-    return LimitedEndpoint(lambda: client(settings), settings)
+def open_client(settings: Settings) -> SendIn:
+    """Open a client for the settings' model, and return its function to send calls."""
+    from .chat_model import ChatClient  # noqa: PLC0415  (a second of imports, only for what makes a call)
+
+    return ChatClient(settings).send
+
+
+def limited_endpoint(settings: Settings) -> Endpoint:
+    """Return the settings' endpoint with its limits."""
+    return LimitedEndpoint(lambda: open_client(settings), settings)
 
 
 def _model_and_options(settings: Settings) -> tuple[str, str]:
@@ -88,3 +101,38 @@ def _model_and_options(settings: Settings) -> tuple[str, str]:
 def prompt_language(settings: Settings, text: str) -> Language:
     """Return the language of the prompts for a text: that of the settings, or the text's own."""
     return language_of(text) if settings.language == "auto" else settings.language
+
+
+class Trial(NamedTuple):
+    """What a call of `try_out` took."""
+
+    seconds: float
+    tokens: int
+
+
+def try_out(settings: Settings) -> Trial:
+    """Ask the settings' model once, without retries.
+
+    It uses a separate client, so that the trial neither opens the circuit breaker nor changes what the process has
+    learnt of the endpoint.
+
+    Raises:
+        ReasonerError: the call failed; names the model, the cause and the fix, not the key.
+    """
+    settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
+    started = monotonic()
+    reply = run(_send_trial, settings)
+    return Trial(monotonic() - started, reply.prompt_tokens + reply.completion_tokens)
+
+
+async def _send_trial(settings: Settings) -> Reply:
+    """Send the request of `try_out`, and return the reply."""
+    send = open_client(settings)
+    try:
+        # The client's own limit is on each wait for a byte, of which there may be many.
+        async with asyncio.timeout(settings.llm_timeout):
+            return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')],
+                              _TRIAL_SCHEMA, Capability(name_of(settings)))
+    except TimeoutError:
+        raise ReasonerError(f"{name_of(settings)}: it did not answer within {settings.llm_timeout:g} s; see to the "
+                            "endpoint, then try again") from None

@@ -1,13 +1,11 @@
 """Find the JSON objects in a model's answer, and one that is nearly JSON."""
 
-import ast
 import json
 import re
 import sys
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from ...runtime.libraries import ignoring
 from ...text.cleaning import clean_json
 
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip
@@ -18,7 +16,7 @@ _MOST_BROKEN_OBJECTS = 1000
 _MOST_OBJECTS = 100
 """Objects that are yielded, the likeliest ones: each is checked, and a useless reply may have a hundred thousand."""
 _MOST_READ_AGAIN = 100_000
-"""The most characters that are read a second time, after such braces or as a literal, so that reading stays linear."""
+"""The most characters that are read a second time, after such braces or commas, so that reading stays linear."""
 _CHARACTERS_SHOWN = 80
 _STRING_OR_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])', re.DOTALL)
 MAX_ANSWER = 1_000_000
@@ -49,41 +47,39 @@ def json_objects(text: str, names: Collection[str] = ()) -> Iterator[dict[str, A
     """
     if len(text) > MAX_ANSWER:
         raise UnusableAnswer(f"it has {len(text):,} characters, at most {MAX_ANSWER:,} are read")
+    answer = text[max((thought.end() for thought in _THOUGHT_END.finditer(text)), default=0):]
     has_any = False
     try:
-        for value in _objects(text.strip(), names):
+        for value in _objects(text.strip(), answer, names):
             yield clean_json(value)
             has_any = True
     except RecursionError:
         raise UnusableAnswer("it is nested too deeply") from None
     if not has_any:
-        raise UnusableAnswer(_problem(_without_thoughts(text)))
+        raise UnusableAnswer(_problem(answer))
 
 
-def _objects(text: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Yield the objects in an answer, the likeliest one first; see `json_objects`."""
+def _objects(text: str, answer: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield the objects in a text, whose part behind the thoughts is the answer; see `json_objects`."""
     whole, end = _decode(text, 0)
     if whole is not None and end == len(text):
         yield whole
         return
-    answer = _without_thoughts(text)
     objects, first_broken = _scan(answer)
     objects = objects[-_MOST_OBJECTS:]
     fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
     # Those behind the first unreadable object may be parts of it.
     yield from (value for value, start in reversed(objects) if start < first_broken and value not in fitting)
-    if first_broken < len(answer) and (nearly := _read_nearly(answer[answer.find("{"):answer.rfind("}") + 1])):
-        yield nearly
-
-
-def _without_thoughts(text: str) -> str:
-    """Return what follows the last block of thoughts."""
-    return text[max((thought.end() for thought in _THOUGHT_END.finditer(text)), default=0):]
+    nearly = answer[answer.find("{"):answer.rfind("}") + 1]
+    if first_broken < len(answer) and len(nearly) <= _MOST_READ_AGAIN:
+        value, end = _decode(repaired := _STRING_OR_LAST_COMMA.sub(r"\1", nearly), 0)
+        if value and end == len(repaired):
+            yield value
 
 
 def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
-    """Find the JSON objects in a text."""
+    """Return the JSON objects in a text with their places, and the place of the first brace that opens none."""
     objects, first_broken, broken = list[tuple[dict[str, Any], int]](), len(text), 0
     start, characters_left = text.find("{"), _MOST_READ_AGAIN
     while start >= 0 and broken < _MOST_BROKEN_OBJECTS and characters_left > 0:
@@ -96,27 +92,6 @@ def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
             objects.append((value, start))
         start = text.find("{", end)
     return objects, first_broken
-
-
-def _read_nearly(text: str) -> dict[str, Any] | None:
-    """Return the object in a text that is JSON but for commas before closing brackets, or a Python literal; or None."""
-    if len(text) > _MOST_READ_AGAIN:
-        return None
-    try:
-        value = _DECODER.decode(_STRING_OR_LAST_COMMA.sub(r"\1", text))
-    except (ValueError, RecursionError):
-        value = _read_literal(text)
-    return value if isinstance(value, dict) else None
-
-
-def _read_literal(text: str) -> object:
-    """Return the value of a Python literal, or None."""
-    try:
-        with ignoring(SyntaxWarning):
-            value: object = ast.literal_eval(text)
-        return value if "".join(repr(value).split()) == "".join(text.split()) else None
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return None
 
 
 def _problem(answer: str) -> str:

@@ -7,7 +7,7 @@ from ...config import Settings
 from ...runtime.budgets import charge
 from ...runtime.event_loop import in_parallel, run
 from ...text.tokens import estimate_tokens
-from .endpoint import name_of, read_usage
+from .endpoint import name_of, reported_count
 from .failures import NOT_OPENAI, NOT_SET_UP, failure
 from .limits import LimitedCalls
 
@@ -68,23 +68,23 @@ class ServedModel:
 
         from .http_client import open_openai  # noqa: PLC0415
 
-        model_and_host, key = name_of(self._settings), self._settings.llm_api_key
+        def failed(error: Exception, **fix: Any) -> Exception:
+            return failure(error, name_of(self._settings), self._settings.llm_api_key, variables=self._variables, **fix)
+
         try:
             client = open_openai(self._settings)
         except openai.OpenAIError as error:
-            raise failure(error, model_and_host, key, fix=NOT_SET_UP, variables=self._variables) from None
+            raise failed(error, fix=NOT_SET_UP) from None
 
         async def post(path: str, request: Request) -> _Answer:
             """Return the answer with its tokens, which are estimated if the endpoint does not report them."""
             try:
                 answer = await client.post(path, body=request.body, cast_to=object)
             except openai.OpenAIError as error:
-                raise failure(error, model_and_host, key, variables=self._variables) from None
+                raise failed(error) from None
             if not isinstance(answer, dict):
-                raise failure(ValueError(type(answer).__name__), model_and_host, key, fix=NOT_OPENAI,
-                              variables=self._variables)
-            usage = read_usage(answer.get("usage"))
-            return _Answer(answer, usage.get("prompt_tokens") or usage.get("total_tokens")
+                raise failed(ValueError(type(answer).__name__), fix=NOT_OPENAI)
+            return _Answer(answer, reported_count(answer.get("usage"), "prompt_tokens", "total_tokens")
                            or sum(map(estimate_tokens, request.texts)))
 
         return post

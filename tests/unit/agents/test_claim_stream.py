@@ -70,7 +70,7 @@ def test_a_claim_of_its_own_is_shown_in_mode_open(resources):
 
 def test_a_repair_with_other_claims_withdraws_the_first(resources):
     first, second = reply(claim("She was born in Ulm.", BORN)), reply(claim("She was a mathematician.", WAS))
-    shown, answer = events(resources, first[:-30], second)
+    shown, answer = events(resources, first[:-20], second)
     assert [step for step, *_ in shown] == ["claim", "withdrawn", "claim"]
     assert shown[-1][1] == answer["answer"]
 
@@ -88,7 +88,7 @@ def test_a_failure_withdraws_all(resources):
 
 KEPT = scripted.reply(scripted.claim("She was born in Ulm.", BORN), scripted.claim("She was a mathematician.", WAS))
 OTHER = scripted.reply(scripted.claim("She was a mathematician.", WAS))
-BROKEN = scripted.reply(scripted.claim("She was born in Ulm.", BORN))[:-30]
+BROKEN = scripted.reply(scripted.claim("She was born in Ulm.", BORN))[:-20]
 LINES = ["She was born in Ulm. [1]", "She was a mathematician. [2]"]
 
 

@@ -80,8 +80,8 @@ class Shop(scripted.Workshop):
             def __init__(self, settings: Any) -> None:
                 pass
 
-            async def send(self, messages: Messages, json_schema: Any, forms: Any, refusals: Any) -> Reply:
-                return Reply(model.answer(messages), 100, 10)._replace(form=forms[0])
+            async def send(self, messages: Messages, json_schema: Any, capability: Any) -> Reply:
+                return Reply(model.answer(messages), 100, 10)
 
         monkeypatch.setattr("banyan.models.llm.chat_model.ChatClient", Client)
 

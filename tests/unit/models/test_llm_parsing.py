@@ -100,24 +100,12 @@ def test_a_text_of_endless_length_is_refused():
         first('{"a": 1}' + " " * 1_000_000)
 
 
-_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(alphabet="ab'\"\\{}[],: \u00e9\u5c45"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(alphabet="abc'\""), inner, max_size=3),
-    max_leaves=8)
-_OBJECTS = st.dictionaries(st.text(alphabet="abc'\""), _VALUES, min_size=1, max_size=4)
-
-
-@given(_OBJECTS)
-def test_a_python_literal_is_read(value: dict[str, Any]) -> None:
-    assert value in json_objects(f"x = {value!r}; y", value)
-
-
 @pytest.mark.parametrize("text", ['{"a": [1, 2,],}', '{"a": [1, 2 , ] , "b": ",}",\n}'])
 def test_commas_before_closing_brackets_are_left_out(text: str) -> None:
     assert first(text)["a"] == [1, 2]
 
 
-@pytest.mark.parametrize("text", ["{'a': 'It's'}", "{'a': 1", '{"a": "', "{a: 1}", '{"a": 1]', "{,}"])
+@pytest.mark.parametrize("text", ["{'a': 1}", '{"a": "', "{a: 1}", '{"a": 1]', "{,}"])
 def test_what_is_missing_is_not_made_up(text: str) -> None:
     with pytest.raises(UnusableAnswer, match="no complete JSON object in it"):
         next(json_objects(text, ["a"]))
@@ -134,7 +122,6 @@ def read(answer: Any, **more: Any) -> str:
 @pytest.mark.parametrize("answer", [
     ASKED,
     {"name": "question", "arguments": ASKED},
-    {"name": "question", "arguments": json.dumps(ASKED)},
     {"name": "question", "parameters": ASKED},
     {"type": "object", "properties": ASKED},
     '<tool_call>\n{"name": "question", "arguments": {"question": "Where?"}}\n</tool_call>',

@@ -59,12 +59,10 @@ def test_each_step_may_have_a_model_of_its_own(monkeypatch):
         def __init__(self, settings):
             self.name = settings.llm_model
 
-        async def send(self, messages, json_schema, forms, refusals):
-            del refusals
+        async def send(self, messages, json_schema, capability):
             asked.append(self.name)
             answer = FOUND if self.name == "cheap" else {"question": "Where was she born?"}
-            reply = await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
-            return reply._replace(form=forms[0])
+            return await ScriptedEndpoint([answer]).send(messages, json_schema, lambda: None)
 
     monkeypatch.setattr("banyan.models.llm.chat_model.ChatClient", Model)
     ledger = InMemoryCalls()

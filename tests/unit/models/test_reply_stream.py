@@ -7,13 +7,14 @@ import httpx2
 import pytest
 from banyan.config import Settings
 from banyan.models.claim_stream import claims_to
-from banyan.models.llm import completions_chat, http_client
-from banyan.models.llm.capability import Refusals
+from banyan.models.llm import http_client
+from banyan.models.llm.capability import Capability
 from banyan.models.llm.chat_model import ChatClient
 from banyan.models.reasoner import ReasonerError
 from banyan.runtime.event_loop import run
 
-SAID = '{"sufficient": true, "claims": [{"text": "One.", "quotes": []}, {"text": "Two.", "quotes": []}]}'
+SAID = ('{"answerable": true, "claims": [{"text": "One.", "quotes": []}, {"text": "Two.", "quotes": []}], '
+        '"short": "Both."}')
 SHAPE = {"title": "reflection", "type": "object", "properties": {}}
 USAGE = {"prompt_tokens": 70, "completion_tokens": 30, "total_tokens": 100,
          "prompt_tokens_details": {"cached_tokens": 60}}
@@ -37,15 +38,15 @@ def whole(text=SAID, **message):
         "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
 
 
-def in_pieces(text=SAID, usage=USAGE, wrap=lambda piece: {"content": piece}):
-    deltas = [chunk(wrap(text[start:start + 5])) for start in range(0, len(text), 5)]
-    return streamed(chunk({"role": "assistant", "content": ""}), *deltas, chunk({}, "stop"), chunk(usage=usage))
+def in_pieces(text=SAID):
+    deltas = [chunk({"content": text[start:start + 5]}) for start in range(0, len(text), 5)]
+    return streamed(chunk({"role": "assistant", "content": ""}), *deltas, chunk({}, "stop"), chunk(usage=USAGE))
 
 
 @pytest.fixture
 def ask(monkeypatch):
     """Asks an endpoint that answers with these responses, and returns the reply, the claims heard and the requests."""
-    def ask(*responses, forms=("text",), times=1, **settings):
+    def ask(*responses, times=1, **settings):
         left, sent, heard = list(responses), [], []
 
         def handle(request):
@@ -58,16 +59,16 @@ def ask(monkeypatch):
         async def on_claims(claims):
             heard.append([one.text for one in claims])
 
-        refusals = Refusals("m")
+        capability = Capability("m")
 
         async def send(endpoint):
             with claims_to(on_claims):
-                return await endpoint.send([("user", "Question?")], SHAPE, forms, refusals)
+                return await endpoint.send([("user", "Question?")], SHAPE, capability)
 
-        monkeypatch.setattr(http_client, "open_http_client",
-                            lambda _, **__: httpx2.AsyncClient(transport=httpx2.MockTransport(handle)))
+        monkeypatch.setattr(http_client.openai, "DefaultAsyncHttpxClient", lambda **options: httpx2.AsyncClient(
+            transport=httpx2.MockTransport(handle), **options))
         endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m",
-                                           **{"llm_retries": 1, **settings}))
+                                       **{"llm_retries": 1, **settings}))
         for _ in range(times):
             reply = run(send, endpoint)
         assert not left
@@ -86,7 +87,7 @@ def test_claims_are_heard_and_the_tokens_counted(ask):
 
 def broken():
     async def parts():
-        yield f"data: {json.dumps(chunk({'role': 'assistant', 'content': SAID[:70]}))}\n\n".encode()
+        yield f"data: {json.dumps(chunk({'role': 'assistant', 'content': SAID[:80]}))}\n\n".encode()
         raise httpx2.ReadError("lost")
 
     class Stream(httpx2.AsyncByteStream):
@@ -105,19 +106,10 @@ def test_a_stream_that_breaks_off_is_asked_for_as_a_whole_and_streamed_the_next_
         ask(broken(), llm_retries=0)
 
 
-@pytest.mark.parametrize("ends", [True, False])
-def test_a_stream_is_read_to_its_end_which_frees_its_connection_unless_it_stays_open(ask, monkeypatch, ends):
-    read = []
-
-    class Stream(httpx2.AsyncByteStream):
-        async def __aiter__(self):
-            yield in_pieces().content
-            await asyncio.sleep(0 if ends else 600)
-            read.append("end")
-
-    monkeypatch.setattr(completions_chat, "_END", 10.0 if ends else 0.01)
-    reply, _, _ = ask(httpx2.Response(200, stream=Stream(), headers={"content-type": "text/event-stream"}))
-    assert (reply.text, read) == (SAID, ["end"] * ends)
+def test_a_whole_reply_to_a_request_for_a_stream_is_asked_for_once_more_and_no_stream_after_that(ask):
+    reply, heard, sent = ask(whole(), whole(), whole(), times=2)
+    assert (reply.text, heard) == (SAID, [])
+    assert [bool(one.get("stream")) for one in sent] == [True, False, False]
 
 
 def endless(closed):
@@ -136,8 +128,8 @@ def endless(closed):
 def test_a_cancelled_call_closes_its_stream(monkeypatch):
     closed = asyncio.Event()
     response = endless(closed)
-    monkeypatch.setattr(http_client, "open_http_client",
-                        lambda _, **__: httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: response)))
+    monkeypatch.setattr(http_client.openai, "DefaultAsyncHttpxClient", lambda **options: httpx2.AsyncClient(
+        transport=httpx2.MockTransport(lambda _: response), **options))
     endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
 
     async def on_claims(claims):
@@ -145,7 +137,7 @@ def test_a_cancelled_call_closes_its_stream(monkeypatch):
 
     async def cancel():
         with claims_to(on_claims):
-            call = asyncio.ensure_future(endpoint.send([("user", "Question?")], SHAPE, ("text",), Refusals("m")))
+            call = asyncio.ensure_future(endpoint.send([("user", "Question?")], SHAPE, Capability("m")))
         await asyncio.sleep(0.05)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -1,6 +1,6 @@
 """Setting another model while the server runs: who may, what is told, and where a key goes."""
 
-from banyan.models.llm.endpoint import Trial
+from banyan.models.llm.model_calls import Trial
 from banyan.server.app import create_app
 from banyan.server.routes import model as routes_model
 from banyan.server.security.keys import KEYS_FILE, Keys

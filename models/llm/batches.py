@@ -1,0 +1,229 @@
+"""OpenAI's Batch interface: an endpoint answers extraction calls within a day, for half the price."""
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import openai
+from openai.types import Batch
+
+from ...config import Settings
+from ...prompts import Prompt
+from ...runtime.budgets import CallLedger
+from ...schemas.extraction import Extraction, ExtractionRequest
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.prices import batched
+from ...text.tokens import estimate_tokens
+from ..reasoner import ReasonerError
+from .chat_model import ChatClient
+from .endpoint import Reply, name_of, reported_count
+from .failures import NOT_OPENAI, NOT_SET_UP, failure, status_of
+from .http_client import open_openai
+from .limits import process_endpoints
+from .llm_reasoner import extraction_prompt, extraction_shape
+from .model_calls import ModelCalls
+from .wire import Shape
+
+_STEP: Final = "extract"
+_PATH: Final = "/v1/chat/completions"
+_OK = 200
+_NOT_FOUND_STATUSES = frozenset({404, 405, 501})
+_FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
+_SHOWN_PROBLEMS = 3
+_UPLOAD_SECONDS = 600.0
+"""An endpoint takes long to store a large file before it answers."""
+_POLLING_RETRIES = 10
+"""Batches take a day, and a network may be down for a while."""
+
+
+class UnknownBatch(ReasonerError):
+    """The endpoint does not know a batch, a file or the interface."""
+
+
+class BatchedCall(NamedTuple):
+    """A call: what it reads, the schema that it shows, and how much of each document it reads."""
+
+    requests: Sequence[ExtractionRequest]
+    schema: GraphSchema
+    sizes: Mapping[str, int]
+
+
+class KeyedCall(NamedTuple):
+    """What is known of a call before it is made: the ledger's key of its answer, and its estimated prompt tokens."""
+
+    key: str
+    prompt_tokens: int
+    is_answered: bool
+
+
+class BatchClient:
+    """The batches of the settings' endpoint, for one event loop.
+
+    Raises:
+        ReasonerError: the model is not behind an OpenAI-compatible endpoint, or a key is missing.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Open a client; nothing is requested yet."""
+        self._name, self._key = name_of(settings), settings.llm_api_key
+        if not settings.speaks_openai:
+            raise self._no_batches()
+        try:
+            self._client = open_openai(settings, files=True)
+        except openai.OpenAIError as error:
+            raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
+
+    async def check(self) -> None:
+        """Check that the endpoint has batches.
+
+        Raises:
+            ReasonerError: it has none, or cannot be asked.
+        """
+        try:
+            await self.find("")
+        except UnknownBatch:
+            raise self._no_batches() from None
+
+    async def upload(self, requests: bytes) -> str:
+        """Store a file of requests, one line of JSON each, and return its id."""
+        with self._translated():
+            patient = self._client.with_options(timeout=_UPLOAD_SECONDS)
+            return (await patient.files.create(file=("requests.jsonl", requests), purpose="batch")).id
+
+    async def start(self, file: str) -> str:
+        """Start the batch of an uploaded file, and return its id.
+
+        The request is not retried, because a retry could start and pay a second batch. If it fails without being
+        refused, the batch may have started all the same; `find` returns its id then.
+        """
+        with self._translated():
+            batches = self._client.with_options(max_retries=0).batches
+            return (await batches.create(input_file_id=file, endpoint=_PATH, completion_window="24h")).id
+
+    async def find(self, file: str) -> str:
+        """Return the id of the batch of an uploaded file, or "" if none was started lately."""
+        with self._translated():
+            page = await self._client.batches.list(limit=100)
+            return next((batch.id for batch in page.data if batch.input_file_id == file), "")
+
+    async def state(self, batch: str) -> Batch:
+        """Return the state of a batch."""
+        with self._translated():
+            return await self._client.with_options(max_retries=_POLLING_RETRIES).batches.retrieve(batch)
+
+    async def cancel(self, batch: str) -> None:
+        """Ask the endpoint to answer no more of a batch, which may take it some minutes."""
+        with self._translated():
+            await self._client.batches.cancel(batch)
+
+    async def results(self, batch: Batch) -> AsyncIterator[dict[str, Any]]:
+        """Yield the results of a batch, one for each request; lines that are no JSON object are left out."""
+        for file in filter(None, (batch.output_file_id, batch.error_file_id)):
+            with self._translated():
+                content = (await self._client.files.content(file)).content
+            for line in content.splitlines():
+                try:
+                    result = json.loads(line)
+                except (ValueError, RecursionError):
+                    continue
+                if isinstance(result, dict):
+                    yield result
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Raise the errors of the block's request as errors for the user."""
+        try:
+            yield
+        except openai.OpenAIError as error:
+            translated = failure(error, self._name, self._key)
+            raise (UnknownBatch(str(translated)) if status_of(error) in _NOT_FOUND_STATUSES else translated) from None
+        except (AttributeError, TypeError) as error:
+            raise failure(error, self._name, self._key, fix=NOT_OPENAI) from None
+
+    def _no_batches(self) -> ReasonerError:
+        return ReasonerError(f"{self._name}: this endpoint has no batches: run without --batch, or check "
+                             "BANYAN_LLM_BASE_URL")
+
+
+def is_over(batch: Batch) -> bool:
+    """Return True if no more answers will come."""
+    return batch.status in _FINAL_STATES
+
+
+def count_done(batch: Batch) -> int:
+    """Return how many requests of a batch were answered, or failed."""
+    return batch.request_counts.completed + batch.request_counts.failed if batch.request_counts else 0
+
+
+def problems_of(batch: Batch) -> str:
+    """Return why a batch was refused, or ""."""
+    errors = (batch.errors.data if batch.errors else None) or []
+    return "; ".join(str(error.message) for error in errors[:_SHOWN_PROBLEMS])
+
+
+class BatchedExtraction(ModelCalls):
+    """Makes the requests of a batch, and records its results as the answers of ordinary calls.
+
+    Arguments are as in `ModelCalls`. Methods that are no coroutines render prompts or read the ledger, so they should
+    be called in a thread.
+    """
+
+    def __init__(self, settings: Settings, ledger: CallLedger) -> None:
+        """Open the clients; nothing is requested yet."""
+        super().__init__(settings, ledger)
+        self._ledger = ledger
+        own = settings.for_step(_STEP)
+        self.account = batched(own.llm_model)
+        """The model, by the name that accounts and prices have for batches."""
+        self.client = BatchClient(own)
+        self._chat = ChatClient(own)
+        self._capability = process_endpoints().limits(own).capability
+
+    def _make(self, call: BatchedCall) -> tuple[Prompt, Shape[list[Extraction]]]:
+        return (extraction_prompt(call.requests, call.schema, self._settings),
+                extraction_shape(call.requests, call.schema))
+
+    def look_up(self, call: BatchedCall) -> KeyedCall:
+        """Return what is known of a call."""
+        prompt, shape = self._make(call)
+        key = self._chat_of(_STEP).key_of(prompt, shape)
+        return KeyedCall(key, prompt.tokens, self._ledger.lookup(key) is not None)
+
+    def request_line(self, key: str, call: BatchedCall) -> bytes:
+        """Return a call as a line of a batch's file."""
+        prompt, shape = self._make(call)
+        body = self._chat.request_body(prompt.messages, shape.json_schema, self._capability)
+        return json.dumps({"custom_id": key, "method": "POST", "url": _PATH, "body": body}).encode() + b"\n"
+
+    async def record(self, result: Mapping[str, Any], call: BatchedCall | None) -> str:
+        """Record a result of a batch under its call's key, if there is an answer in it.
+
+        Args:
+            result: a line of the batch's results.
+            call: the call; None if the build no longer needs it.
+
+        Returns:
+            Why its answer cannot be used, or "".
+        """
+        response = result.get("response") or {}
+        if result.get("error") or response.get("status_code") != _OK:
+            reason = result.get("error") or (response.get("body") or {}).get("error") or {}
+            return str(reason.get("code") or reason.get("message") or f"status {response.get('status_code')}")
+        try:
+            reply = _read_body(response["body"])
+        except (AttributeError, LookupError, TypeError) as error:
+            return f"what it sent is not an answer of OpenAI's protocol ({error!r})"
+        shape = None if call is None else extraction_shape(call.requests, call.schema)
+        usable = await self._chat_of(_STEP).record_batched(str(result["custom_id"]), _STEP, reply, shape)
+        return "" if usable else "the answer cannot be used"
+
+
+def _read_body(body: Mapping[str, Any]) -> Reply:
+    """Return the reply in the body of a completion."""
+    choice, usage = body["choices"][0], body.get("usage")
+    text, refusal = choice["message"].get("content") or "", choice["message"].get("refusal") or ""
+    details = usage.get("prompt_tokens_details") if isinstance(usage, Mapping) else None
+    return Reply(text, reported_count(usage, "prompt_tokens"),
+                 reported_count(usage, "completion_tokens") or estimate_tokens(text or refusal),
+                 reported_count(details, "cached_tokens"), refusal, choice.get("finish_reason") or "stop")
