@@ -2,7 +2,7 @@
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import tee
 from pathlib import Path, PurePath
@@ -17,7 +17,7 @@ from ..text.titles import UNREAD, document_title
 from .decoding import read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN, suffix_of
-from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
+from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import DEFAULT_LIMITS, LEFT_OUT, Content, IngestError, Limits, LoadFailure, UnreadableError
 from .reading_process import ReadingProcess
 from .records import RECORD_READERS, Record, Report, read_listed
@@ -25,32 +25,27 @@ from .table_lines import with_rows
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 
-_LOOK = 1000
-"""Records between two checks whether the run was cancelled."""
-
-_LONGEST_NAME = 100
-
 OnFailure = Callable[[LoadFailure], None]
 Reading = Callable[[], Content]
 """A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
-
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))
 """The file endings that are read; case does not matter."""
+IGNORE_FILE = ".banyanignore"
+_LONGEST_NAME = 100
+_CHECKED_EVERY = 1000
+"""Records between two checks whether the run was cancelled."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
-IGNORE_FILE = ".banyanignore"
-_LONGEST = 100_000
-_FOLDERS = frozenset({"node_modules", "bower_components", "site-packages", "__pycache__", "__MACOSX"})
-_FILES = frozenset({
-    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "poetry.lock",
-    "pipfile.lock", "uv.lock", "pdm.lock", "cargo.lock", "composer.lock", "gemfile.lock", "mix.lock", "flake.lock",
-    "pubspec.lock", "packages.lock.json", "go.sum", "thumbs.db", "desktop.ini"})
-_ENDINGS = (".min.js", ".min.css", ".map")
-_OPEN = "~$"
-"""The beginning of the names of files that Office programs write beside an open document."""
+_OF_PROGRAMS = (  # noqa: SIM905
+    "node_modules/ bower_components/ site-packages/ __pycache__/ __macosx/ package-lock.json npm-shrinkwrap.json "
+    "yarn.lock pnpm-lock.yaml bun.lock poetry.lock pipfile.lock uv.lock pdm.lock cargo.lock composer.lock gemfile.lock "
+    "mix.lock flake.lock pubspec.lock packages.lock.json go.sum thumbs.db desktop.ini *.min.js *.min.css *.map "
+    "~$*").split()
+"""Files and folders that are left out, as in .gitignore; Office programs write `~$...` beside an open document."""
+_PROGRAMS = GitIgnoreSpec.from_lines(_OF_PROGRAMS)
 
 
 class _File(NamedTuple):
@@ -62,10 +57,6 @@ class _File(NamedTuple):
     url: str = ""  # the address from which it was fetched
 
     @property
-    def source(self) -> str:
-        return self.url or str(self.path)
-
-    @property
     def place(self) -> str:
         """The address or the absolute path, which does not depend on the working folder."""
         return self.url or str(self.path.absolute())
@@ -75,8 +66,9 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time.
 
-    Folders are read recursively, sorted by name. Hidden entries (names that begin with a dot) and those of `LeftOut`
-    are not read. Links to folders and links that lead out of the given folder are not followed.
+    Folders are read recursively, sorted by name. Hidden entries (names that begin with a dot), those that `IGNORE_FILE`
+    names and those of programs are not read. Links to folders and links that lead out of the given folder are not
+    followed.
 
     Args:
         paths: existing files and folders, and addresses.
@@ -100,61 +92,58 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
     for path in paths:
         if isinstance(path, Path) and not path.exists():
             raise IngestError(f"{path} does not exist: check its spelling and the folder you are in")
-    return _load(paths, on_failure, limits) if read_ahead is None else _load_with(read_ahead, paths, on_failure, limits)
+    return _load(paths, on_failure, limits, read_ahead)
 
 
 def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Path, list[str]]]:
     """Yield the files of a known format in a folder, each with the ids of its documents.
 
-    Files of records are read to find their records' ids. Any other file is one document and is not read.
-
-    Args:
-        folder: an existing folder; entries are left out as in `load_documents`.
-        limits: files and folders beyond these limits give no document.
+    Files of records are read to find their records' ids. Any other file is one document and is not read. Failures are
+    reported by the build, which reads the same files.
     """
     with ReadingProcess(limits) as process:
-        for file in _walk(folder, _ignore, limits):
+        for file in _walk(folder, lambda _: None, limits):
             suffix = suffix_of(file.path)
             if suffix in RECORD_READERS or suffix == ".json":
-                read = _documents(file, partial(process.read, file.path), _ignore, limits)
+                read = _documents(file, partial(process.read, file.path), lambda _: None, limits)
                 yield file.path, [document.id for document in read]
             elif suffix in FORMATS:
                 yield file.path, [file.id]
 
 
-def _ignore(_failure: LoadFailure) -> None:
-    """Do nothing: the build, which reads the same files, reports failures."""
-
-
-def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
-    """Yield the documents; parse files in one separate process, one after the other."""
-    with ReadingProcess(limits) as process:
-        yield from _load_with(lambda files: (partial(process.read, path) for path in files), paths, on_failure, limits)
-
-
-def _load_with(read_ahead: ReadAhead, paths: Sequence[Path | Address], on_failure: OnFailure,
-               limits: Limits) -> Iterator[Document]:
-    """Yield the documents with unique ids, up to the limit; `read_ahead` reads the files that need a parser."""
+def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
+          read_ahead: ReadAhead | None) -> Iterator[Document]:
+    """Yield the documents with unique ids, up to the limit."""
     sources: dict[str, str] = {}
-    for path in paths:
-        if isinstance(path, Address):
-            files = _fetch_to_file(path, on_failure, limits)
-        else:
-            files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
-        files, ahead = tee(files)
-        for file, reading in zip(files, read_ahead(file.path for file in ahead), strict=True):
+    with ReadingProcess(limits) as process:
+        for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
             check_cancelled()
             for document in _documents(file, reading, on_failure, limits):
                 if document.id in sources:
                     _fail(on_failure, document.source, f"the id {document.id!r} was already given by "
                           f"{sources[document.id]}: rename one, or load them into two knowledge bases")
                 elif len(sources) == limits.documents:
-                    _fail(on_failure, file.source, f"more than {limits.documents:,} documents (BANYAN_MAX_DOCUMENTS): "
+                    _fail(on_failure, file.place, f"more than {limits.documents:,} documents (BANYAN_MAX_DOCUMENTS): "
                           "build the rest in another run; nothing from here on was read")
                     return
                 else:
                     sources[document.id] = document.source
                     yield document
+
+
+def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits, process: ReadingProcess,
+              read_ahead: ReadAhead | None) -> Iterator[tuple[_File, Reading]]:
+    """Yield each file with the function that reads it if it needs a parser."""
+    for path in paths:
+        if isinstance(path, Address):
+            files = _fetch_to_file(path, on_failure, limits)
+        else:
+            files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
+        if read_ahead is None:
+            yield from ((file, partial(process.read, file.path)) for file in files)
+        else:
+            files, ahead = tee(files)
+            yield from zip(files, read_ahead(file.path for file in ahead), strict=True)
 
 
 def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
@@ -164,7 +153,6 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
     except UnreadableError as error:
         _fail(on_failure, address.url, str(error))
         return
-    # Only addresses need a folder, so an interrupted read of other files leaves none behind.
     with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
         path = Path(folder) / PurePath(fetched.name).name[-_LONGEST_NAME:]
         path.write_bytes(fetched.data)
@@ -172,15 +160,11 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
 
 
 def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
-    """Yield the files in a folder and its subfolders, sorted by name at each level."""
-    target = root.resolve()
+    """Yield the files in a folder and its subfolders, sorted by name at each level; count those that are left out."""
+    target, left_out = root.resolve(), Counter[str]()
     stack = [(root, 0)]
-    try:
-        left_out = LeftOut(root)
-    except OSError as error:
-        _fail(on_failure, str(root / IGNORE_FILE), _cannot_read(error))
-        return
-    while stack:
+    ignored = _read_ignore_file(root / IGNORE_FILE, on_failure)
+    while stack and ignored is not None:
         entry, depth = stack.pop()
         try:
             if depth and entry.is_symlink() and (
@@ -192,21 +176,44 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
                 _fail(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep "
                       "(BANYAN_MAX_FOLDER_DEPTH): name it, or move it up")
             else:
-                children = [child for child in entry.iterdir() if not child.name.startswith(".")
-                            and not left_out.covers(child, is_folder=child.is_dir())]
+                children = [child for child in entry.iterdir() if not child.name.startswith(".")]
                 # The last entry of the stack is read first.
-                children.sort(key=lambda child: child.name, reverse=True)
-                stack.extend((child, depth + 1) for child in children)
+                for child in sorted(children, key=lambda child: child.name, reverse=True):
+                    if reason := _why_left_out(child, root, ignored):
+                        left_out[reason] += 1
+                    else:
+                        stack.append((child, depth + 1))
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
             _fail(on_failure, str(entry), _cannot_read(error))
-    for reason in left_out.reasons():
-        _fail(on_failure, str(root), reason)
+    if count := left_out.pop(IGNORE_FILE, 0):
+        _fail(on_failure, str(root), f"{LEFT_OUT}{count:,} files and folders that {IGNORE_FILE} names")
+    if left_out:
+        kinds = ", ".join(f"{name} ({count:,})" for name, count in sorted(left_out.items()))
+        _fail(on_failure, str(root), f"{LEFT_OUT}{kinds}: files of programs and package managers; name one to read it")
+
+
+def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:
+    """Return the patterns of an ignore file, none if there is no such file; None if it cannot be read."""
+    try:
+        return GitIgnoreSpec.from_lines(path.read_text("utf-8-sig", "replace").splitlines() if path.is_file() else ())
+    except OSError as error:
+        _fail(on_failure, str(path), _cannot_read(error))
+        return None
+
+
+def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
+    """Return `IGNORE_FILE` or the pattern of `_OF_PROGRAMS` that leaves out an entry of a folder; "" if none does."""
+    end = "/" if entry.is_dir() else ""
+    if ignored.match_file(f"{entry.relative_to(root).as_posix()}{end}"):
+        return IGNORE_FILE
+    pattern = _PROGRAMS.check_file(f"{entry.name.lower()}{end}").index
+    return "" if pattern is None else _OF_PROGRAMS[pattern]
 
 
 def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     """Yield the documents of one file; a failure is reported and ends only this file."""
     def report(reason: str) -> None:
-        _fail(on_failure, file.source, reason)
+        _fail(on_failure, file.url or str(file.path), reason)
 
     suffix = suffix_of(file.path)
     try:
@@ -222,8 +229,8 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
             if content.unread:
                 report(content.unread)
             title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
-            yield from _document(check_id(file.id), title, content.text, file.place,
-                                 with_unread(clean_metadata(content.metadata), content.unread, content.omitted), report,
+            metadata = with_unread(clean_metadata(content.metadata), content.unread, content.omitted)
+            yield from _document(check_id(file.id), title, content.text, file.place, metadata, report,
                                  paged=content.paged)
     except UnreadableError as error:
         report(str(error))
@@ -257,33 +264,28 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
         if failures <= limits.failures:
             report(reason)
 
-    for record in read(note):
-        count += 1
-        if count % _LOOK == 0:
+    for count, record in enumerate(read(note), 1):
+        if count % _CHECKED_EVERY == 0:
             check_cancelled()
-        where = file.place if record.number is None else f"{file.place}, record {record.number}"
+        metadata = with_unread(clean_metadata(record.metadata), record.omitted)
+        if record.number is None:  # the whole file, as a table
+            yield from _document(check_id(file.id), record.title or file.path.stem, record.text, file.place, metadata,
+                                 note)
+            continue
         try:
-            document_id = _record_id(file.id, record)
-        except DocumentIdError as error:
+            document_id = record_id(file.id, record.id) if record.id else check_id(f"{file.id}#{record.number}")
+        except UnreadableError as error:
             note(f"record {record.number}: {error}")
             continue
-        title = record.title or ("" if record.number is not None else file.path.stem)
-        yield from _document(document_id, title, record.text, where,
-                             with_unread(clean_metadata(record.metadata), record.omitted), note)
+        yield from _document(document_id, record.title, record.text, f"{file.place}, record {record.number}",
+                             metadata, note)
     if failures > limits.failures:
         report(f"{failures - limits.failures:,} more records cannot be used: the first {limits.failures} say why")
     if not count and not failures:
         report("no records in it: add records or remove it")
 
 
-def _record_id(file: str, record: Record) -> str:
-    """Return the id of a record's document: the file's id with the record's id or number, if it has a number."""
-    if record.number is None:
-        return check_id(file)
-    return record_id(file, record.id) if record.id else check_id(f"{file}#{record.number}")
-
-
-def _document(document_id: str, title: str, text: str, source: str, metadata: dict[str, str], report: Report, *,
+def _document(document_id: str, title: str, text: str, source: str, metadata: Mapping[str, str], report: Report, *,
               paged: bool = False) -> Iterator[Document]:
     """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text."""
     parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
@@ -292,10 +294,10 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: di
         unread = metadata.get(UNREAD)
         report(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or remove it")
         return
-    metadata = with_date(metadata, document_id)
-    whole = with_metadata(text, document_id, title, metadata)
+    dated = with_date(metadata, document_id)
+    whole = with_metadata(text, document_id, title, dated)
     above = len(whole) - len(text)  # the metadata row precedes the text
-    yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=metadata,
+    yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=dated,
                    pages=tuple(above + start for start in pages))
 
 
@@ -323,56 +325,3 @@ def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
             length += len(page_text) + len(_BETWEEN)
     text = _BETWEEN.join(parts)
     return text, tuple(min(start, len(text)) for start in starts)
-
-
-class LeftOut:
-    """Decides which entries of a folder are left out, and counts them.
-
-    These are entries that the folder's ignore file names, and files of programs and package managers.
-    """
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._spec = _read_spec(root / IGNORE_FILE)
-        self._ignored = 0
-        self._counts: Counter[str] = Counter()
-
-    def covers(self, entry: Path, *, is_folder: bool) -> bool:
-        """Return True if an entry is left out, and count it."""
-        path = entry.relative_to(self._root).as_posix() + ("/" if is_folder else "")
-        if self._spec is not None and self._spec.match_file(path):
-            self._ignored += 1
-            return True
-        kind = _kind_left_out(entry.name, is_folder=is_folder)
-        if kind:
-            self._counts[kind] += 1
-        return bool(kind)
-
-    def reasons(self) -> Iterator[str]:
-        """Yield messages about the entries that were left out, with the number of each kind."""
-        if self._ignored:
-            yield f"{LEFT_OUT}{self._ignored:,} files and folders that {IGNORE_FILE} names"
-        if self._counts:
-            kinds = ", ".join(f"{name} ({count:,})" for name, count in sorted(self._counts.items()))
-            yield f"{LEFT_OUT}{kinds}: files of programs and package managers; name one to read it"
-
-
-def _kind_left_out(name: str, *, is_folder: bool) -> str:
-    """Return the kind of a file or folder of a program, such as "*.min.js", or "" for one that is read."""
-    lower = name.lower()
-    if is_folder:
-        return f"{name}/" if name in _FOLDERS else ""
-    if lower in _FILES:
-        return lower
-    for ending in _ENDINGS:
-        if lower.endswith(ending):
-            return f"*{ending}"
-    return f"{_OPEN}*" if name.startswith(_OPEN) else ""
-
-
-def _read_spec(path: Path) -> GitIgnoreSpec | None:
-    """Return the patterns of an ignore file, or None if there is no such file."""
-    if not path.is_file():
-        return None
-    with path.open(encoding="utf-8-sig", errors="replace") as stream:
-        return GitIgnoreSpec.from_lines(stream.read(_LONGEST).splitlines())

@@ -4,10 +4,11 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import StringIO
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
@@ -18,18 +19,18 @@ from .sheet_tables import sheet_lines, stream_blocks
 from .table_lines import table_lines
 
 Fields = Mapping[str, str]
+Report = Callable[[str], None]
+"""A function that receives the reason why one record could not be read."""
 _LOOKED_AT = 20
-"""The number of objects at the beginning of a file that decide whether it is a table."""
+"""The number of lines at the beginning of a file that decide whether it is a table."""
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
-Report = Callable[[str], None]
-"""A function that receives the reason why one record could not be read."""
+_SAMPLE, _ROWS = 64 * 1024, 50
+"""The characters and rows of a file that decide on its delimiter."""
 _DELIMITERS = ",;\t|"
-SAMPLE = 64 * 1024
-"""The characters of a file that decide on its dialect."""
-_ROWS = 50
-_DECLARED = "sep="
+_DECLARED = re.compile(r'"?sep=(?P<delimiter>.)"?\r?', re.IGNORECASE)
+_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
 
 
 def is_row(value: object) -> bool:
@@ -61,8 +62,13 @@ def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
     if len(header) > limits.table_columns:
         raise UnreadableError(f"{len(header):,} fields in its records, at most {limits.table_columns:,} are read: "
                               "split it")
+    return _join(table_lines(header, ([record.get(name, "") for name in header] for record in records), title), limits)
+
+
+def _join(table: Iterable[str], limits: Limits) -> str:
+    """Join the lines of a table; raise UnreadableError as soon as they are too large."""
     lines, room = list[str](), limits.file_bytes
-    for line in table_lines(header, ([record.get(name, "") for name in header] for record in records), title):
+    for line in table:
         lines.append(line)
         room -= len(line) + 1
         if room < 0:
@@ -76,18 +82,12 @@ def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str
     Raises:
         UnreadableError: a table has too many fields or is too large.
     """
-    tables = {name: rows for name, items in value.items() if (rows := _read_rows(items))}
+    tables = {name: list(map(read_fields, items)) for name, items in value.items()
+              if isinstance(items, list) and items and all(isinstance(item, dict) and item for item in items)}
     single_fields = read_fields({name: item for name, item in value.items() if name not in tables})
     parts = [record_lines([single_fields], title, limits)] if single_fields else []
     parts += [f"## {name}\n\n{record_lines(rows, str(name), limits)}" for name, rows in tables.items()]
     return "\n\n".join(parts)
-
-
-def _read_rows(items: object) -> list[Fields]:
-    """Return the fields of each object in a list of objects; an empty list for any other value."""
-    if not isinstance(items, list) or not all(isinstance(item, dict) and item for item in items):
-        return []
-    return list(map(read_fields, items))
 
 
 def _text(value: object) -> str:
@@ -120,7 +120,7 @@ class BadRecordError(ValueError):
 
 
 def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """Yield the rows of a file of values separated by commas, semicolons, tabs or bars (see `detect_dialect`).
+    """Yield the rows of a file of values separated by commas, semicolons, tabs or bars.
 
     Args:
         path: the file. If its first line has a column `text`, each row is a document with an optional `id` and
@@ -137,71 +137,59 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     """
     csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is too small for long documents
     with open_text(path, newline="") as stream:
-        dialect = detect_dialect(stream.read(SAMPLE))
-        stream.seek(0)
-        for _ in range(dialect.skipped):
-            stream.readline()
-        # strict makes an unclosed quote an error; otherwise it would swallow the rest of the file.
-        rows = _CsvRows(csv.reader(stream, strict=True, delimiter=dialect.delimiter), limits, dialect.skipped)
-        try:
-            header = next((row for row in rows if row), [])  # the first row that is not blank
-            names = [name.strip() for name in header]
-            if "text" in names:
-                yield from _rows(names, rows, limits, report)
-            elif header:
-                yield from _tables(path, chain([header], rows), limits)
-        except csv.Error as error:
-            raise UnreadableError(f"after line {rows.line}: {error}: fix the quoting; the rows from there "
-                                  "on were not read") from error
+        rows = _csv_rows(stream, limits)
+        header = next((row for _, row in rows if row), [])
+        names = [name.strip() for name in header]
+        if "text" not in names:
+            cells = ([cell.strip() for cell in row] for row in chain([header], (row for _, row in rows)))
+            if table := _join(sheet_lines(stream_blocks(cells), path.stem, {}), limits):
+                yield Record(None, None, path.stem, table)
+            return
+        for number, (line, row) in enumerate((line, row) for line, row in rows if row):
+            if len(row) > len(names):
+                report(f"line {line}: more values than columns: quote values that hold commas")
+                continue
+            try:
+                yield read_record(number, dict(zip(names, row, strict=False)), limits)
+            except BadRecordError as error:
+                report(f"line {line}: {error}")
 
 
-class _CsvRows(Iterator[list[str]]):
-    """The rows of a `csv.reader`; `line` is the number of the last line of the latest row that is not blank."""
-
-    def __init__(self, rows: Any, limits: Limits, skipped: int) -> None:
-        """Iterate over a `csv.reader` that began after `skipped` lines."""
-        self._rows = rows
-        self._most = limits.table_columns
-        self._skipped = skipped
-        self.line = 0
-
-    def __next__(self) -> list[str]:
-        """Return the next row; raise UnreadableError if it has too many columns."""
-        row: list[str] = next(self._rows)
-        if len(row) > self._most:
-            raise UnreadableError(f"{len(row):,} columns in a row, at most {self._most:,} are read: split it")
-        if row:
-            self.line = self._skipped + self._rows.line_num
-        return row
-
-
-def _rows(header: list[str], rows: _CsvRows, limits: Limits, report: Report) -> Iterator[Record]:
-    """Yield each row that is not blank as a record; report bad ones with their line."""
-    for number, row in enumerate(filter(None, rows)):
-        try:
-            yield read_record(number, _by_column(header, row), limits)
-        except BadRecordError as error:
-            report(f"line {rows.line}: {error}")
+def _csv_rows(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a file, each with the number of its last line; a blank row is empty."""
+    begin = stream.read(_SAMPLE)
+    stream.seek(0)
+    declared = _DECLARED.fullmatch(begin.partition("\n")[0])  # as Excel writes it
+    if declared:
+        stream.readline()
+    # strict makes an unclosed quote an error; otherwise it would swallow the rest of the file.
+    rows = csv.reader(stream, strict=True, delimiter=declared["delimiter"] if declared else _delimiter(begin))
+    skipped = line = int(declared is not None)
+    try:
+        for row in rows:
+            if len(row) > limits.table_columns:
+                raise UnreadableError(f"{len(row):,} columns in a row, at most {limits.table_columns:,} are read: "
+                                      "split it")
+            line = skipped + rows.line_num if row else line
+            yield line, row
+    except csv.Error as error:
+        raise UnreadableError(f"after line {line}: {error}: fix the quoting; the rows from there on were not "
+                              "read") from error
 
 
-def _by_column(header: list[str], row: list[str]) -> dict[str, str]:
-    if len(row) > len(header):
-        raise BadRecordError("more values than columns: quote values that hold commas")
-    return dict(zip(header, row, strict=False))
+def _delimiter(begin: str) -> str:
+    """Return the delimiter that splits the most rows in a row into the same number of values, above one."""
+    text = begin if len(begin) < _SAMPLE else begin[:begin.rfind("\n") + 1] or begin
 
+    def fit(delimiter: str) -> tuple[int, int]:
+        """Return the number of rows in the longest run with the same number of values, and this number."""
+        widths = list[int]()
+        with suppress(csv.Error):  # this is not the delimiter, or the sample ends inside a quoted value
+            for row in islice(csv.reader(StringIO(text, newline=""), strict=True, delimiter=delimiter), _ROWS):
+                widths.append(len(row))
+        return max(((sum(1 for _ in run), width) for width, run in groupby(widths) if width > 1), default=(0, 0))
 
-def _tables(path: Path, rows: Iterable[list[str]], limits: Limits) -> Iterator[Record]:
-    """Yield all rows of a file as one record with the lines of its tables; nothing if there are no lines."""
-    lines: list[str] = []
-    room = limits.file_bytes
-    cells = ([cell.strip() for cell in row] for row in rows)
-    for text in sheet_lines(stream_blocks(cells), path.stem, {}):
-        lines.append(text)
-        room -= len(text) + 1
-        if room < 0:
-            raise UnreadableError(f"larger than {limits.size()} with each cell's header: split it into smaller files")
-    if lines:
-        yield Record(None, None, path.stem, "\n".join(lines))
+    return max(_DELIMITERS, key=fit)
 
 
 def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
@@ -220,39 +208,37 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         OSError: the file cannot be read.
     """
     rows: list[Fields] = []
-    is_table = all(map(is_row, islice(_objects(path, limits), _LOOKED_AT)))
+    is_table = _begins_as_table(path, limits)
     for number, (line_number, line) in enumerate(lines(path, limits)):
         try:
-            _check_values(line)
-            value = parse(line)
-            if is_table:
-                rows.append(_row(value, limits))
-            else:
+            value = _parse_line(line)
+            if not is_table:
                 yield read_record(number, value, limits)
+            elif isinstance(value, dict):
+                _check_depth(value, limits)
+                rows.append(read_fields(value))
+            else:
+                report(f"line {line_number}: a record is an object, not {_kind(value)}")
         except BadRecordError as error:
             report(f"line {line_number}: {error}")
     if rows:
         yield Record(None, None, path.stem, record_lines(rows, path.stem, limits))
 
 
-def _objects(path: Path, limits: Limits) -> Iterator[object]:
-    """Yield the objects on the lines of a file, skipping bad lines, which are reported when all lines are read."""
-    for _, line in lines(path, limits):
-        try:
-            _check_values(line)
-            value = parse(line)
-        except BadRecordError:
-            continue
-        if isinstance(value, dict):
-            yield value
+def _begins_as_table(path: Path, limits: Limits) -> bool:
+    """Return True if the objects on the first lines of a file are rows; bad lines are reported when all are read."""
+    values: list[object] = []
+    for _, line in islice(lines(path, limits), _LOOKED_AT):
+        with suppress(BadRecordError):
+            values.append(_parse_line(line))
+    return all(is_row(value) for value in values if isinstance(value, dict))
 
 
-def _row(value: object, limits: Limits) -> Fields:
-    """Return an object as the fields of a table's row; raise BadRecordError if it is none or nested too deeply."""
-    _check_depth(value, limits)
-    if not isinstance(value, dict):
-        raise BadRecordError(f"a record is an object, not {_kind(value)}")
-    return read_fields(value)
+def _parse_line(line: str) -> object:
+    """Parse a line; raise BadRecordError if it has so many values that they would take many times its memory."""
+    if len(line) > _LONG_LINE and _TEXTS.sub("", line).count(",") > _MOST_VALUES:
+        raise BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
+    return parse(line)
 
 
 def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
@@ -269,12 +255,6 @@ def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
                                       "line; the rest was not read")
             if line.strip():
                 yield number, line
-
-
-def _check_values(line: str) -> None:
-    """Raise BadRecordError if a long line has too many values: parsed, they would take many times its memory."""
-    if len(line) > _LONG_LINE and _TEXTS.sub("", line).count(",") > _MOST_VALUES:
-        raise BadRecordError(f"more than {_MOST_VALUES:,} values in one record: write a record for each text")
 
 
 def read_listed(text: str, report: Report) -> Iterator[Record]:
@@ -312,7 +292,7 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
         raise BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
     text = value.get("text")
     if text is None:
-        raise BadRecordError(f"no `text`, only {_list_names(value)}: add it")
+        raise BadRecordError(f"no `text`, only {', '.join(f'`{name}`' for name in [*value][:10]) or 'nothing'}: add it")
     if not isinstance(text, str):
         raise BadRecordError(f"`text` is {_kind(text)}: make it a string")
     if not text.strip():
@@ -344,56 +324,7 @@ def _name(value: dict[object, object], key: str) -> str | None:
 
 
 def _kind(value: object) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a number")
-
-
-def _list_names(names: object) -> str:
-    shown = [f"`{name}`" for name in names] if isinstance(names, list | dict) else []
-    return ", ".join(shown[:10]) or "nothing"
-
-
-class Dialect(NamedTuple):
-    """A file's delimiter, and the number of lines that only declare it (Excel writes `sep=;`)."""
-
-    delimiter: str
-    skipped: int = 0
-
-
-def detect_dialect(begin: str) -> Dialect:
-    """Return the dialect that a file declares in its first line, or else the one that fits its rows best.
-
-    Args:
-        begin: the beginning of the file, at most `SAMPLE` characters.
-    """
-    first = begin.partition("\n")[0]
-    declared = first.strip().strip('"')
-    if declared.lower().startswith(_DECLARED) and len(declared) == len(_DECLARED) + 1:
-        return Dialect(declared[-1], 1)
-    if first.strip().lower() == _DECLARED and first.rstrip("\r\n").endswith("\t"):  # `strip` removed the tab above
-        return Dialect("\t", 1)
-    is_cut = len(begin) >= SAMPLE
-    whole_lines = begin[:begin.rfind("\n") + 1] if is_cut else begin
-    return Dialect(max(_DELIMITERS, key=lambda delimiter: _fit(whole_lines or begin, delimiter)))
-
-
-def _fit(text: str, delimiter: str) -> tuple[int, int]:
-    """Return the number of rows in the longest run with the same number of values, above one, and this number."""
-    runs = ((sum(1 for _ in run), width) for width, run in groupby(_widths(text, delimiter)) if width > 1)
-    return max(runs, default=(0, 0))
-
-
-def _widths(text: str, delimiter: str) -> Iterator[int]:
-    """Yield the number of values in each of the first rows, if the text is split by a delimiter."""
-    rows = csv.reader(StringIO(text, newline=""), strict=True, delimiter=delimiter)
-    for _ in range(_ROWS):
-        try:
-            row = next(rows, None)
-        except csv.Error:  # this is not the delimiter, or the sample ends inside a quoted value
-            return
-        if row is None:
-            return
-        yield len(row)
+    return _KINDS.get(type(value), "a number")
 
 
 RECORD_READERS: dict[str, Callable[[Path, Limits, Report], Iterator[Record]]] = {
