@@ -25,8 +25,6 @@ chunks, and each chunk costs a call."""
 _MANY_SECTIONS, _FEW_TOKENS = 50, 12
 """The number and average tokens of sections beyond which a text is cut as if it had no headings."""
 
-_SPACES = re.compile(r"\s*+")
-
 
 class Section(NamedTuple):
     """The text under a heading from character `start` to `end`; `heading` joins the headings above it."""
@@ -37,18 +35,13 @@ class Section(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """A part that is not divided between chunks: a sentence, a row, a list's item, or a piece of one that is too long.
-
-    Attributes:
-        start, end: its characters in the text.
-        tokens: its estimated tokens.
-        repeats: True if it may be repeated in the next chunk as overlap; only whole sentences of prose may.
-    """
+    """A part that is not divided between chunks: a sentence, a row, a list's item, or a piece of a long one."""
 
     start: int
     end: int
     tokens: int
     repeats: bool
+    """True if it may be repeated in the next chunk as overlap; only whole sentences of prose may."""
 
 
 def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) -> list[Chunk]:
@@ -92,7 +85,7 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
 
     Args:
         document_id: the id of the document.
-        title: the title of the document.
+        title: its title.
         heading: the headings above the chunk.
         text: the chunk's text.
         occurrence: the number of earlier chunks of the document with the same heading and text.
@@ -164,17 +157,12 @@ def _cut(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_
         stop = match.end()
         is_inside_word = stop < end and not text[stop - 1].isspace()
         if is_inside_word:
-            words = match[0].rsplit(maxsplit=1)[0]
+            words, *last = match[0].rsplit(maxsplit=1)
             if 2 * len(words) > len(match[0]):
-                stop = start + len(words)
+                stop -= len("".join(last))
         part = text[start:stop].rstrip()
         yield _Unit(start, start + len(part), estimate_tokens(part), repeats=False)
-        start = _after_spaces(text, stop)
-
-
-def _after_spaces(text: str, at: int) -> int:
-    match = _SPACES.match(text, at)
-    return match.end() if match else at
+        start = stop
 
 
 def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: int) -> Iterator[tuple[int, int]]:
@@ -195,16 +183,11 @@ def _end(text: str, units: Sequence[_Unit], first: int, first_new: int, max_toke
         if filled > max_tokens:
             return -min(candidates)[-1] if candidates else at
         if filled >= _FILL * max_tokens and at + 1 < len(units):
-            # The negative index makes the last place win among equal ranks.
-            candidates.append((*_rank(text, units[at], units[at + 1]), -(at + 1)))
+            line_breaks = text.count("\n", units[at].end, units[at + 1].start)
+            sentence = text[units[at].start : units[at].end].encode("utf-8", "surrogatepass")
+            # The negative index makes the last place win among equal ones.
+            candidates.append((-min(line_breaks, 2), zlib.crc32(sentence), -(at + 1)))
     return len(units)
-
-
-def _rank(text: str, before: _Unit, after: _Unit) -> tuple[int, int]:
-    """Rank the place between two units as a chunk's end, from their content alone; the smallest rank is the best."""
-    line_breaks = text.count("\n", before.end, after.start)
-    sentence = text[before.start : before.end].encode("utf-8", "surrogatepass")
-    return -min(line_breaks, 2), zlib.crc32(sentence)
 
 
 def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:

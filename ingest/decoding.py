@@ -20,6 +20,7 @@ _NO_CHARSETS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-esc
 _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
 
+
 def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """Return all bytes of a file.
 
@@ -36,16 +37,10 @@ def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """Decode the bytes of a whole file.
+    """Return the text of a whole file, not yet cleaned.
 
-    Args:
-        data: the file's bytes.
-        declared: the encoding that the file declares, if any.
-
-    Returns:
-        The text, not yet cleaned. If the bytes begin with a byte-order mark, that gives the encoding. Otherwise it is
-        UTF-8 if the bytes are valid UTF-8, else the declared encoding if they are valid in it, else the most likely
-        one.
+    A byte-order mark gives the encoding. Without one it is UTF-8 if the bytes are valid UTF-8, else the encoding that
+    the file declares if they are valid in it, else the most likely one.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
@@ -60,14 +55,9 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 
 def open_text(path: Path, newline: str | None) -> TextIO:
-    """Open a text file of any encoding for streaming.
+    """Open a text file of any encoding and size for streaming; `newline` is that of `open`.
 
-    Args:
-        path: a file of any size.
-        newline: as in `open`.
-
-    Returns:
-        The open file. Reading it raises UnicodeDecodeError at bytes that are not valid in the detected encoding.
+    Reading it raises UnicodeDecodeError at bytes that are not valid in the detected encoding.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
@@ -137,7 +127,10 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
     sample = data[begin : begin + _SAMPLE]
     if len(sample) == _SAMPLE:  # end it at a line break, because its last bytes may be a part of a character
         sample = sample[: sample.rfind(b"\n") + 1] or sample
-    _refuse_damaged_utf8(sample)
+    non_ascii_count = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
+    invalid_count = len(sample) - len(sample.decode("utf-8", "ignore").encode())
+    if 10 * invalid_count < non_ascii_count:
+        raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or remove them")
     if declared:
         try:
             name = codecs.lookup(declared).name
@@ -150,11 +143,3 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
     if best is None:
         raise UnreadableError("binary data or text in an unknown encoding: convert it to UTF-8")
     return best.encoding
-
-
-def _refuse_damaged_utf8(sample: bytes) -> None:
-    """Raise UnreadableError if text that is not valid UTF-8 seems to be UTF-8 with a few bad bytes."""
-    non_ascii_count = len(sample) - len(re.sub(rb"[\x80-\xff]+", b"", sample))
-    invalid_count = len(sample) - len(sample.decode("utf-8", "ignore").encode())
-    if 10 * invalid_count < non_ascii_count:
-        raise UnreadableError("UTF-8 with damaged bytes in it: save it again as UTF-8, or remove them")

@@ -24,6 +24,7 @@ from .records import RECORD_READERS
 _REDIRECTS = 5
 _WAIT = 20.0
 """Seconds to wait for the next byte."""
+_STEPS = ("connect", "read", "write", "pool")
 _SCHEMES = ("http", "https")
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
 _HEADERS = [("User-Agent", "banyan"), ("Accept", "*/*"), ("Accept-Encoding", "identity")]
@@ -63,11 +64,7 @@ def is_address(text: str) -> bool:
 
 
 def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
-    """Check that addresses may be fetched.
-
-    Raises:
-        IngestError: there is an address, and fetching is off; the message names the setting that allows it.
-    """
+    """Raise IngestError if there is an address, and fetching is off; the message names the setting that allows it."""
     first = next(iter(addresses), None)
     if first is not None and limits.fetch == "off":
         raise IngestError(f"{first.url[:200]} is an address, and Banyan fetches nothing unless you allow it: set "
@@ -91,8 +88,10 @@ def fetch(address: Address, limits: Limits) -> Fetched:
                                      max_connections=1) as pool:
             for _ in range(_REDIRECTS + 1):
                 _check_url(url)
+                # At most the time until the deadline for each step.
+                wait = min(_WAIT, max(deadline - time.monotonic(), 0.1))
                 with pool.stream("GET", url.partition("#")[0], headers=_HEADERS,
-                                 extensions=_timeouts(deadline)) as response:
+                                 extensions={"timeout": dict.fromkeys(_STEPS, wait)}) as response:
                     if response.status not in _REDIRECTING:
                         return Fetched(_body(response, limits, deadline), _name(response, url))
                     url = urljoin(url, _header(response, "location"))
@@ -112,13 +111,6 @@ def _check_url(url: str) -> None:
         raise UnreadableError(f"it leads to {url[:200]}, which is no http or https address")
     if parts.username is not None or parts.password is not None:
         raise UnreadableError("the address contains a user or a password: download it, and add the file")
-
-
-def _timeouts(deadline: float) -> dict[str, Any]:
-    """Return httpcore's timeouts for a request: for each step, at most the time until the deadline."""
-    remaining = max(deadline - time.monotonic(), 0.1)
-    wait = min(_WAIT, remaining)
-    return {"timeout": {"connect": wait, "read": wait, "write": wait, "pool": wait}}
 
 
 def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes:
@@ -150,11 +142,10 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
 def _name(response: httpcore.Response, url: str) -> str:
     """Return a file name for a response, with the ending that decides how it is read."""
     path = PurePosixPath(unquote(urlsplit(url).path))
-    kind, suffix = _kind(response).get_content_type(), path.suffix.lower()
-    known_suffixes = {*PLAIN, *PARSED, *RECORD_READERS}
+    kind = _kind(response).get_content_type()
     ending = _ENDINGS.get(kind, "")
-    if ending in {"", ".txt"} and suffix in known_suffixes:
-        ending = suffix
+    if ending in {"", ".txt"} and path.suffix.lower() in {*PLAIN, *PARSED, *RECORD_READERS}:
+        ending = path.suffix.lower()
     if not ending:
         raise UnreadableError(f"it is of the type {kind!r}, which is not read: download it, and convert it")
     return f"{path.stem or urlsplit(url).hostname}{ending}"
@@ -178,12 +169,9 @@ _TRANSLATED = tuple(map(ipaddress.IPv6Network, (
 
 
 def is_public(address: str) -> bool:
-    """Return True if an IP address belongs to a machine in the public network.
+    """Return True if an IP address, perhaps with a zone ("fe80::1%eth0"), belongs to a machine in the public network.
 
     An IPv6 address that embeds an IPv4 address is not public, because it may lead to a private one.
-
-    Args:
-        address: the address as the system gives it, with or without a zone ("fe80::1%eth0").
     """
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address) and (ip.is_site_local or any(ip in net for net in _TRANSLATED)):

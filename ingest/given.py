@@ -14,15 +14,12 @@ SOURCE = "given as text"
 
 
 def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
-    """Return the given texts as documents, after the same checks as for files.
+    """Return the given texts as documents, in order, after the same checks as for files.
 
     Args:
         given: for each document its `id` and `text`, and optionally its `title` (default: the text's first heading)
             and its `metadata`, a mapping of fields.
         limits: the largest number of documents, and the largest size of each.
-
-    Returns:
-        The documents in order, their text without control characters.
 
     Raises:
         IngestError: one of the documents cannot be stored; the message names it and the cause.
@@ -32,13 +29,13 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
     if len(given) > limits.documents:
         raise IngestError(f"{len(given):,} documents, more than {limits.documents:,} (BANYAN_MAX_DOCUMENTS): give the "
                           "rest in another run")
-    documents = [_document(number, item, limits) for number, item in enumerate(given)]
-    ids = set[str]()
-    for number, document in enumerate(documents):
-        if document.id in ids:
+    documents: dict[str, Document] = {}
+    for number, item in enumerate(given):
+        document = _document(number, item, limits)
+        if document.id in documents:
             raise IngestError(f"`documents[{number}]` repeats the id {document.id!r}: give each document its own")
-        ids.add(document.id)
-    return documents
+        documents[document.id] = document
+    return list(documents.values())
 
 
 def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:

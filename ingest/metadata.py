@@ -65,8 +65,7 @@ def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:
 def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str, str]) -> str:
     """Put a row with the metadata above the text, so it can be searched and cited; see `text/table_rows.py`.
 
-    The row's subject is the document itself (see `document_name`), because the title is often the name of the text's
-    subject.
+    Its subject is the document (see `document_name`), because the title is often the name of the text's subject.
     """
     if not metadata.keys() - {CREATED, UNREAD}:
         return text
@@ -108,44 +107,32 @@ class DocumentIdError(UnreadableError):
 
 
 def check_id(text: str) -> str:
-    """Normalise a text to Unicode NFC and return it as a document's id.
+    """Return a file's relative path, or the id that a record or a caller gives, in Unicode NFC as a document's id.
 
     Ids that look the same are the same: an id has no invisible characters and no line breaks, and no blanks at its
     ends. Banyan never opens an id as a path, but people read it as one, so it must not contain `.` or `..`.
-
-    Args:
-        text: a file's relative path, or the id that a record or a caller gives a document.
 
     Raises:
         DocumentIdError: the text cannot be an id.
     """
     name = unicodedata.normalize("NFC", text)
-    if not name or len(name) > MAX_ID:
-        raise _error(text, f"it has {len(name):,} characters: use 1 to {MAX_ID:,}")
-    if _SURROGATE.search(name):
-        raise _error(text, "it is no valid Unicode: write it in UTF-8")
-    if UNSEEN.search(name) or _BREAK.search(name):
-        raise _error(text, "it has an invisible character or a line break: take it out")
-    if name != name.strip():
-        raise _error(text, "it begins or ends with a blank: take it out")
-    if not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/")):
-        raise _error(text, "a part of it is `.` or `..`: use another name")
+    shown = ascii(text[:60]) if not text.isprintable() else repr(text[:60])
+    for is_wrong, reason in (
+            (not name or len(name) > MAX_ID, f"it has {len(name):,} characters: use 1 to {MAX_ID:,}"),
+            (_SURROGATE.search(name), "it is no valid Unicode: write it in UTF-8"),
+            (UNSEEN.search(name) or _BREAK.search(name), "it has an invisible character or a line break: take it out"),
+            (name != name.strip(), "it begins or ends with a blank: take it out"),
+            (not {".", ".."}.isdisjoint(name.replace("\\", "/").split("/")),
+             "a part of it is `.` or `..`: use another name")):
+        if is_wrong:
+            raise DocumentIdError(f"the id {shown} cannot be used: {reason}")
     return name
 
 
 def record_id(file: str, own: str) -> str:
-    """Return the id of a record that has an id: `FILE/OWN`, which no file next to FILE can have.
-
-    Args:
-        file: the id of the record's file.
-        own: the record's id within its file.
+    """Return the id of a record that has an id of its own: `FILE/OWN`, which no file next to FILE can have.
 
     Raises:
         DocumentIdError: the id cannot be used.
     """
     return check_id(f"{file}/{check_id(own)}")
-
-
-def _error(text: str, reason: str) -> DocumentIdError:
-    shown = ascii(text[:60]) if not text.isprintable() else repr(text[:60])
-    return DocumentIdError(f"the id {shown} cannot be used: {reason}")

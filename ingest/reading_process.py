@@ -11,10 +11,10 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from ..runtime.threads import check_cancelled
 from ..text.cleaning import clean_text
@@ -60,32 +60,24 @@ class ReadingProcess:
         process = self._process or self._start()
         # A thread waits, because a pipe cannot be waited for with a deadline on every system.
         answer = self._waiting.submit(_exchange, process, json.dumps(str(path)).encode())
-        try:
-            line = self._wait(answer)
-        except BaseException:
-            self._end()
-            raise
-        if not line:
-            self._end()
-            raise UnreadableError("the process that read it ended, perhaps because it needed more than "
-                                  f"{self._limits.memory_mb:,} MB of memory (BANYAN_MAX_FILE_MEMORY_MB): split it, or "
-                                  "convert it to text")
+        deadline = time.monotonic() + self._limits.seconds
+        with ExitStack() as unless_answered:
+            unless_answered.callback(self._end)
+            while not wait([answer], _LOOK).done:
+                check_cancelled()
+                if time.monotonic() > deadline:
+                    raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
+                                          "split it, or convert it to text")
+            line = answer.result()
+            if not line:
+                raise UnreadableError("the process that read it ended, perhaps because it needed more than "
+                                      f"{self._limits.memory_mb:,} MB of memory (BANYAN_MAX_FILE_MEMORY_MB): split it, "
+                                      "or convert it to text")
+            unless_answered.pop_all()
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             raise UnreadableError(reply["error"])
         return Content(**reply)
-
-    def _wait(self, answer: "Future[bytes]") -> bytes:
-        """Wait for the process's answer, and return it."""
-        deadline = time.monotonic() + self._limits.seconds
-        while True:
-            try:
-                return answer.result(_LOOK)
-            except NotYet:
-                check_cancelled()
-                if time.monotonic() > deadline:
-                    raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
-                                          "split it, or convert it to text") from None
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Start a process that reads files; it runs this module with the limits as its argument."""
@@ -102,28 +94,18 @@ class ReadingProcess:
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    _close(stream)
-
-
-def _close(stream: IO[bytes]) -> None:
-    """Close a pipe of a process that has ended."""
-    try:
-        stream.close()
-    except BrokenPipeError:
-        return  # closing sends what is buffered, which nobody reads any more
+                with suppress(BrokenPipeError):  # closing sends what is buffered, which nobody reads any more
+                    cast("IO[bytes]", stream).close()
 
 
 def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
     """Return the process's answer, or empty bytes if it has ended."""
-    if process.stdin is None or process.stdout is None:
-        return b""
-    try:
-        process.stdin.write(request + b"\n")
-        process.stdin.flush()
-        return process.stdout.readline()
-    except (BrokenPipeError, ValueError):
-        return b""
+    requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+    with suppress(BrokenPipeError, ValueError):
+        requests.write(request + b"\n")
+        requests.flush()
+        return answers.readline()
+    return b""
 
 
 def _serve(limits: Limits) -> None:
@@ -143,13 +125,7 @@ def _serve(limits: Limits) -> None:
 def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     """Read a file and return the fields of its `Content`, or only "error" with the reason why it cannot be read."""
     try:
-        data = read_bytes(path, limits)
-    except OSError as error:
-        return {"error": f"cannot be read ({error.strerror or error}): check that it is there and that you may read it"}
-    except UnreadableError as error:
-        return {"error": str(error)}
-    try:
-        content = load_reader(path)(data, limits)
+        content = load_reader(path)(read_bytes(path, limits), limits)
     except UnreadableError as error:
         return {"error": str(error)}
     except MemoryError:
@@ -161,8 +137,7 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     # Cleaning would turn the form feeds between pages into line breaks.
     pages = content.text.split("\f") if content.paged else [content.text]
     return {"text": "\f".join(map(clean_text, pages)), "title": content.title, "paged": content.paged,
-            "metadata": clean_metadata(content.metadata), "unread": content.unread,
-            "omitted": content.omitted}
+            "metadata": clean_metadata(content.metadata), "unread": content.unread, "omitted": content.omitted}
 
 
 def bound_memory(most: int) -> None:

@@ -21,16 +21,16 @@ _NOBODY = frozenset({"", "python-docx", "openpyxl", "xlsxwriter", "unknown", "us
 _OLE_MARK = bytes.fromhex("d0cf11e0a1b11ae1")
 ZIP_MARK = b"PK\x03\x04"
 PASSWORD = "protected by a password: save it without one"  # noqa: S105 - a message
-_STREAMS = {"WordDocument": "a Word file from before 2007: save it as .docx",
-            "PowerPoint Document": "a PowerPoint file from before 2007: save it as .pptx",
-            "Workbook": "an Excel file from before 2007: rename it to .xls",
-            "Book": "an Excel file from before 2007: rename it to .xls",
+_STREAMS = {"EncryptedPackage": PASSWORD, "WordDocument\0": "a Word file from before 2007: save it as .docx",
+            "PowerPoint Document\0": "a PowerPoint file from before 2007: save it as .pptx",
+            "Workbook\0": "an Excel file from before 2007: rename it to .xls",
+            "Book\0": "an Excel file from before 2007: rename it to .xls",
             "__properties_version1.0": "an Outlook message: save it as .eml"}
 """Kinds of OLE files by a stream that each contains."""
 _PARTS = {"word/": "a Word file: rename it to .docx", "xl/": "an Excel file: rename it to .xlsx",
           "ppt/": "a PowerPoint file: rename it to .pptx", "META-INF/container.xml": "an EPUB file: rename it to .epub"}
 _MARKS = {b"%PDF-": "a PDF file: rename it to .pdf", b"{\\rtf": "a rich text file: rename it to .rtf",
-          b"\x89PNG": "a picture: rename it to .png", b"\xff\xd8\xff": "a picture: rename it to .jpg",
+          b"\x89png": "a picture: rename it to .png", b"\xff\xd8\xff": "a picture: rename it to .jpg",
           b"\x1f\x8b": "a gzip archive: unpack it", b"<?xml": "XML", b"<!doc": "a web page: rename it to .html",
           b"<html": "a web page: rename it to .html"}
 _CHART = re.compile(r"word/charts/chart\d*\.xml")
@@ -39,12 +39,7 @@ _NEW_CHART = re.compile(r"(?:word|ppt|xl)/charts/chartEx\d*\.xml")
 
 
 def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
-    """Open a file as a zip archive.
-
-    Args:
-        data: the file's bytes.
-        kind: the expected kind of file, for messages.
-        limits: the largest unpacked size.
+    """Open a file as a zip archive; `kind` is the expected kind of file, for messages.
 
     Raises:
         UnreadableError: the file is not an archive, or is too large.
@@ -66,7 +61,7 @@ def open_archive(data: bytes, kind: str, limits: Limits) -> zipfile.ZipFile:
 
 def not_of_kind(data: bytes, kind: str, error: str) -> UnreadableError:
     """Return the error for a file that is not of the expected kind; it names the actual kind if that is known."""
-    actual = other_kind(data)
+    actual = _other_kind(data)
     if actual == PASSWORD:
         return UnreadableError(PASSWORD)
     return UnreadableError(f"not {kind}, but {actual}" if actual
@@ -95,40 +90,25 @@ def local_name(element: ET.Element) -> str:
     return _NAMESPACE.sub("", element.tag)
 
 
-def other_kind(data: bytes) -> str:
+def _other_kind(data: bytes) -> str:
     """Return what a file is by its content, with the fix, such as "a PDF file: rename it to .pdf"; "" if unknown."""
     if not data.strip(b"\0 \r\n\t"):
         return "an empty file: remove it"
-    if data.startswith(_OLE_MARK):
-        return _ole_kind(data)
-    if data.startswith(ZIP_MARK):
-        return _archive_kind(data)
-    begin = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:5].lower()
-    return next((kind for mark, kind in _MARKS.items() if begin.startswith(mark.lower())), "")
-
-
-def _ole_kind(data: bytes) -> str:
-    """Return the kind of a file in Microsoft's older OLE format, by the names of its streams, which are in UTF-16."""
-    if "EncryptedPackage".encode("utf-16-le") in data:
-        return PASSWORD
-    for stream, kind in _STREAMS.items():
-        # A name that begins with "__" is only the beginning of a stream's name.
-        name = stream if stream.startswith("__") else f"{stream}\0"
-        if name.encode("utf-16-le") in data:
-            return kind
-    return "a file of an old program: save it in a current format"
-
-
-def _archive_kind(data: bytes) -> str:
-    """Return the kind of a zip archive by the files in it."""
+    if data.startswith(_OLE_MARK):  # the names of its streams are in UTF-16
+        return next((kind for stream, kind in _STREAMS.items() if stream.encode("utf-16-le") in data),
+                    "a file of an old program: save it in a current format")
+    if not data.startswith(ZIP_MARK):
+        begin = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:5].lower()
+        return next((kind for mark, kind in _MARKS.items() if begin.startswith(mark)), "")
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            if any(entry.flag_bits & 1 for entry in archive.infolist()):
-                return PASSWORD
-            return next((kind for part, kind in _PARTS.items()
-                         if any(name.startswith(part) for name in archive.namelist())), "a zip archive: unpack it")
+            entries = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError):
         return "a damaged archive, perhaps cut off: copy or download it again"
+    if any(entry.flag_bits & 1 for entry in entries):
+        return PASSWORD
+    return next((kind for part, kind in _PARTS.items() for entry in entries if entry.filename.startswith(part)),
+                "a zip archive: unpack it")
 
 
 def read_charts(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -144,36 +124,27 @@ def count_new_charts(archive: zipfile.ZipFile) -> int:
 
 
 def diagram_text(data: ET.Element) -> str:
-    """Return the texts of a diagram (SmartArt), each on a line.
-
-    Args:
-        data: the root of the diagram's data part in the file.
-    """
+    """Return the texts of a diagram (SmartArt), each on a line; `data` is the root of its data part in the file."""
     texts = (_text(point) for point in data.iter() if local_name(point) == "pt")
     return "\n".join(f"- {text}" for text in texts if text)
 
 
 def chart_text(chart: ET.Element, heading: str) -> str:
-    """Return a chart's title, and a row for each of its categories with the values of all series.
+    """Return a chart's title, and a row for each of its categories with the stored values of all series.
 
     Args:
         chart: the root of the chart's part in the file.
         heading: the heading above it, which names a chart without a title.
-
-    Returns:
-        The text; without the rows if the chart stores no values.
     """
     title, axis = (_title(chart, owner) for owner in ("chart", "catAx"))
     series = [element for element in chart.iter() if local_name(element) == "ser"]
     names = [_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]
     # Charts of points store "xVal" and "yVal" in place of "cat" and "val".
-    categories = next(filter(None, ({**_points(part, "cat"), **_points(part, "xVal")} for part in series)), {})
-    values = [{**_points(part, "val"), **_points(part, "yVal")} for part in series]
-    places = sorted({*categories, *(place for points in values for place in points)})
+    categories = next(filter(None, (_points(part, "cat", "xVal") for part in series)), {})
+    values = [_points(part, "val", "yVal") for part in series]
     rows = [[categories.get(place, f"Point {place + 1}"), *(points.get(place, "") for points in values)]
-            for place in places]
-    has_values = any(values)
-    lines = table_lines([axis or "Category", *names], rows, title or heading) if has_values else ()
+            for place in sorted({*categories, *(place for points in values for place in points)})]
+    lines = table_lines([axis or "Category", *names], rows, title or heading) if any(values) else ()
     return "\n".join(filter(None, [title, *lines]))
 
 
@@ -183,11 +154,10 @@ def _title(chart: ET.Element, owner: str) -> str:
                  if local_name(child) == "title"), "")
 
 
-def _points(series: ET.Element, name: str) -> dict[int, str]:
-    """Return the texts or numbers in a part of a series, such as its categories ("cat"), by their index."""
-    points = (point for part in series if local_name(part) == name for point in part.iter()
-              if local_name(point) == "pt")
-    return {int(point.get("idx", "0")): _text(point) for point in points}
+def _points(series: ET.Element, *names: str) -> dict[int, str]:
+    """Return the texts or numbers in some parts of a series, such as its categories ("cat"), by their index."""
+    return {int(point.get("idx", "0")): _text(point) for part in series if local_name(part) in names
+            for point in part.iter() if local_name(point) == "pt"}
 
 
 def _text(element: ET.Element) -> str:

@@ -12,10 +12,6 @@ from ..records import BadRecordError, is_row, object_lines, parse, read_fields, 
 def read_json(data: bytes, limits: Limits) -> Content:
     """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record.
 
-    Args:
-        data: the file's bytes.
-        limits: the deepest nesting and the longest title.
-
     Returns:
         The records as JSON lines for `records.read_listed`: the number from 0, and either the id, title, text and
         metadata, or the reason why the record cannot be used. If no record has a `text`, the whole file is a table:
@@ -31,28 +27,17 @@ def read_json(data: bytes, limits: Limits) -> Content:
         content = parse(text)
     except BadRecordError as error:
         raise UnreadableError(str(error)) from error
-    if _is_table(content):
-        return Content(json.dumps([None, [None, "", _table(content, limits), {}]], ensure_ascii=False))
-    return Content("\n".join(json.dumps([number, _fields(number, value, limits)], ensure_ascii=False)
-                             for number, value in enumerate(_list_records(content))))
-
-
-def _is_table(content: object) -> bool:
-    """Return True if the records are rows of a table: all are objects, and none has a `text`."""
     records = _list_records(content)
-    return bool(records) and all(map(is_row, records))
-
-
-def _table(content: object, limits: Limits) -> str:
-    """Return the lines of a file that is a table."""
+    if not records or not all(map(is_row, records)):
+        return Content("\n".join(json.dumps([number, _fields(number, value, limits)], ensure_ascii=False)
+                                 for number, value in enumerate(records)))
     try:
         check_depth(content, limits.json_depth)
     except ValueError as error:
         raise UnreadableError(str(error)) from error
-    if isinstance(content, dict):
-        return object_lines(content, "", limits)
-    return record_lines([read_fields(record) for record in _list_records(content) if isinstance(record, dict)], "",
-                        limits)
+    table = object_lines(content, "", limits) if isinstance(content, dict) else record_lines(
+        [read_fields(record) for record in records if isinstance(record, dict)], "", limits)
+    return Content(json.dumps([None, [None, "", table, {}]], ensure_ascii=False))
 
 
 def _fields(number: int, value: object, limits: Limits) -> list[object] | str:

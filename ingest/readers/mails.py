@@ -39,13 +39,14 @@ def _header(mail: Message) -> dict[str, str]:
 
 def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
     """Yield the texts of a part of a mail, and of the parts in it; `omitted` gets those of unread parts."""
-    kind = part.get_content_type()
+    kind, payload = part.get_content_type(), part.get_payload()
+    inner_parts = [inner for inner in payload if isinstance(inner, Message)] if isinstance(payload, list) else []
     if kind == "message/rfc822" and part.is_multipart() and depth:
-        for inner in _parts(part):
-            yield _forwarded_head(inner)
-            yield from _texts(inner, omitted, depth - 1)
+        for mail in inner_parts:
+            fields = (f"{name.capitalize()}: {value}" for name, value in _header(mail).items())
+            yield "\n".join([f"# {mail.get('subject') or 'Forwarded mail'}", "", *fields])
+            yield from _texts(mail, omitted, depth - 1)
     elif part.is_multipart() and kind != "message/rfc822":
-        inner_parts = _parts(part)
         chosen = [_best(inner_parts)] if kind == "multipart/alternative" else inner_parts
         for inner in chosen:
             yield from _texts(inner, omitted, depth)
@@ -53,7 +54,7 @@ def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
         omitted += (name for form in inner_parts if form not in chosen for file in form.walk()
                     if (name := file.get_filename()))
     elif part.get_content_maintype() == "multipart":  # its boundary is missing
-        yield str(part.get_payload())
+        yield str(payload)
     elif kind in _TEXTS:
         name = part.get_filename()
         if name:
@@ -63,11 +64,6 @@ def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
         omitted.append(part.get_filename() or kind)
 
 
-def _parts(part: Message) -> list[Message]:
-    payload = part.get_payload()
-    return [inner for inner in payload if isinstance(inner, Message)] if isinstance(payload, list) else []
-
-
 def _best(forms: list[Message]) -> Message:
     """Return the first form with plain text, or else the first with HTML, or else the last, which senders prefer."""
     for kind in ("text/plain", "text/html"):
@@ -75,12 +71,6 @@ def _best(forms: list[Message]) -> Message:
             if any(part.get_content_type() == kind and _text(part).strip() for part in form.walk()):
                 return form
     return forms[-1]
-
-
-def _forwarded_head(mail: Message) -> str:
-    """Return the subject of a forwarded mail as a heading, and the other fields of its head."""
-    fields = (f"{name.capitalize()}: {value}" for name, value in _header(mail).items())
-    return "\n".join([f"# {mail.get('subject') or 'Forwarded mail'}", "", *fields])
 
 
 def _text(part: Message) -> str:

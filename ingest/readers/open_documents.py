@@ -29,9 +29,6 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
 
     Slides are sections under their titles, and notes stand where they are referred to. Deleted text is left out.
     Comments, pictures, charts, page headers and footers are counted in `omitted`.
-
-    Raises:
-        UnreadableError: the bytes are no such file, it is too large, or it is protected by a password.
     """
     with open_archive(data, "an OpenDocument file", limits) as archive:
         if "content.xml" not in archive.namelist():
@@ -92,17 +89,12 @@ class _Writer:
             elif name == "list":
                 self._add_list(parent, child, _attribute(child, "style-name") or style, level + 1)
             elif name not in _SKIPPED:
-                tag = self._tag(child)
+                tag = _TAGS.get(name, "")
+                if name == "h" or (name == "p" and _attribute(child, "style-name") in self._titles):
+                    tag = f"h{min(_number(child, 'outline-level', 1), _DEEPEST_HEADING)}"
                 spans = {of: value for span, of in _SPANS.items() if (value := _attribute(child, span))}
                 self.add(ET.SubElement(parent, tag, spans) if tag else parent, child)
             _append(parent, child.tail)
-
-    def _tag(self, element: ET.Element) -> str:
-        """Return the HTML tag for an element; "" if its content is added to the surrounding element."""
-        name = local_name(element)
-        if name == "h" or (name == "p" and _attribute(element, "style-name") in self._titles):
-            return f"h{min(_number(element, 'outline-level', 1), _DEEPEST_HEADING)}"
-        return _TAGS.get(name, "")
 
     def _add_page(self, parent: ET.Element, page: ET.Element) -> None:
         """Add a slide, with its title or else its name as a heading."""

@@ -20,16 +20,10 @@ _DATE = re.compile(r"[<\[](\d{4}-\d{2}-\d{2})[^<>\[\]]{0,40}[>\]]")
 
 
 def read_org(data: bytes, _: Limits) -> Content:
-    """Read an Org file.
+    """Read an Org file as Markdown, with a heading's state, tags, dates and properties as "name: value" lines below it.
 
-    Args:
-        data: the file's bytes.
-
-    Returns:
-        The text: headings as `# ` lines, below them their states, tags, dates and properties as "name: value" lines,
-        code in fences, tables as in Markdown, links as their words. Comments are left out. The title is that of
-        `#+TITLE:`, or else the first heading; other such fields are the metadata. If orgparse cannot parse the file,
-        its text is returned unchanged, and `unread` says so.
+    Comments are left out. The title is that of `#+TITLE:`, or else the first heading; other such fields are the
+    metadata. If orgparse cannot parse the file, its text is returned unchanged, and `unread` says so.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
@@ -58,13 +52,11 @@ def _blocks(node: OrgNode) -> Iterator[str]:
 
 def _facts(node: OrgNode) -> Iterator[tuple[str, str]]:
     """Yield the state, tags, dates and properties of a heading as pairs of a name and a value, which may be empty."""
-    yield "Status", str(node.todo or "")
-    yield "Priority", str(node.priority or "")
-    yield "Tags", ", ".join(sorted(node.shallow_tags))
+    yield from (("Status", str(node.todo or "")), ("Priority", str(node.priority or "")),
+                ("Tags", ", ".join(sorted(node.shallow_tags))))
     for name, date in (("Scheduled", node.scheduled), ("Deadline", node.deadline), ("Closed", node.closed)):
         yield name, str(date.start)[:10] if date else ""
-    for name, value in node.properties.items():
-        yield name.capitalize(), _plain(str(value))
+    yield from ((name.capitalize(), _plain(str(value))) for name, value in node.properties.items())
 
 
 def _lines(lines: Sequence[str]) -> Iterator[str]:

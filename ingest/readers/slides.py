@@ -22,11 +22,7 @@ _EMBEDDED = frozenset({MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED
 
 
 def read_pptx(data: bytes, limits: Limits) -> Content:
-    """Read the text of a presentation. Its title is the one in the file's properties, or else that of the first slide.
-
-    Raises:
-        UnreadableError: the bytes are not a PowerPoint file, or it is too large.
-    """
+    """Read the text of a presentation; the title is that of the file's properties, or else of the first slide."""
     with open_archive(data, "a PowerPoint file", limits) as archive:
         about = properties(archive)
         if not any(name.startswith("ppt/") for name in archive.namelist()):

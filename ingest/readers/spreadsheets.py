@@ -23,11 +23,7 @@ _MOST_CELLS = 20_000_000
 
 
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
-    """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
-
-    Raises:
-        UnreadableError: the file is no spreadsheet, protected by a password, or too large.
-    """
+    """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places."""
     about: dict[str, str] = {}
     notes: list[str] = []
     unread: dict[str, int] = {}

@@ -19,7 +19,8 @@ _BODY, _COMMENTS = "word/document.xml", "word/comments.xml"
 _MARGINS = re.compile(r"word/(header|footer)\d*\.xml")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_SCRIPTS = {"sSup": "^", "sSub": "_"}
+_MARKS = {"num": "", "den": "/", "e": "", "sub": "_", "sup": "^"}
+"""The parts of a fraction and of a letter with scripts, in order, each with the mark in front of it."""
 _SEPARATED = {"mr": ", ", "m": "; ", "eqArr": "; ", "func": " "}
 _ATOM = re.compile(r"\w+|\W")
 _LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\footer", "footnote": b"{\\footnote",
@@ -33,9 +34,6 @@ def read_docx(data: bytes, limits: Limits) -> Content:
     The title is the first paragraph in the style Title or Heading 1. Tracked insertions and content controls are read;
     deletions and pictures are not. Equations are written in one line. Headers, footers, comments, charts and diagrams
     follow the text.
-
-    Raises:
-        UnreadableError: the bytes are not a Word file, or it is too large.
     """
     with open_archive(data, "a Word file", limits) as archive:
         about = properties(archive)
@@ -65,7 +63,11 @@ def with_equations(data: bytes) -> bytes:
                     parent[place] = _run(_linear(child))
                 elif child.tag == f"{_MATH}oMathPara":
                     parent[place] = _run("; ".join(map(_linear, child.iter(f"{_MATH}oMath"))))
-        return _replace(archive, _BODY, ET.tostring(root, "utf-8"))
+        changed = BytesIO()
+        with zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as copy:
+            for entry in archive.namelist():
+                copy.writestr(entry, ET.tostring(root, "utf-8") if entry == _BODY else archive.read(entry))
+        return changed.getvalue()
 
 
 def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -113,43 +115,24 @@ def _linear(element: ET.Element) -> str:
         return element.text or ""
     texts = [(local_name(child), _linear(child)) for child in element]
     parts = dict(texts)
-    if name == "f":
-        return f"{_group(parts.get('num', ''))}/{_group(parts.get('den', ''))}"
-    if name in _SCRIPTS:
-        return f"{_group(parts.get('e', ''))}{_SCRIPTS[name]}{_group(parts.get('sup', parts.get('sub', '')))}"
-    if name == "sSubSup":
-        return f"{_group(parts.get('e', ''))}_{_group(parts.get('sub', ''))}^{_group(parts.get('sup', ''))}"
+    # Without brackets around a letter, and without a part that is not there.
+    marked = {part: f"{_MARKS[part]}{text if _ATOM.fullmatch(text) else f'({text})'}" for part, text in texts
+              if part in _MARKS and text}
+    if name in {"f", "sSup", "sSub", "sSubSup"}:
+        return "".join(marked.get(part, "") for part in _MARKS)
     if name == "rad":
-        root = f"root{_group(parts['deg'])}" if parts.get("deg") else "sqrt"
+        root = f"root({parts['deg']})" if parts.get("deg") else "sqrt"
         return f"{root}({parts.get('e', '')})"
     if name == "d":
         return f"({','.join(text for part, text in texts if part == 'e')})"
     if name == "nary":
         sign = next((child.get(f"{_MATH}val", "") for child in element.iter() if local_name(child) == "chr"), "∫")
-        limits = "".join(f"{mark}{_group(parts[at])}" for at, mark in (("sub", "_"), ("sup", "^")) if parts.get(at))
-        return f"{sign}{limits} {parts.get('e', '')}"
+        return f"{sign}{marked.get('sub', '')}{marked.get('sup', '')} {parts.get('e', '')}"
     return _SEPARATED.get(name, "").join(text for _, text in texts if text)
 
 
-def _group(text: str) -> str:
-    return text if _ATOM.fullmatch(text) else f"({text})"
-
-
-def _replace(archive: zipfile.ZipFile, name: str, content: bytes) -> bytes:
-    """Return an archive in which one file has another content."""
-    changed = BytesIO()
-    with zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as copy:
-        for entry in archive.namelist():
-            copy.writestr(entry, content if entry == name else archive.read(entry))
-    return changed.getvalue()
-
-
 def read_rtf(data: bytes, _: Limits) -> Content:
-    """Read the text of an RTF file without its control words.
-
-    Raises:
-        UnreadableError: the file does not begin like RTF.
-    """
+    """Read the text of an RTF file without its control words."""
     if not data.startswith(b"{\\rtf"):
         raise UnreadableError("not a rich text file: save it again as RTF")
     text = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
