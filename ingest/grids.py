@@ -40,15 +40,11 @@ class GridTable(NamedTuple):
 
 
 def read_grid(grid: Sequence[GridRow]) -> GridTable:
-    """Split a table into captions, header and rows.
+    """Split a table of at least two columns into captions, header and rows.
 
-    Args:
-        grid: rows of at least two columns; short rows lack their last cells.
-
-    Returns:
-        The captions: the leading rows of a single cell that spans all columns. The header: the rows that the file
-        declares, or the first row if it has no values, with the rows below it that divide its merged cells; empty if
-        there is none. The rows: a merged cell's text is in each of its places, and a row of a single cell is a `Line`.
+    The captions are the leading rows of a single cell that spans all columns. The header are the rows that the file
+    declares, or the first row if it has no values, with the rows below it that divide its merged cells; it may be
+    empty. In the rows, a merged cell's text is in each of its places, and a row of a single cell is a `TableLine`.
     """
     width = max(map(len, grid))
     rows = [[*row, *(GridCell("") for _ in range(width - len(row)))] for row in grid]
@@ -62,10 +58,7 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
 
 
 def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[str]:
-    """Return a table as lines of text.
-
-    A table with several rows and columns gives its captions and its rows. A single row or column gives its cells, with
-    bars between those of a row.
+    """Return a table as lines of text; a single row or column gives its cells, with bars between those of a row.
 
     Args:
         grid: at least one row.
@@ -78,14 +71,11 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
         pairs = [pair for row in grid for pair in _label_pairs(row)]
         return [*filter(None, [caption]), *table_lines([], pairs, caption or title)]
     captions, header, rows = read_grid(grid)
-    return [*filter(None, [caption]), *captions, *table_lines(header, rows, caption or _subject(grid, captions, title))]
-
-
-def _subject(grid: Sequence[GridRow], captions: Sequence[str], title: str) -> str:
-    """Return the name of a table: its first row if that is a header, and else its last caption."""
     if any(cell.is_header for row in grid for cell in row):
-        return grid[0][0].text if is_single(grid[0]) and grid[0][0].is_header else title
-    return next(reversed(captions), title)
+        subject = grid[0][0].text if is_single(grid[0]) and grid[0][0].is_header else title
+    else:
+        subject = next(reversed(captions), title)
+    return [*filter(None, [caption]), *captions, *table_lines(header, rows, caption or subject)]
 
 
 def _is_form(grid: Sequence[GridRow]) -> bool:
@@ -110,11 +100,7 @@ def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | TableLine]:
 
 
 def header_depth(rows: Sequence[GridRow]) -> int:
-    """Return how many of the first rows are the header; all rows have the same width.
-
-    These are the rows that the file declares, or else the first row if it has no values. Rows below that divide the
-    header's merged cells are added.
-    """
+    """Return how many of the first rows are the header (see `read_grid`); all rows have the same width."""
     depth = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
     if depth == 0:
         has_row_headers = rows[0][0].is_header  # the file declares headers in the first column only

@@ -2,12 +2,11 @@
 
 import html
 import re
-from collections.abc import Iterable, Iterator
-from urllib.parse import unquote
+from collections.abc import Iterator
 
-from ..text.cleaning import one_line
-from .grids import GridCell, SpanningCell, place_cells
-from .reading import list_counts
+from .grids import place_cells
+from .readers.web_pages import parse_html, rows_of_table
+from .reading import count_sources
 
 _FENCES = ("```", "~~~")
 _COMMENT, _COMMENT_END = "<!--", "-->"
@@ -35,20 +34,13 @@ _BLOCKS = frozenset((
 _HARD_BREAK = re.compile(r"(?<=[^\\])\\$")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z]\w{1,30});")
 _TABLE, _TABLE_END = re.compile(r"<table[\s>]", re.IGNORECASE), re.compile(r"</table>", re.IGNORECASE)
-_PART = re.compile(r"</?(?P<name>tr|td|th|caption|thead|tbody|tfoot)(?P<attributes>\s[^<>]{0,1000})?>", re.IGNORECASE)
-_SPAN = re.compile(r"(?P<way>col|row)span\s?=\s?[\"']?(?P<count>\d{1,3})\b", re.IGNORECASE)
-_ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
-_LEAST_EMBEDDED = 1500
-"""The fewest characters of a picture that is embedded in the text; shorter ones are icons."""
-_FILE = r"(?P<source>[^()\s<>]{1,2000}|<[^<>\n]{1,2000}>)"
-_PICTURES = (
-    re.compile(rf"!\[[^\[\]\n]{{0,500}}\]\(\s?{_FILE}"),
-    re.compile(r"!\[\[(?P<source>[^\[\]|\n]{1,300}\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|avif|heic))[^\[\]\n]{0,100}\]\]",
-               re.IGNORECASE))
-_NAMED_PICTURE = re.compile(r"!\[(?P<words>[^\[\]\n]{0,500})\](?:\[(?P<name>[^\[\]\n]{0,100})\])?(?!\()")
-_DEFINITION = re.compile(rf"^ {{0,3}}\[(?P<name>[^\[\]\n]{{1,100}})\]:\s{{0,4}}{_FILE}", re.MULTILINE)
-_IMG_TAG = re.compile(r"(?<!\\)<img\s(?:[^<>]{0,2000}\s)?src\s?=\s?"
-                      r"(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'>]+))", re.IGNORECASE)
+_PICTURE = re.compile(
+    r"!\[[^\[\]\n]{0,500}\]\(\s?(?P<linked>[^()\s<>]{1,2000}|<[^<>\n]{1,2000}>)|"
+    r"(?:!\[\[|^ {0,3}\[[^\[\]\n]{1,100}\]:\s{0,4})"
+    r"(?P<named>[^\[\]|\n]{1,300}\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|avif|heic))|"
+    r"(?<!\\)<img\s(?:[^<>]{0,2000}\s)?src\s?=\s?(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'>]+))",
+    re.IGNORECASE | re.MULTILINE)
+"""A picture as a link, as the target of a wiki link or of a name, or as a tag."""
 
 
 def clean_markdown(text: str) -> str:
@@ -63,15 +55,10 @@ def clean_markdown(text: str) -> str:
     return "\n".join(_write_headings(list(_lines(text))))
 
 
-def words_outside_code(text: str) -> str:
-    """Return a Markdown text without its code and comments."""
-    return "\n".join(_CODE.sub(" ", _without_comments(part)) for part, is_code in _split_fences(text) if not is_code)
-
-
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the cleaned lines of a text, each with whether it is code; headings are not converted yet."""
     for part, is_code in _split_fences(text):
-        for line in (part if is_code else with_pipe_tables(_without_comments(part))).split("\n"):
+        for line in (part if is_code else _with_pipe_tables(_without_comments(part))).split("\n"):
             if is_code:
                 yield line, True
             elif not _END.fullmatch(line):
@@ -165,68 +152,30 @@ def _replace_tag(tag: re.Match[str]) -> str:
     return " " if name in _BLOCKS else tag[0]
 
 
-def with_pipe_tables(text: str) -> str:
+def _with_pipe_tables(text: str) -> str:
     """Return a text with pipe tables in place of its HTML tables.
 
-    A table that contains another table serves for layout and stays as it is.
+    A table that contains another table serves for layout and stays as it is, and so does a single row or column.
     """
     parts, at = list[str](), 0
     while (start := _TABLE.search(text, at)) and (end := _TABLE_END.search(text, start.end())):
-        source = text[start.end() : end.start()]
-        lines = [] if _TABLE.search(source) else list(_pipe_table(source))
-        parts.append(text[at : start.start()])
-        parts.append("\n".join(["", "", *lines, "", ""]) if lines else text[start.start() : end.end()])
+        parts += [text[at : start.start()], _pipe_table(text[start.start() : end.end()])]
         at = end.end()
     return "".join([*parts, text[at:]])
 
 
-def _pipe_table(source: str) -> Iterator[str]:
-    """Yield the lines of a pipe table for the inside of an HTML table; nothing if it has only one row or column."""
-    grid = place_cells(_rows(source))
-    width = max(map(len, grid), default=0)
-    if len(grid) > 1 < width:
-        for at, row in enumerate(grid):
-            yield f"| {' | '.join([cell.text for cell in row] + [''] * (width - len(row)))} |"
-            if not at:
-                yield f"|{' --- |' * width}"
-
-
-def _rows(source: str) -> list[list[SpanningCell]]:
-    """Return the cells of an HTML table by row; empty rows are left out."""
-    rows: list[list[SpanningCell]] = []
-    parts = list(_PART.finditer(source))
-    ends = [part.start() for part in parts[1:]] + [len(source)]
-    for part, end in zip(parts, ends, strict=True):
-        if part[0].startswith("</"):
-            continue
-        if part["name"].lower() == "tr":
-            rows.append([])
-        elif part["name"].lower() in {"td", "th"} and rows:
-            spans = {span["way"].lower(): int(span["count"]) for span in _SPAN.finditer(part["attributes"] or "")}
-            words = one_line(strip_tags(source[part.end() : end])).replace("|", "\\|")
-            rows[-1].append(SpanningCell(GridCell(words), max(spans.get("col", 1), 1), max(spans.get("row", 1), 1)))
-    return [row for row in rows if row]
+def _pipe_table(table: str) -> str:
+    if len(_TABLE.findall(table)) > 1:
+        return table
+    rows = [[cell.text.replace("|", "\\|") for cell in row] for row in place_cells(rows_of_table(parse_html(table)))]
+    width = max(map(len, rows), default=0)
+    if len(rows) < 2 or width < 2:  # noqa: PLR2004
+        return table
+    lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in rows]
+    return "\n".join(["", "", lines[0], f"|{' --- |' * width}", *lines[1:], "", ""])
 
 
 def count_in_markdown(text: str) -> str:
     """Return the number of pictures in a Markdown text in words ("2 pictures"), or "" for none."""
-    words = words_outside_code(text)
-    targets = {link["name"].casefold(): link["source"] for link in _DEFINITION.finditer(words)}
-    linked = [link["source"] for form in _PICTURES for link in form.finditer(words)]
-    # `![words]` alone refers to a definition by its words.
-    named = [targets.get((link["name"] or link["words"]).casefold(), "") for link in _NAMED_PICTURE.finditer(words)]
-    tags = [source["a"] or source["b"] or source["c"] or "" for source in _IMG_TAG.finditer(words)]
-    return count_sources([source.strip("<>") for source in (*linked, *named, *tags)])
-
-
-def count_sources(sources: Iterable[str]) -> str:
-    """Return the number of distinct pictures with these sources in words, or "" for none; see `_is_own`."""
-    distinct = {unquote(source).strip() for source in sources}
-    return list_counts({"picture": sum(map(_is_own, distinct))})
-
-
-def _is_own(source: str) -> bool:
-    """Return True if a picture belongs to the document: it is embedded and no icon, or a file, but not on the web."""
-    if source[:5].lower() == "data:":
-        return len(source) >= _LEAST_EMBEDDED
-    return bool(source) and not _ELSEWHERE.match(source)
+    words = "\n".join(_CODE.sub(" ", _without_comments(part)) for part, is_code in _split_fences(text) if not is_code)
+    return count_sources(str(picture[picture.lastgroup or 0]).strip("<>") for picture in _PICTURE.finditer(words))

@@ -25,15 +25,7 @@ _MARK = "#ffe27a"
 
 
 def draw_page(file: Path, page: int, words: str = "") -> bytes:
-    """Draw a page of a PDF file.
-
-    Args:
-        file: the file.
-        page: the number of the page, from 1.
-        words: the text to mark on the page, if it is there; white space does not matter.
-
-    Returns:
-        The picture, as PNG.
+    """Return a picture (PNG) of a page of a PDF file, whose number counts from 1, with some words marked.
 
     Raises:
         UnreadableError: there is no such page, or it cannot be drawn within the limits.
@@ -60,8 +52,10 @@ def _draw(file: str, page: int, words: str) -> None:
         scale = min(_WIDTH / width, _MOST / max(width, height))
         picture = drawn.render(scale=scale).to_pil().convert("RGB")
         for left, bottom, right, top in _boxes(drawn, words):
-            _mark(picture, (round(scale * (left - 1)), round(scale * (height - top - 1)),
-                            round(scale * (right + 1)), round(scale * (height - bottom + 1))))
+            box = (round(scale * (left - 1)), round(scale * (height - top - 1)), round(scale * (right + 1)),
+                   round(scale * (height - bottom + 1)))
+            part = picture.crop(box)  # its letters show through the colour
+            picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, _MARK)), box[:2])
     picture.save(sys.stdout.buffer, "PNG")
 
 
@@ -93,12 +87,6 @@ def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, floa
 def _letters(text: str) -> str:
     """Return only letters and digits, to compare texts: the page may have hyphens at line ends and other spaces."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).casefold()
-
-
-def _mark(picture: Image.Image, box: tuple[int, int, int, int]) -> None:
-    """Lay a colour over a part of a picture, through which its letters show."""
-    part = picture.crop(box)
-    picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, _MARK)), box[:2])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """What all readers share: limits on what is read, the content that is returned, and the errors."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
+from urllib.parse import unquote
 
 from pydantic import Field
 
@@ -13,6 +15,10 @@ Ocr = Literal["auto", "off"]
 MEGABYTE = 1024 * 1024
 LEFT_OUT = "left out: "
 """The beginning of messages about files that are left out because they are no documents; they are no failures."""
+
+_ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
+_LEAST_EMBEDDED = 1500
+"""The fewest characters of a picture that is embedded in the text; shorter ones are icons."""
 
 
 class Limits(Frozen):
@@ -78,3 +84,14 @@ def list_counts(counts: Mapping[str, int]) -> str:
         counts: the number of each kind of thing, named in the singular.
     """
     return ", ".join(f"{number:,} {name}{'s' * (number != 1)}" for name, number in counts.items() if number)
+
+
+def count_sources(sources: Iterable[str]) -> str:
+    """Return the number of the different pictures that belong to a document in words, or "" for none.
+
+    They are files, or embedded in the document and no icons; pictures on the web are not the document's own.
+    """
+    distinct = {unquote(source).strip() for source in sources} - {""}
+    return list_counts({"picture": sum(
+        len(source) >= _LEAST_EMBEDDED if source[:5].lower() == "data:" else not _ELSEWHERE.match(source)
+        for source in distinct)})

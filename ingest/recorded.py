@@ -43,45 +43,41 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
         on_failure: called for every record that cannot be used; the others are read.
         limits: the largest size of a hipporag file or a line, the deepest nesting, and the most records.
 
-    Yields:
-        One passage for each record, in the file's order.
-
     Raises:
         IngestError: a file is missing, too large or in another format.
     """
-    count, sources = 0, dict[str, str]()
+    sources: dict[str, str] = {}
+
+    def fail(where: str, reason: str) -> None:
+        on_failure(LoadFailure(path=clean_text(where), reason=clean_text(reason)))
+
+    read_records = _hipporag if form == "hipporag" else _triples
     for path in paths:
         if not path.is_file():
             raise IngestError(f"{path} does not exist: name a file with recorded triples")
-        read_records = _hipporag if form == "hipporag" else _triples
         try:
-            for number, record in enumerate(read_records(path, on_failure, limits)):
-                if count == limits.documents:
-                    on_failure(_failure(f"{path.name}#{number}", f"more than {limits.documents:,} records "
-                                        "(BANYAN_MAX_DOCUMENTS): import the rest in another run"))
+            for number, record in enumerate(read_records(path, fail, limits)):
+                if len(sources) == limits.documents:
+                    fail(f"{path.name}#{number}", f"more than {limits.documents:,} records (BANYAN_MAX_DOCUMENTS): "
+                         "import the rest in another run")
                     return
-                count += 1
                 try:
                     passage = _passage(record, path, number, form, limits)
                 except (ValidationError, KeyError, TypeError, ValueError) as error:
-                    on_failure(_failure(f"{path.name}#{number}", f"not a {form} record: {error}"))
+                    fail(f"{path.name}#{number}", f"not a {form} record: {error}")
                     continue
                 where, key = f"{path}, record {number}", passage.document.id
                 if sources.setdefault(key, where) == where:
                     yield passage
                 else:
-                    on_failure(_failure(where, f"the id {key!r} was already given by {sources[key]}: rename one"))
+                    fail(where, f"the id {key!r} was already given by {sources[key]}: rename one")
         except UnreadableError as error:
             raise IngestError(f"{path} cannot be read: {error}") from error
         except UnicodeDecodeError as error:
             raise IngestError(f"{path} cannot be read: {undecodable(error)}") from error
 
 
-def _failure(where: str, reason: str) -> LoadFailure:
-    return LoadFailure(path=clean_text(where), reason=clean_text(reason))
-
-
-def _hipporag(path: Path, _: Callable[[LoadFailure], None], limits: Limits) -> Iterator[Any]:
+def _hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
     """Yield the records of a file in HippoRAG's format."""
     try:
         records = parse_json(decode(read_bytes(path, limits)), limits.json_depth)["docs"]
@@ -94,13 +90,13 @@ def _hipporag(path: Path, _: Callable[[LoadFailure], None], limits: Limits) -> I
     yield from records
 
 
-def _triples(path: Path, on_failure: Callable[[LoadFailure], None], limits: Limits) -> Iterator[Any]:
+def _triples(path: Path, fail: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
     """Yield the records of a file of JSON lines; lines that are not JSON are reported."""
     for number, line in lines(path, limits):
         try:
             yield parse(line)
         except BadRecordError as error:
-            on_failure(_failure(path.name, f"line {number}: {error}"))
+            fail(path.name, f"line {number}: {error}")
 
 
 def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:

@@ -31,19 +31,12 @@ class SheetRow(NamedTuple):
 
 
 class TableBlock(NamedTuple):
-    """Rows without a blank one between them, in some columns of a sheet.
-
-    Attributes:
-        head: the first rows, which are in memory.
-        rest: the other rows, which are streamed.
-        columns: the columns that have any text in it.
-        blank_rows: the number of blank rows above the block.
-    """
+    """Rows without a blank one between them, in some columns of a sheet."""
 
     head: list[SheetRow]
-    rest: Iterator[SheetRow]
-    columns: Sequence[int]
-    blank_rows: int
+    rest: Iterator[SheetRow]  # the rows after the head, which are streamed
+    columns: Sequence[int]  # the columns that have any text in it
+    blank_rows: int  # the number of blank rows above it
 
 
 def stream_blocks(rows: Iterable[Sequence[str]]) -> Iterator[TableBlock]:
@@ -131,7 +124,7 @@ def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -
                 if not _is_repeated(cells := _cells(row, block.columns), header))
 
 
-def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], numeric: frozenset[int]) -> bool:
+def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], numeric: set[int]) -> bool:
     """Return True if a block is a table of its own, and False if it continues the table above it."""
     _, rows = _split_titles(block)
     if _is_single(block):  # a single text is the title of the next table, or a heading among the rows
@@ -146,16 +139,15 @@ def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], n
     return bool(_numeric(block, rows)) or has_texts_for_values or block.blank_rows >= _FAR
 
 
-def _numeric(block: TableBlock, rows: Sequence[SheetRow]) -> frozenset[int]:
+def _numeric(block: TableBlock, rows: Sequence[SheetRow]) -> set[int]:
     """Return the columns of a block in which numbers or dates stand below a text in the first of some rows."""
-    return frozenset(at for at in block.columns if _is_named(at, rows))
-
-
-def _is_named(at: int, rows: Sequence[SheetRow]) -> bool:
-    """Return True if a column has a text in its first row and mostly numbers or dates below."""
-    name, *below = [row.cells[at] if at < len(row.cells) else "" for row in rows]
-    values = list(map(is_value, filter(None, below)))
-    return bool(name and values) and not is_value(name) and sum(values) >= _MOSTLY * len(values)
+    numeric: set[int] = set()
+    for at in block.columns:
+        name, *below = [row.cells[at] if at < len(row.cells) else "" for row in rows]
+        values = list(map(is_value, filter(None, below)))
+        if name and values and not is_value(name) and sum(values) >= _MOSTLY * len(values):
+            numeric.add(at)
+    return numeric
 
 
 def _cells(row: SheetRow, columns: Sequence[int]) -> list[str]:

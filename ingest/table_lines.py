@@ -13,7 +13,7 @@ from itertools import chain, count, groupby, islice
 from ..schemas.naming import label_key
 from ..text.dates import parse_date
 from ..text.quantities import figures_of, is_unit, parse_number
-from ..text.section_lines import Line, is_telling, lines_under
+from ..text.section_lines import is_telling, lines_under
 from ..text.table_rows import Cell, row_lines
 
 _SAMPLE = 1000
@@ -71,7 +71,9 @@ class TableLine:
 
 
 def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine], title: str) -> Iterator[str]:
-    """Yield the lines of a table; only a sample of its rows is in memory.
+    """Yield the lines of a table, at least one for each row that is not empty; only a sample of its rows is in memory.
+
+    Rows without a name and rows of totals get another form, so that later steps read their cells as text, not as facts.
 
     Args:
         header: the columns' names; empty if there are none. A table of two columns without names, or with names such
@@ -79,12 +81,9 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
         rows: the cells of each row. Short rows lack their last cells; cells beyond the header are in unnamed columns.
             Lines between rows stay in place.
         title: the table's subject: the heading above it, or the file's name.
-
-    Yields:
-        At least one line for each row that is not empty. Rows without a name and rows of totals get another form, so
-        that later steps read their cells as text and not as facts.
     """
-    stream = (row for row in map(_clean, rows) if (row.text if isinstance(row, TableLine) else any(row)))
+    cleaned = (row if isinstance(row, TableLine) else [" ".join(cell.split()) for cell in row] for row in rows)
+    stream = (row for row in cleaned if (row.text if isinstance(row, TableLine) else any(row)))
     first = list(islice(stream, _SAMPLE))
     sample = [row for row in first if not isinstance(row, TableLine)]
     if _is_of_properties(header, sample):
@@ -103,10 +102,6 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
             yield from _lines([Cell(_NUMBERED, f"{title} {_NUMBERED} {next(numbers)}"), *columns.cells(row)])
 
 
-def _clean(row: Sequence[str] | TableLine) -> list[str] | TableLine:
-    return row if isinstance(row, TableLine) else [" ".join(cell.split()) for cell in row]
-
-
 def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> Iterator[str]:
     """Yield the lines of a table whose rows are properties of its title: one row for each group between two lines."""
     for is_line, group in groupby(rows, lambda row: isinstance(row, TableLine)):
@@ -118,15 +113,10 @@ def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> It
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if the first row names columns: none of its cells is a number or a date.
-
-    Some values can be the name of a column nevertheless; see `_may_be_name`.
-    """
-    for at, name in enumerate(cell.strip() for cell in rows[0]):
-        cells_below = [row[at].strip() for row in rows[1:] if at < len(row)]
-        if is_value(name) and not _may_be_name(name, cells_below):
-            return False
-    return True
+    """Return True if the first row names columns: each of its cells is no number or date, or may be a name anyway."""
+    names = [cell.strip() for cell in rows[0]]
+    return all(not is_value(name) or _may_be_name(name, [row[at].strip() for row in rows[1:] if at < len(row)])
+               for at, name in enumerate(names))
 
 
 def _may_be_name(value: str, cells: Sequence[str]) -> bool:
@@ -197,7 +187,11 @@ class _Columns:
 
     def cells(self, row: Sequence[str]) -> list[Cell]:
         """Return the cells of a row with headers and units, beginning with the cell that names the row, if one does."""
-        cells = [Cell(self._header_at(at), self._with_unit(at, value)) for at, value in enumerate(row)]
+        cells: list[Cell] = []
+        for at, value in enumerate(row):
+            unit = self._units[at] if at < len(self._units) and _PLAIN_NUMBER.fullmatch(value) else ""
+            cells.append(Cell(self._headers[at] if at < len(self._headers) else f"Column {at + 1}",
+                              f"{value} {unit}" if unit else value))
         if self._key >= len(cells):  # the row is too short to have a name
             cells.append(Cell(self._headers[self._key], ""))
         key = cells.pop(min(self._key, len(cells) - 1))
@@ -205,36 +199,25 @@ class _Columns:
             key = Cell(key.header, f"{key.header} {key.value}")  # a name such as "Flight 7" instead of "7"
         return [key, *cells]
 
-    def _header_at(self, at: int) -> str:
-        return self._headers[at] if at < len(self._headers) else f"Column {at + 1}"
-
-    def _with_unit(self, at: int, value: str) -> str:
-        unit = self._units[at] if at < len(self._units) else ""
-        return f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value
-
     def _identifying_column(self, columns: Sequence[Sequence[str]], rows: int) -> int:
         """Return the index of the column that identifies a row: the first one in this list that the table has."""
+        describing = {at for at, header in enumerate(self._headers[:len(columns)])
+                      if at > 0 and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)}
         texts = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)
-                 and max(map(len, cells)) <= _LONGEST_NAME and (at == 0 or not self._is_describing(at))]
+                 and max(map(len, cells)) <= _LONGEST_NAME and at not in describing]
+        shares = [len(set(cells)) / len(cells) if cells else 0.0 for cells in columns]
         distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
         distinct_texts = [at for at in distinct if at in texts]
         names = [at for at in distinct_texts if label_key(self._headers[at]).endswith(_NAMING)]
         numbers_first = distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0]))
         has_serial_numbers = numbers_first and _is_counted_up(columns[0]) and (
             label_key(self._headers[0]).rstrip(".") not in _COUNTS)
-        groups_rows = bool(texts) and _distinct_share(columns[texts[0]]) <= _GROUPING
+        groups_rows = bool(texts) and shares[texts[0]] <= _GROUPING
         of_most_rows = [at for at in texts if groups_rows and len(columns[at]) >= _MOSTLY * rows
-                        and _distinct_share(columns[at]) >= _MOSTLY]
+                        and shares[at] >= _MOSTLY]
         of_most_rows.sort(key=lambda at: not label_key(self._headers[at]).endswith(_NAMING))
         return next(iter((*names, *([0] if has_serial_numbers else ()), *distinct_texts,
                           *([0] if numbers_first else ()), *of_most_rows, *texts)), 0)
-
-    def _is_describing(self, at: int) -> bool:
-        return self._headers[at].endswith(("?", "？")) or label_key(self._headers[at]) in _DESCRIBING
-
-
-def _distinct_share(cells: Sequence[str]) -> float:
-    return len(set(cells)) / len(cells)
 
 
 def _holds_values(cells: Sequence[str]) -> bool:
@@ -289,23 +272,15 @@ def is_value(cell: str) -> bool:
 
 
 def with_rows(text: str, title: str) -> str:
-    r"""Write the tables of a Markdown text as rows.
+    r"""Return a Markdown text in which the lines of `table_lines` replace each pipe table outside fenced code.
 
     Args:
         text: the text; `\n` is its only line break.
         title: the subject of a table that is under no heading with a subject of its own.
-
-    Returns:
-        The text, in which the lines of `table_lines` replace each pipe table outside fenced code.
     """
     if "|" not in text:
         return text
-    return "\n".join(_with_row_lines(list(lines_under(text, "", title)), title))
-
-
-def _with_row_lines(lines: Sequence[Line], title: str) -> Iterator[str]:
-    """Yield the lines of a text with its pipe tables written as rows; see `with_rows`."""
-    at = 0
+    lines, written, at = list(lines_under(text, "", title)), list[str](), 0
     while at < len(lines):
         line = lines[at]
         begins_table = (not line.is_code and "|" in line.text and at + 1 < len(lines)
@@ -315,11 +290,12 @@ def _with_row_lines(lines: Sequence[Line], title: str) -> Iterator[str]:
             while end < len(lines) and "|" in lines[end].text:
                 end += 1
             subject = next(filter(is_telling, reversed(line.above)), title)
-            yield from table_lines(_cells(line.text), [_cells(row.text) for row in lines[at + 2 : end]], subject)
+            written += table_lines(_cells(line.text), [_cells(row.text) for row in lines[at + 2 : end]], subject)
             at = end
         else:
-            yield line.text
+            written.append(line.text)
             at += 1
+    return "\n".join(written)
 
 
 def _is_rule(line: str) -> bool:
@@ -333,9 +309,7 @@ def _cells(line: str) -> list[str]:
     line = line.strip().removeprefix("|")
     if line.endswith("|") and not line.endswith("\\|"):
         line = line[:-1]
-    return [_MARKS.sub(_plain, part).replace("\\|", "|").strip() for part in _BAR.split(line)]
-
-
-def _plain(mark: re.Match[str]) -> str:
-    """Return the replacement of a mark: the words of code, a link or emphasis; a space for a line break."""
-    return mark["code"] or mark[2] or mark["strong"] or mark["words"] or (" " if mark[0].startswith("<") else "")
+    # The words of code, a link or emphasis; a space for a line break.
+    plain = (_MARKS.sub(lambda mark: mark["code"] or mark[2] or mark["strong"] or mark["words"]
+                        or (" " if mark[0].startswith("<") else ""), part) for part in _BAR.split(line))
+    return [part.replace("\\|", "|").strip() for part in plain]

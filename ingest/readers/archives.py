@@ -29,7 +29,7 @@ _STREAMS = {"EncryptedPackage": PASSWORD, "WordDocument\0": "a Word file from be
 """Kinds of OLE files by a stream that each contains."""
 _PARTS = {"word/": "a Word file: rename it to .docx", "xl/": "an Excel file: rename it to .xlsx",
           "ppt/": "a PowerPoint file: rename it to .pptx", "META-INF/container.xml": "an EPUB file: rename it to .epub"}
-_MARKS = {b"%PDF-": "a PDF file: rename it to .pdf", b"{\\rtf": "a rich text file: rename it to .rtf",
+_MARKS = {b"%pdf-": "a PDF file: rename it to .pdf", b"{\\rtf": "a rich text file: rename it to .rtf",
           b"\x89png": "a picture: rename it to .png", b"\xff\xd8\xff": "a picture: rename it to .jpg",
           b"\x1f\x8b": "a gzip archive: unpack it", b"<?xml": "XML", b"<!doc": "a web page: rename it to .html",
           b"<html": "a web page: rename it to .html"}

@@ -23,8 +23,7 @@ def read_eml(data: bytes, _: Limits) -> Content:
     names = [name for part in mail.walk() if part is not mail and (name := part.get_filename())]
     omitted: list[str] = []
     text = "\n\n".join(part.strip() for part in _texts(mail, omitted, _DEEPEST) if part.strip())
-    about = {**_header(mail), "attachments": ", ".join(names)}
-    return Content(text, str(mail.get("subject") or ""), {name: value for name, value in about.items() if value},
+    return Content(text, str(mail.get("subject") or ""), {**_header(mail), "attachments": ", ".join(names)},
                    omitted=f"attachments: {', '.join(omitted)}" if omitted else "")
 
 

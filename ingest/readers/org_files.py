@@ -38,8 +38,7 @@ def read_org(data: bytes, _: Limits) -> Content:
     fields = {name.lower(): _plain("; ".join(root.get_file_property_list(name))) for name in _FIELDS}
     first = next((node.heading for node in nodes if node.heading), "")
     blocks = (block for node in nodes for block in _blocks(node))
-    return Content("\n\n".join(filter(None, blocks)), title or first,
-                   {name: value for name, value in fields.items() if value})
+    return Content("\n\n".join(filter(None, blocks)), title or first, fields)
 
 
 def _blocks(node: OrgNode) -> Iterator[str]:

@@ -6,13 +6,12 @@ import struct
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from io import BytesIO
 from itertools import groupby
 from typing import NamedTuple
 
 import pdfplumber
-from pdfminer.pdfpage import PDFPage
 from pdfminer.psexceptions import PSException
 from pdfplumber.page import Page
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
@@ -28,7 +27,6 @@ for _library in ("pdfminer", "pdfplumber"):
 _MOST_DIFFERENT = 0.02
 """The share of a page's characters in which the two libraries may differ."""
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
-
 _BROKEN = (PSException, PdfminerException, MalformedPDFException, struct.error, zlib.error, ArithmeticError,
            AssertionError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
 """The errors that the two libraries raise on a broken structure."""
@@ -58,8 +56,9 @@ class PageLayout(NamedTuple):
 
     @property
     def tables(self) -> list[FoundTable]:
-        """The tables in the order of the blocks."""
-        return [block for block in self.blocks if isinstance(block, FoundTable)]
+        """The tables from top to bottom."""
+        tables = [block for block in self.blocks if isinstance(block, FoundTable)]
+        return sorted(tables, key=lambda table: (table.box.top, table.box.x0))
 
     @property
     def lines(self) -> list[TextLine]:
@@ -67,57 +66,81 @@ class PageLayout(NamedTuple):
         return [line for block in self.blocks if not isinstance(block, FoundTable) for line in block]
 
 
-def _pages(data: bytes, wanted: Mapping[int, int], broken: dict[int, str]) -> Iterator[tuple[int, Page]]:
-    """Yield some pages of a PDF file with their object numbers."""
-    missing = set(wanted.values())
-    try:
-        pdf = pdfplumber.open(BytesIO(data))
-        for miner_page in PDFPage.create_pages(pdf.doc):
-            page_id = miner_page.pageid
-            if isinstance(page_id, int) and page_id in wanted:
-                yield page_id, Page(pdf, miner_page, wanted[page_id])
-                missing.discard(wanted[page_id])
-    except _BROKEN as error:
-        broken |= dict.fromkeys(missing, repr(error))
+class _Part(NamedTuple):
+    """A table, or its part on one page, whose first `skipped` rows repeat captions and header of the first part."""
+
+    page: int
+    table: FoundTable
+    skipped: int = 0
 
 
-def read_layouts(data: bytes, wanted: Mapping[int, tuple[int, str]],
-                 broken: dict[int, str]) -> Iterator[tuple[int, PageLayout]]:
-    """Yield the number and layout of each page of a PDF file that has a table.
+def read_pages(data: bytes, wanted: Mapping[int, str], doubled: Set[int], title: str,
+               broken: dict[int, str]) -> dict[int, str]:
+    """Return the texts of the pages of a PDF file that have tables or draw letters twice, by the page's number.
 
-    A page is left out if it is broken, or if pdfminer reads other characters than the given text has. Callers then use
-    that text, without tables.
+    A page is left out if it is broken, or if pdfminer reads other characters than the given text has.
 
     Args:
-        data: see `_pages`.
-        wanted: the number and text of each page that may have tables, by the page's object number.
-        broken: see `_pages`.
+        data: the file's bytes.
+        wanted: the text of each page that may have tables or draws letters twice, by its number from 0.
+        doubled: the numbers of the pages that draw letters twice, which are read without the second copy.
+        title: the subject of tables without a heading, or "".
+        broken: gets the cause for each page that cannot be read, by its number.
+
+    Returns:
+        The texts, with tables written as rows, each in the text of its page. If a table clearly continues on the next
+        page, the rows there have its header, too.
     """
-    for page_id, page in _pages(data, {page_id: number for page_id, (number, _) in wanted.items()}, broken):
-        number, text = wanted[page_id]
+    texts: dict[int, str] = {}
+    layouts: dict[int, PageLayout] = {}
+    for number, page in _open_pages(data, wanted, broken):
         try:
-            words = read_words(page)
-            tables = find_ruled(page, words) if _is_same(words, text) else []
+            single = page.dedupe_chars() if number in doubled else page
+            layout = _read_layout(single, "" if number in doubled else wanted[number])
+            if layout.tables:
+                layouts[number] = layout
+            elif number in doubled:
+                texts[number] = single.extract_text()
         except _BROKEN as error:  # other pages may be readable
             broken[number] = repr(error)
-            continue
         finally:
             page.close()
-        if tables:
-            yield number, PageLayout(_blocks(words, tables))
+    written: dict[int, str] = {}
+    for parts in _chains(layouts):
+        name = _name(layouts[parts[0].page], parts[0].table) or title
+        written |= {id(part.table): text for part, text in zip(parts, _write_parts(parts, name), strict=True)}
+    for number, layout in layouts.items():
+        blocks = [written[id(block)] if isinstance(block, FoundTable) else "\n".join(map(line_text, block))
+                  for block in layout.blocks]
+        texts[number] = "\n\n".join(filter(None, blocks))
+    return texts
 
 
-def read_single_letters(data: bytes, wanted: Mapping[int, int],
-                        broken: dict[int, str]) -> Iterator[tuple[int, str]]:
-    """Yield the object number and the text of pages, without letters that they draw a second time in the same place.
+def _open_pages(data: bytes, wanted: Mapping[int, str], broken: dict[int, str]) -> Iterator[tuple[int, Page]]:
+    """Yield the wanted pages of a PDF file with their numbers."""
+    try:
+        pages = pdfplumber.open(BytesIO(data), pages=[number + 1 for number in wanted]).pages
+    except _BROKEN as error:
+        broken |= dict.fromkeys(wanted, repr(error))
+    else:
+        yield from ((page.page_number - 1, page) for page in pages)
 
-    The arguments are those of `_pages`.
+
+def _read_layout(page: Page, text: str) -> PageLayout:
+    """Return the lines and tables of a page in the order of its words; a table is at the place of its first word.
+
+    There are no tables if the words differ from `text`, if that is given.
     """
-    for page_id, page in _pages(data, wanted, broken):
-        try:
-            yield page_id, page.dedupe_chars().extract_text()
-        except _BROKEN as error:
-            broken[wanted[page_id]] = repr(error)
+    words = read_words(page)
+    tables = find_ruled(page, words) if not text or _is_same(words, text) else []
+    table_of = {number: table for table in tables for number in table.words}
+    blocks: list[list[TextLine] | FoundTable] = []
+    for table, group in groupby(words, key=lambda word: table_of.get(word.number)):
+        if table is None:
+            blocks.append(flow_lines(list(group)))
+        elif not any(block is table for block in blocks):
+            blocks.append(table)
+    return PageLayout(blocks)
 
 
 def _is_same(words: list[PageWord], text: str) -> bool:
@@ -130,85 +153,34 @@ def _is_same(words: list[PageWord], text: str) -> bool:
     return different <= _MOST_DIFFERENT * in_text.total()
 
 
-def _blocks(words: list[PageWord], tables: list[FoundTable]) -> list[list[TextLine] | FoundTable]:
-    """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
-    table_of = {number: at for at, table in enumerate(tables) for number in table.words}
-    blocks: list[list[TextLine] | FoundTable] = []
-    placed: set[int] = set()
-    for at, group in groupby(range(len(words)), key=table_of.get):
-        if at is None:
-            blocks.append(flow_lines([words[number] for number in group]))
-        elif at not in placed:
-            placed.add(at)
-            blocks.append(tables[at])
-    return blocks
-
-
-class _Part(NamedTuple):
-    """A table, or its part on one page, whose first `skipped` rows repeat captions and header of the first part."""
-
-    page: int
-    table: FoundTable
-    skipped: int = 0
-
-
-def read_tables(data: bytes, wanted: Mapping[int, tuple[int, str]], title: str,
-                broken: dict[int, str]) -> Iterator[tuple[int, str]]:
-    """Yield the pages of a PDF file that have tables.
-
-    Args:
-        data: the file's bytes.
-        wanted: the number and text of each page that may have tables, by the page's object number.
-        title: the subject of tables without a heading, or "".
-        broken: gets the cause for each page, by its number, whose tables cannot be read.
-
-    Yields:
-        The number and text of each page that has a table, with its tables written as rows. If a table clearly continues
-        on the next page, the rows there have its header, too. Each row is in the text of its page.
-    """
-    layouts = dict(sorted(read_layouts(data, wanted, broken)))
-    written: dict[tuple[int, int], str] = {}
-    for parts in _chains(layouts):
-        texts = _write_parts(parts, _name(layouts[parts[0].page], parts[0].table) or title)
-        written |= {(part.page, id(part.table)): text for part, text in zip(parts, texts, strict=True)}
-    for number, layout in layouts.items():
-        blocks = [written[number, id(block)] if isinstance(block, FoundTable) else "\n".join(map(line_text, block))
-                  for block in layout.blocks]
-        yield number, "\n\n".join(filter(None, blocks))
-
-
 def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
     """Return the tables of all pages, each as the list of its parts on consecutive pages."""
     chains: list[list[_Part]] = []
-    last: list[_Part] = []  # the parts of the lowest table on the page before
-    for number, layout in layouts.items():
-        tables = sorted(layout.tables, key=lambda table: (table.box.top, table.box.x0))
-        follows_page = bool(last) and last[-1].page == number - 1
-        for table in tables:
-            skipped = None  # None: the table continues no other one
-            if follows_page and table is tables[0]:
-                skipped = _repeated_rows(layouts[number - 1], last, layout, table)
-            if skipped is None:
-                chains.append([_Part(number, table)])
-            else:
-                last.append(_Part(number, table, skipped))
-        lowest = max(tables, key=lambda table: table.box.bottom)
-        last = next(parts for parts in reversed(chains) if parts[-1].table is lowest)
+    lowest: list[_Part] = []  # the parts of the lowest table on the page before
+    for number, layout in sorted(layouts.items()):
+        first, *others = layout.tables
+        skipped = None
+        if lowest and lowest[-1].page == number - 1:
+            skipped = _repeated_rows(layouts[number - 1], lowest, layout, first)
+        if skipped is None:  # it continues no other table
+            chains.append([_Part(number, first)])
+        else:
+            lowest.append(_Part(number, first, skipped))
+        chains += [[_Part(number, table)] for table in others]
+        last = max(layout.tables, key=lambda table: table.box.bottom)
+        lowest = next(parts for parts in reversed(chains) if parts[-1].table is last)
     return chains
 
 
 def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
-    """Return whether a page's first table continues the last table of the page before, and which rows it repeats."""
-    above = parts[-1].table
+    """Return how many of a table's rows repeat those of the lowest table of the page before; None if it is another."""
+    above, first = parts[-1].table, parts[0].table
     has_same_columns = len(above.edges) == len(table.edges) and all(
         abs(edge - other) <= _NEAR for edge, other in zip(above.edges, table.edges, strict=True))
-    if not has_same_columns:
-        return None
     lines_after = [line for line in before.lines if line[0].box.top >= above.box.bottom]
     lines_between = [line for line in layout.lines if line[0].box.bottom <= table.box.top]
-    if not (_is_margin(lines_after, layout) and _is_margin(lines_between, before)):
+    if not has_same_columns or not _is_margin(lines_after, layout) or not _is_margin(lines_between, before):
         return None
-    first = parts[0].table
     captions = next(at for at, row in enumerate(first.grid) if not is_single(row))
     head = captions + header_depth(first.grid[captions:])
     texts = [[cell.text for cell in row] for row in table.grid]
@@ -221,23 +193,21 @@ def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, t
     return None if has_own_head else 0
 
 
-def _is_above_values(column: tuple[str, ...]) -> bool:
+def _is_above_values(column: Sequence[str]) -> bool:
     """Return True if the first cell of a column is a text, and the filled cells below are mostly values."""
     filled = [cell for cell in column[1:] if cell]
-    if not filled or not column[0] or is_value(column[0]):
-        return False
-    return sum(map(is_value, filled)) >= _MOSTLY * len(filled)
+    is_text = bool(filled and column[0]) and not is_value(column[0])
+    return is_text and sum(map(is_value, filled)) >= _MOSTLY * len(filled)
 
 
 def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
     """Return True if lines are a page's header or footer: repeated on another page, page numbers, or "continued"."""
-    known = {_mask_numbers(line) for line in other.lines}
-    return all((text := _mask_numbers(line)) in known or _PAGE_NUMBER.fullmatch(text) or _CONTINUED.search(text)
-               for line in lines)
+    def mask_numbers(line: TextLine) -> str:
+        return _NUMBER.sub("#", line_text(line))
 
-
-def _mask_numbers(line: TextLine) -> str:
-    return _NUMBER.sub("#", line_text(line))
+    known = set(map(mask_numbers, other.lines))
+    return all(text in known or _PAGE_NUMBER.fullmatch(text) or _CONTINUED.search(text)
+               for text in map(mask_numbers, lines))
 
 
 def _write_parts(parts: list[_Part], title: str) -> list[str]:
@@ -245,8 +215,7 @@ def _write_parts(parts: list[_Part], title: str) -> list[str]:
     captions, header, rows = read_grid(parts[0].table.grid)
     for part in parts[1:]:
         rows += [TableLine(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]
-    title = next(reversed(captions), title)
-    text = "\n".join([*captions, *table_lines(header, rows, title)])
+    text = "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), title))])
     return [page.strip("\n") for page in text.split(_PAGE_BREAK)]
 
 
@@ -259,8 +228,7 @@ def _name(layout: PageLayout, table: FoundTable) -> str:
         return ""
     line = max(above, key=lambda line: line[0].box.bottom)
     text = line_text(line)
-    caption = _CAPTION.match(text)
-    if caption:
+    if caption := _CAPTION.match(text):
         return text[caption.end():].rstrip("".join(_SENTENCE_END)) if len(text) <= 2 * _LONGEST_HEADING else ""
     usual = Counter((word.font, round(word.size)) for other in layout.lines for word in other).most_common(1)[0][0]
     differs = line[0].font != usual[0] or line[0].size > _LARGER * usual[1]

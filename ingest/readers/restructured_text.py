@@ -67,6 +67,8 @@ def read_rst(data: bytes, _: Limits) -> Content:
         lines = [nodes.line("", line) for block in message.findall(nodes.literal_block)
                  for line in block.astext().split("\n")]
         message.parent.replace(message, [nodes.line_block("", *lines)] if lines else [])
+    for classifier in tree.findall(nodes.classifier):
+        classifier.insert(0, nodes.Text(": "))
     for image in list(tree.findall(nodes.image)):
         words = one_line(image.get("alt", ""))
         image.parent.replace(image, nodes.Text(words) if isinstance(image.parent, nodes.TextElement) else

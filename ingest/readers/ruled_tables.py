@@ -4,8 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pdfplumber.page import Page
 from pdfplumber.table import Table, merge_edges
@@ -36,8 +35,6 @@ _LABELS = 0.3
 _LABEL = re.compile(r"[^:：]{1,40}(?::(?=\s|\Z)|：)")
 _WORD_GAP = 0.15
 """The widest gap within a word as a share of the font size."""
-_LEAST_SPACED = 6
-"""The fewest single letters of a line whose letters are spaced."""
 _CJK_GAP = 0.4
 """The narrowest space between two CJK letters as a share of the size; narrower gaps are justification."""
 _SAME_LINE = 0.5
@@ -57,7 +54,7 @@ class Box(NamedTuple):
 
 
 class PageWord(NamedTuple):
-    """A word of a page; `number` is its position in the order in which the file draws the words."""
+    """A word of a page, with the size and font of its first letter; `number` is its place in the order of drawing."""
 
     number: int
     text: str
@@ -74,26 +71,10 @@ class PageWord(NamedTuple):
 
 def read_words(page: Page) -> list[PageWord]:
     """Return the words of a page in the order in which the file draws them."""
-    return [_word(number, found) for number, found in enumerate(page.extract_words(
-        use_text_flow=True, x_tolerance_ratio=_WORD_GAP, return_chars=True))]
-
-
-def _word(number: int, found: dict[str, Any]) -> PageWord:
-    """Return a word that pdfplumber found; size and font are those of its first letter."""
-    first = found["chars"][0]
-    return PageWord(number, found["text"], Box(found["x0"], found["top"], found["x1"], found["bottom"]), first["size"],
-                    first["fontname"], first["upright"])
-
-
-def sort_lines(words: Iterable[PageWord]) -> list[list[PageWord]]:
-    """Return words as lines from top to bottom, each from left to right."""
-    lines: list[list[PageWord]] = []
-    for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):
-        if lines and _is_level(lines[-1][0], word):
-            lines[-1].append(word)
-        else:
-            lines.append([word])
-    return [sorted(line, key=lambda word: word.box.x0) for line in lines]
+    found = page.extract_words(use_text_flow=True, x_tolerance_ratio=_WORD_GAP, return_chars=True)
+    return [PageWord(number, word["text"], Box(word["x0"], word["top"], word["x1"], word["bottom"]),
+                     word["chars"][0]["size"], word["chars"][0]["fontname"], word["chars"][0]["upright"])
+            for number, word in enumerate(found)]
 
 
 def flow_lines(words: Sequence[PageWord]) -> list[list[PageWord]]:
@@ -108,19 +89,12 @@ def flow_lines(words: Sequence[PageWord]) -> list[list[PageWord]]:
 
 
 def line_text(line: Sequence[PageWord]) -> str:
-    """Return a line's words as text, with spaces where the gap between two words is wide enough.
-
-    In a line with spaced letters ("R E V I E W") that is a gap twice as wide as most.
-    """
+    """Return a line's words as text, with spaces where the gap between two words is wide enough."""
     text = line[0].text
-    gaps = [word.box.x0 - before.box.x1 for before, word in pairwise(line)]
-    letters = sum(len(word.text) == 1 and word.text.isalpha() and word.text.isascii() for word in line)
-    spacing = 2 * median(gaps) / max(line[0].size, 1.0) if letters >= max(_LEAST_SPACED, len(line) / 2) else 0.0
     for before, word in pairwise(line):
         gap = (word.box.x0 - before.box.x1) / max(word.size, 1.0)
         is_between_cjk = _ENDS_CJK.search(text) and _BEGINS_CJK.match(word.text)
-        narrowest_space = _CJK_GAP if is_between_cjk else max(spacing, _WORD_GAP)
-        text += word.text if gap < narrowest_space else f" {word.text}"
+        text += word.text if gap < (_CJK_GAP if is_between_cjk else _WORD_GAP) else f" {word.text}"
     return text
 
 
@@ -129,8 +103,14 @@ def cell_text(words: Iterable[PageWord]) -> str:
 
     Words that are broken at line ends are marked (see `text/hyphenation.py`).
     """
+    lines: list[list[PageWord]] = []
+    for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):
+        if lines and _is_level(lines[-1][0], word):
+            lines[-1].append(word)
+        else:
+            lines.append([word])
     text = ""
-    for line in sort_lines(words):
+    for line in (sorted(line, key=lambda word: word.box.x0) for line in lines):
         words_of_line = line_text(line)
         if _HYPHENATED.search(text):
             text = text[:-1] + CELL_BREAK
@@ -159,12 +139,7 @@ class FoundTable(NamedTuple):
 def find_ruled(page: Page, words: Sequence[PageWord]) -> list[FoundTable]:
     """Return the tables of a page whose cells have lines around them, from top to bottom.
 
-    Args:
-        page: the page.
-        words: its words.
-
-    Returns:
-        The tables of data. Not included are frames, forms, page layouts, and grids of lines that cross words.
+    Not included are frames, forms, page layouts, and grids of lines that cross words.
     """
     straight = [edge for edge in page.edges if edge["orientation"]]  # slanted sides of shapes have none
     edges = merge_edges(filter_edges(straight, min_length=1), _NEAR, _NEAR, _NEAR, _NEAR)
@@ -192,7 +167,10 @@ def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
         x, y = word.center
         if box.x0 <= x < box.x1 and box.top <= y < box.bottom:
             place = cell_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
-            if place is None or not word.upright or not _contains(Box(*table.cells[place]), word.box):
+            if place is None or not word.upright:
+                return None
+            left, _, right, _ = table.cells[place]
+            if word.box.x0 < left - _STANDS_OUT or word.box.x1 > right + _STANDS_OUT:
                 return None
             inside.setdefault(place, []).append(word)
     cells = [GridCell(cell_text(inside.get(number, ()))) for number in range(len(table.cells))]
@@ -223,16 +201,8 @@ def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]])
     return [[headers.get(id(cell), cell) for cell in row] for row in grid]
 
 
-def _contains(cell: Box, word: Box) -> bool:
-    """Return True if a word does not extend beyond the left and right edges of a cell, but for a small tolerance."""
-    return cell.x0 - _STANDS_OUT <= word.x0 and word.x1 <= cell.x1 + _STANDS_OUT
-
-
 def is_data(grid: Sequence[GridRow]) -> bool:
-    """Return True if a grid is a table of data, rather than a form, a frame or the layout of a page.
-
-    The limits of each rule are explained at the constants of this module.
-    """
+    """Return True if a grid is a table of data, rather than a form, a frame or the layout of a page."""
     if len(grid) < 2 or len(grid[0]) < 2:  # noqa: PLR2004 - a single row or column
         return False
     cells = {id(cell): cell for row in grid for cell in row}.values()
@@ -244,7 +214,8 @@ def is_data(grid: Sequence[GridRow]) -> bool:
     has_paragraphs = (max(len(cell.text) for cell in body[0]) > _LONGEST_NAME
                       or sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows))
     has_empty_header = depth > 0 and sum(bool(cell.text) for cell in body[depth - 1]) < _FILLED * len(body[0])
-    is_irregular = sum(not _has_merged_cells(row) for row in rows) < _REGULAR * len(rows)
+    whole_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)
+    is_irregular = whole_rows < _REGULAR * len(rows)
     if has_paragraphs or has_empty_header or is_irregular:
         return False
     columns = [[cell.text for cell in column if cell.text] for column in zip(*rows, strict=True)]
@@ -252,7 +223,3 @@ def is_data(grid: Sequence[GridRow]) -> bool:
     has_labels = any(sum(bool(_LABEL.match(text)) for text in column) > _LABELS * len(column)
                      for column in columns[1:])
     return is_filled and not has_labels
-
-
-def _has_merged_cells(row: GridRow) -> bool:
-    return any(left is right for left, right in pairwise(row))

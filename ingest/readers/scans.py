@@ -3,7 +3,7 @@
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from io import BytesIO
 
@@ -42,7 +42,9 @@ def read_image(data: bytes, limits: Limits) -> Content:
                               if limits.ocr == "auto" else "a picture, and BANYAN_OCR is off: remove it")
     try:
         with Image.open(BytesIO(data)) as image:
-            texts = [recognise(_page_of(image, number)) for number in range(getattr(image, "n_frames", 1))]
+            texts = [_recognise(_page_of(image, number)) for number in range(getattr(image, "n_frames", 1))]
+    except UnreadableError:
+        raise
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         raise UnreadableError(f"a broken picture ({error}): save it again") from error
     return Content("\f".join(texts), paged=len(texts) > 1)
@@ -50,16 +52,18 @@ def read_image(data: bytes, limits: Limits) -> Content:
 
 def read_pages(data: bytes, numbers: Sequence[int]) -> Mapping[int, str]:
     """Return the text in the pictures of the given pages of a PDF file, by the page's number from 0."""
+    texts: dict[int, str] = {}
     with pypdfium2.PdfDocument(data) as document:
-        return dict(_recognise_pages(document, numbers))
+        for number in numbers:
+            page = document[number]
+            width, height = page.get_size()
+            scale = min(_DOTS_AN_INCH / _POINTS_AN_INCH, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
+            texts[number] = _recognise(page.render(scale=scale, grayscale=True).to_pil())
+    return texts
 
 
-def recognise(picture: Image.Image) -> str:
-    """Return the text in a picture, with its lines, and with empty lines between paragraphs.
-
-    Raises:
-        UnreadableError: Tesseract failed.
-    """
+def _recognise(picture: Image.Image) -> str:
+    """Return the text in a picture, with its lines, and with empty lines between paragraphs."""
     stored = BytesIO()
     picture.save(stored, "PNG")
     try:
@@ -70,15 +74,6 @@ def recognise(picture: Image.Image) -> str:
         raise UnreadableError(f"Tesseract failed ({error.stderr.decode(errors='replace').strip()[:200]}): check that "
                               "it works by itself") from error
     return _text_of(recognised.stdout.decode("utf-8", errors="replace"))
-
-
-def _recognise_pages(document: pypdfium2.PdfDocument, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
-    """Draw pages of a PDF file, and yield their numbers with the recognised texts; large pages are drawn smaller."""
-    for number in numbers:
-        page = document[number]
-        width, height = page.get_size()
-        scale = min(_DOTS_AN_INCH / _POINTS_AN_INCH, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
-        yield number, recognise(page.render(scale=scale, grayscale=True).to_pil())
 
 
 def _page_of(image: Image.Image, number: int) -> Image.Image:

@@ -2,10 +2,9 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby, islice
 from operator import itemgetter
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from bs4 import BeautifulSoup, UnusualUsageWarning
@@ -16,8 +15,7 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.libraries import ignoring
 from ..decoding import decode
 from ..grids import GridCell, SpanningCell, grid_lines, place_cells
-from ..markdown_cleaning import count_sources
-from ..reading import Content, Limits, UnreadableError, list_counts
+from ..reading import Content, Limits, UnreadableError, count_sources, list_counts
 from .archives import local_name, open_archive, parse_xml
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
@@ -28,6 +26,7 @@ _LINES = frozenset({
     "div", "li", "dt", "dd", "tr", "caption", "figcaption", "option", "legend", "address", "details",
     "summary"})
 _CELLS = ["td", "th"]
+_BLOCKS = _PARAGRAPHS | _LINES | {"td", "th"}
 _SPACES = re.compile(r"[ \t\n\r\f]+")  # HTML's white space: a no-break space stays
 _NO_WIDTH = dict.fromkeys(map(ord, "\u200b\u2060\ufeff"))
 """Characters that only say where a line may break, or may not; no browser shows them."""
@@ -54,7 +53,6 @@ _MOST_SPANNED = 1000  # the limit of browsers
 _OF_SITE = ("nav, [role=navigation], [role=search], [role=menubar], .noprint, .d-print-none, .mw-editsection, "
             ".mw-cite-backlink, .mw-hidden-catlinks, .hatnote, .ambox")
 """Menus, and parts that MediaWiki's and Bootstrap's style sheets do not print."""
-_MAIN = "main, [role=main]"
 _CONTACT = "address, a[href^='tel:'], a[href^='mailto:']"
 _FOOTNOTE_MARK = re.compile(r"\s*\[[^\[\]]{1,20}\]\s*")
 _MOST_IN_MARK = 5
@@ -72,38 +70,29 @@ def read_page(data: bytes, _: Limits) -> Content:
 
 
 def read_html(data: bytes) -> Content:
-    """Read the visible text of a page.
+    """Read the visible text of a page, in the encoding that it declares.
 
-    Args:
-        data: the page's bytes, in the encoding that it declares.
-
-    Returns:
-        The text without menus (see `_remove_site_parts`), with headings as `# ` lines, list items as `- ` lines, and
-        preformatted text in fences. Tables of data are rows in the form of `text/table_rows.py`; other tables are lines
-        with ` | ` between cells. The title is that of the page without the name of its site, or else its first `h1`, or
-        else an empty string. The metadata comes from its `meta` tags. Its pictures are not read but counted
-        (`markdown_cleaning.py`).
+    The text is without menus (see `_remove_site_parts`), with headings as `# ` lines, list items as `- ` lines, and
+    preformatted text in fences. Tables of data are rows in the form of `text/table_rows.py`; other tables are lines
+    with ` | ` between cells. The title is that of the page without the name of its site, or else its first `h1`. The
+    metadata comes from its `meta` tags. Its pictures are not read but counted (`markdown_cleaning.py`).
 
     Raises:
         UnreadableError: the bytes are not text, their encoding cannot be detected, or they are not HTML.
     """
-    declared = EncodingDetector.find_declared_encoding(data, is_html=True)
-    text = _without_open_ends(decode(data, declared))
-    with ignoring(UnusualUsageWarning):  # it warns of XHTML and of pages without a tag, which can both be read
-        try:
-            soup = BeautifulSoup(text, "html.parser")
-        except ParserRejectedMarkup as error:
-            raise UnreadableError(f"broken HTML ({error}): fix its declarations") from error
+    soup = parse_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     _remove_site_parts(soup)
     title = _title(soup)
-    blocks = []
-    for preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
+    blocks: list[str] = []
+    for is_preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
-        if preformatted:
-            blocks.append(_fence(block))
-        else:
-            blocks.append(_GAP.sub(lambda gap: _gap(gap[0]), _AFTER_MARK.sub("", block)).strip())
-    return Content("\n\n".join(block for block in blocks if block), title, dict(_metadata(soup)),
+        if not is_preformatted:
+            blocks.append(_GAP.sub(_gap, _AFTER_MARK.sub("", block)).strip())
+        elif code := block.replace(_LINE, "\n").strip("\n"):
+            blocks.append(f"```\n{code}\n```")
+    fields = ((_META.get(str(tag.get("name") or tag.get("property") or "").lower()), str(tag["content"]))
+              for tag in soup.find_all("meta", content=True, limit=_MAX_META))
+    return Content("\n\n".join(filter(None, blocks)), title, {name: value for name, value in fields if name},
                    omitted=count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")))
 
 
@@ -116,7 +105,10 @@ def _title(soup: BeautifulSoup) -> str:
 
 
 def _remove_site_parts(soup: BeautifulSoup) -> None:
-    """Remove what belongs to the site and not to the page: menus, what is around the main part, marks of footnotes."""
+    """Remove what belongs to the site and not to the page: menus, what is around the main part, marks of footnotes.
+
+    A footer with an address stays, and so do parts with most of the page's words.
+    """
     links = (tag.parent for tag in soup.find_all("a", hreflang=True))
     translations = [parent for parent in links if isinstance(parent, Tag) and parent.name == "li"]
     hidden = [*filter(_is_footnote_mark, soup.find_all("sup")), *soup.find_all("span", style=_HIDDEN)]
@@ -127,23 +119,10 @@ def _remove_site_parts(soup: BeautifulSoup) -> None:
                 break
             removed.update(map(id, tag.descendants))
             tag.extract()
-    mains = soup.select(_MAIN)
-    if len(mains) == 1 and _count_letters(mains[0]) > _count_letters(soup) / 2:
-        _remove_around(mains[0])
-
-
-def _is_footnote_mark(tag: Tag) -> bool:
-    """Return True for a link to a part of the page whose text is in square brackets, such as "[1]"."""
-    link = tag.contents[0] if len(tag.contents) == 1 else None
-    if not isinstance(link, Tag) or "#" not in str(link.get("href") or "") or len(link.contents) > _MOST_IN_MARK:
-        return False
-    # A bracket may be in a tag of its own.
-    texts = (part.contents[0] if isinstance(part, Tag) and len(part.contents) == 1 else part for part in link.contents)
-    return _FOOTNOTE_MARK.fullmatch("".join(text for text in texts if isinstance(text, NavigableString))) is not None
-
-
-def _remove_around(part: Tag) -> None:
-    """Remove what is around a part of a page, but for its head and a footer with an address."""
+    mains = soup.select("main, [role=main]")
+    if len(mains) != 1 or _count_letters(mains[0]) <= _count_letters(soup) / 2:
+        return
+    part = mains[0]
     while part.parent is not None and part.name != "body":
         for tag in [child for child in part.parent.children if isinstance(child, Tag) and child is not part]:
             if tag.name != "head" and not (tag.name == "footer" and tag.select(_CONTACT)):
@@ -151,26 +130,31 @@ def _remove_around(part: Tag) -> None:
         part = part.parent
 
 
+def _is_footnote_mark(tag: Tag) -> bool:
+    """Return True for a link to a part of the page whose text is in square brackets, such as "[1]"."""
+    link = tag.contents[0] if len(tag.contents) == 1 else None
+    if not isinstance(link, Tag) or "#" not in str(link.get("href") or "") or len(link.contents) > _MOST_IN_MARK:
+        return False
+    # A bracket may be in a tag of its own. A tag without an end has the rest of the page in it, so look no deeper.
+    texts = (part.contents[0] if isinstance(part, Tag) and len(part.contents) == 1 else part for part in link.contents)
+    return _FOOTNOTE_MARK.fullmatch("".join(text for text in texts if isinstance(text, NavigableString))) is not None
+
+
 def _count_letters(tag: Tag) -> int:
     """Return how many characters of text a part of a page has, without white space and scripts."""
-    return sum(len("".join(text.split())) for text in tag.find_all(string=True)
-               if not isinstance(text, PreformattedString) and (text.parent is None or text.parent.name not in _UNSEEN))
+    return sum(len("".join(_visible(text).split())) for text in tag.find_all(string=True))
 
 
-def _metadata(soup: BeautifulSoup) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a page's `meta` tags that are read as metadata, each with its value."""
-    for tag in soup.find_all("meta", content=True, limit=_MAX_META):
-        name = _META.get(str(tag.get("name") or tag.get("property") or "").lower())
-        if name:
-            yield name, str(tag["content"])
-
-
-def _without_open_ends(text: str) -> str:
-    """Replace the openings of comments, sections and tags that have no end."""
+def parse_html(text: str) -> BeautifulSoup:
+    """Parse a page, in which the openings of comments, sections and tags that have no end are text."""
     for opening, closing in (("<!--", "-->"), ("<![", "]>"), ("<", ">")):
         last = text.rfind(closing) + 1
         text = text[:last] + text[last:].replace(opening, "&lt;" if opening == "<" else " ")
-    return text
+    with ignoring(UnusualUsageWarning):  # it warns of XHTML and of pages without a tag, which can both be read
+        try:
+            return BeautifulSoup(text, "html.parser")
+        except ParserRejectedMarkup as error:
+            raise UnreadableError(f"broken HTML ({error}): fix its declarations") from error
 
 
 def _pieces(soup: BeautifulSoup, heading: str) -> Iterator[tuple[str, bool]]:
@@ -211,8 +195,9 @@ def _mark(tag: Tag, lists: int) -> str:
     """Return the mark before a tag's content: a bar between cells, a dash or number of an item, a line break."""
     if tag.name in _CELLS:
         before = tag.find_previous_sibling(_CELLS)
-        needs_bar = isinstance(before, Tag) and not (_has_paragraphs(before) or _has_paragraphs(tag))
-        return " | " if needs_bar else ""
+        return " | " if isinstance(before, Tag) and not any(
+            isinstance(child, Tag) and child.name in _PARAGRAPHS for cell in (before, tag) for child in cell.contents
+        ) else ""  # cells with paragraphs, as in Word files, are not separated
     if tag.name == "li":
         is_numbered = tag.parent is not None and tag.parent.name == "ol"
         # \x1e ends the mark; see `_AFTER_MARK`.
@@ -233,22 +218,13 @@ def _number(item: Tag) -> int:
     return number
 
 
-def _has_paragraphs(cell: Tag) -> bool:
-    """Return True if a cell contains paragraphs, as in Word files; such cells are not separated by bars."""
-    return any(isinstance(child, Tag) and child.name in _PARAGRAPHS for child in cell.contents)
-
-
 def _line(tag: Tag) -> str:
     return _SPACES.sub(" ", tag.get_text()).strip()
 
 
-def _fence(block: str) -> str:
-    block = block.replace(_LINE, "\n").strip("\n")
-    return f"```\n{block}\n```" if block.strip() else ""
-
-
-def _gap(white_space: str) -> str:
+def _gap(match: re.Match[str]) -> str:
     """Return the white space for a run of blanks, line breaks and marks: an empty line, a line break or a blank."""
+    white_space = match[0]
     if white_space.count("\n") > 1:
         return "\n\n"
     indentation = "  " * (len(white_space) - len(white_space.rstrip(_INDENT)))
@@ -259,7 +235,7 @@ def _read_table(table: Tag, heading: str) -> str:
     """Return the caption and the rows of a table of data, or "" for a table that serves for layout."""
     if table.get("role") == "presentation" or table.find(_OF_LAYOUT):
         return ""
-    grid = _grid(_rows(table))
+    grid = place_cells(rows_of_table(table))
     if len(grid) <= 1 or max(map(len, grid)) <= 1:
         return ""
     if max(len(cell.text) for row in grid for cell in row) > _LONGEST_CELL:
@@ -268,51 +244,39 @@ def _read_table(table: Tag, heading: str) -> str:
     return "\n".join(grid_lines(grid, heading, caption))
 
 
-class _Cell(NamedTuple):
-    """A cell of a table and its texts."""
-
-    tag: Tag
-    pieces: list[tuple[int, str]]
-    """Its texts, each with an id of the paragraph or line that it is in."""
-
-    def text(self) -> str:
-        """Return the cell's paragraphs and lines on one line; those that do not end a sentence end with a semicolon."""
-        text = ""
-        for _, pieces in groupby(self.pieces, key=itemgetter(0)):
-            if block := " ".join("".join(piece for _, piece in pieces).split()):
-                separator = " " if text.endswith(_ENDS) else "; "
-                text += f"{separator if text else ''}{block}"
-        return text
-
-
-def _rows(table: Tag) -> list[list[_Cell]]:
-    """Return the cells of a table row by row."""
-    rows: list[list[_Cell]] = []
+def rows_of_table(table: Tag) -> list[list[SpanningCell]]:
+    """Return the cells of a table row by row; cells may lack their end tags."""
+    rows: list[list[tuple[Tag, list[tuple[int, str]]]]] = []
     for node in table.descendants:
-        if isinstance(node, Tag):
-            if node.name == "tr":
-                rows.append([])
-            elif node.name in {"td", "th"} and rows:
-                rows[-1].append(_Cell(node, []))
-            elif node.name == "br" and rows and rows[-1]:
-                rows[-1][-1].pieces.append((id(_block_of(node)), " "))
-        elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString) and rows and rows[-1] and (
-                node.parent is None or node.parent.name not in _UNSEEN):
-            rows[-1][-1].pieces.append((id(_block_of(node)), str(node).translate(_NO_WIDTH)))
-    return [row for row in rows if row]
+        if isinstance(node, Tag) and node.name == "tr":
+            rows.append([])
+        elif isinstance(node, Tag) and node.name in _CELLS and rows:
+            rows[-1].append((node, []))
+        elif rows and rows[-1] and (text := " " if isinstance(node, Tag) and node.name == "br" else _visible(node)):
+            block = next((tag for tag in islice(node.parents, _MOST_INLINE) if tag.name in _BLOCKS), None)
+            rows[-1][-1][1].append((id(block), text))
+    return [[SpanningCell(GridCell(_cell_text(pieces), cell.name == "th"), _read_span(cell, "colspan"),
+                          _read_span(cell, "rowspan")) for cell, pieces in row] for row in rows if row]
 
 
-def _block_of(node: PageElement) -> Tag | None:
-    """Return the paragraph, line or cell that a node is in."""
-    around = islice(node.parents, _MOST_INLINE)
-    return next((tag for tag in around if tag.name in _PARAGRAPHS or tag.name in _LINES or tag.name in _CELLS), None)
+def _cell_text(pieces: list[tuple[int, str]]) -> str:
+    """Return the paragraphs of a cell on one line; one that does not end a sentence ends with a semicolon.
+
+    Each piece of text has the id of the paragraph that it is in.
+    """
+    text = ""
+    for _, group in groupby(pieces, key=itemgetter(0)):
+        if block := " ".join("".join(piece for _, piece in group).split()):
+            separator = " " if text.endswith(_ENDS) else "; "
+            text += f"{separator if text else ''}{block}"
+    return text
 
 
-def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[GridCell]]:
-    """Return the grid of a table, with each cell in all places that it spans; empty if it becomes too large."""
-    return place_cells([SpanningCell(GridCell(cell.text(), cell.tag.name == "th"),
-                                     _read_span(cell.tag, "colspan"), _read_span(cell.tag, "rowspan"))
-                        for cell in row] for row in rows)
+def _visible(node: PageElement) -> str:
+    """Return the text of a node, or "" if it is none or not shown."""
+    is_shown = isinstance(node, NavigableString) and not isinstance(node, PreformattedString) and (
+        node.parent is None or node.parent.name not in _UNSEEN)
+    return str(node).translate(_NO_WIDTH) if is_shown else ""
 
 
 def _read_span(cell: Tag, direction: str) -> int:
@@ -322,11 +286,7 @@ def _read_span(cell: Tag, direction: str) -> int:
 
 
 def read_epub(data: bytes, limits: Limits) -> Content:
-    """Read a book: the text of each page as `read_html` returns it.
-
-    Raises:
-        UnreadableError: the bytes are not a book, or it is too large.
-    """
+    """Read a book: the text of each page as `read_html` returns it."""
     with open_archive(data, "an EPUB file", limits) as archive:
         names = set(archive.namelist())
         if _CONTAINER not in names:

@@ -2,7 +2,7 @@
 
 import html.entities
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from xml.etree import ElementTree as ET  # see `archives`
 
@@ -23,9 +23,10 @@ _FOR_PROGRAMS = frozenset({"class", "style", "role", "lang", "id", "version"})
 _TITLES = frozenset({"title", "head", "heading", "article-title"})
 _PARAGRAPHS = frozenset({"p", "para", "simpara", "paragraph", "seg", "quote", "abstract", "description", "summary",
                          "content", "text", "body", "note"})
+"""Elements whose name says nothing about their words."""
 _CODE = frozenset({"programlisting", "screen", "literallayout", "pre"})
 _ITEMS = frozenset({"listitem", "list-item", "li"})
-_LONGEST_FIELD, _DEEPEST_HEADING = 1000, 6
+_LONGEST_FIELD, _DEEPEST_FIELD, _DEEPEST_HEADING = 1000, 2, 6
 _BLOCK, _LINE = "\n\n", "\n"
 
 
@@ -71,9 +72,14 @@ def _blocks(element: ET.Element, level: int, above: str) -> Iterator[str]:
         return
     title = next(filter(_is_title, element), None)
     heading = "" if title is None else _flat(title)
-    yield f"{'#' * min(level, _DEEPEST_HEADING)} {heading}" if heading else ""
-    yield "\n".join(f"{name}: {value}" for name, value in _attributes(element).items()
-                    if name not in _FOR_PROGRAMS or not heading)
+    attributes = {name: value for name, value in _attributes(element).items()
+                  if name not in _FOR_PROGRAMS or not (heading or name == "version")}
+    if attributes and not heading:
+        heading, attributes = f"{_label(element)}: {_in_words(attributes)}", {}
+    if heading:
+        yield f"{'#' * min(level, _DEEPEST_HEADING)} {heading}"
+    if attributes:
+        yield "\n".join(f"{name}: {value}" for name, value in attributes.items())
     children = [(child, _fields(child)) for child in element if child is not title]
     # Elements of one name are rows only if all of them are.
     no_rows = {child.tag for child, fields in children if len(fields or ()) < 2}  # noqa: PLR2004
@@ -95,19 +101,20 @@ def _kind(element: ET.Element) -> str:
     return _LINE if is_field or _name(element) in _ITEMS else _BLOCK
 
 
-def _fields(element: ET.Element) -> dict[str, str] | None:
-    """Return the attributes and the inner elements of an element as fields; None if it has more than these."""
+def _fields(element: ET.Element, depth: int = _DEEPEST_FIELD) -> dict[str, str] | None:
+    """Return the attributes and the short inner elements of an element as fields; None if it has more than these."""
     found: dict[str, list[str]] = {name: [value] for name, value in _attributes(element).items()}
     if not len(element) and (words := _words(element)):
         found = {_label(element): [words], **found}
     if _is_mixed(element) or _name(element) in _PARAGRAPHS | _ITEMS | _CODE:
         return None
     for child in element:
-        words = _words(child)
-        if len(child) or _name(child) in _PARAGRAPHS - {"description", "summary"} or len(words) > _LONGEST_FIELD:
+        inner = _fields(child, depth - 1) if depth else None
+        if inner is None or _name(child) in _PARAGRAPHS or any(len(value) > _LONGEST_FIELD for value in inner.values()):
             return None
-        for name, value in {_label(child): words, **_attributes(child)}.items():
-            found.setdefault(name, []).append(one_line(value))
+        for name, value in inner.items():
+            label = name if name == _label(child) else f"{_label(child)} {name}"
+            found.setdefault(label, []).append(one_line(value))
     return {name: "; ".join(filter(None, values)) for name, values in found.items()}
 
 
@@ -118,7 +125,7 @@ def _line(element: ET.Element) -> str:
         return f"- {one_line(words)}" if words else ""
     if _is_mixed(element) or _name(element) in _PARAGRAPHS:
         return words
-    about = ", ".join(f"{name} {value}" for name, value in _attributes(element).items())
+    about = _in_words(_attributes(element))
     text = f"{one_line(words)} ({about})" if words and about else one_line(words) or about
     return f"{_label(element)}: {text}" if text else ""
 
@@ -147,6 +154,10 @@ def _attributes(element: ET.Element) -> dict[str, str]:
     """Return the attributes of an element, without those with a namespace, such as `xml:lang`."""
     return {name.replace("_", " "): one_line(value) for name, value in element.attrib.items()
             if not name.startswith("{") and name not in _FOR_PROGRAMS - {"id", "version"} and value.strip()}
+
+
+def _in_words(attributes: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in attributes.items())
 
 
 def _is_mixed(element: ET.Element) -> bool:

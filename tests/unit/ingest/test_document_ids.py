@@ -44,15 +44,6 @@ def test_record_ids_that_mislead_are_refused(tmp_path, own):
         given_documents([{"id": own, "text": "Warsaw lies on the Vistula."}])
 
 
-def test_ids_that_differ_only_in_how_letters_are_encoded_are_one(tmp_path):
-    lines = [{"text": "one", "id": "caf\u00e9"}, {"text": "two", "id": "cafe\u0301"}]
-    documents, failures = load(write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines))))
-    assert [d.id for d in documents] == ["a.jsonl/caf\u00e9"]
-    assert "already given" in failures[0].reason
-    with pytest.raises(IngestError, match="repeats the id"):
-        given_documents(lines)
-
-
 @pytest.mark.parametrize(("given", "why"), [
     ("text", "`documents` is a list"), ({"id": "a", "text": "x"}, "`documents` is a list"),
     (["text"], r"`documents\[0\]` is not"), ([{"id": "a"}], r"`documents\[0\]` is not"),
@@ -77,13 +68,6 @@ def test_a_build_of_texts_and_files_equals_one_of_files(tmp_path, hashed_embedde
             {"id": "a.txt", "title": "a", "text": texts["a.txt"]}]})
     assert result["report"]["documents"] == 2
     assert mixed.dump() == files.dump()
-
-
-def test_a_bad_document_leaves_no_knowledge_base(tmp_path, hashed_embedder):
-    shop = scripted.Workshop(tmp_path, hashed_embedder)
-    with shop.resources() as resources, pytest.raises(IngestError):
-        build_graph(resources).invoke({"knowledge_base": "kb", "documents": [{"id": "a", "text": ""}]})
-    assert not (shop.settings.home / "kb").exists()
 
 
 def read(path, form):
@@ -128,8 +112,3 @@ def test_a_triple_may_say_when_it_holds(tmp_path):
     (passage,), _ = read(path, "triples")
     assert [(t.tail, t.time) for t in passage.extraction.triples] == [("Acme", "until 2021"), ("Bo", "")]
     assert len(passage.extraction.malformed) == 1
-
-
-def test_the_day_in_the_id_of_a_given_text_is_metadata():
-    (document,) = given_documents([{"id": "minutes-2020-02-18", "text": "The bell is mended."}])
-    assert document.metadata == {"date": "2020-02-18"}

@@ -80,10 +80,6 @@ def test_json_nested_too_deeply(tmp_path, name, depth):
     assert load(write(tmp_path / "flat.json", '{"text": "a", "more": ' + "[" * 60 + "]" * 60 + "}"))[1] == []
 
 
-def test_a_number_of_a_million_digits(tmp_path):
-    assert "not usable JSON" in reasons(write(tmp_path / "n.json", '{"text": "a", "n": ' + "9" * 1_000_000 + "}"))
-
-
 def test_archives_of_much_text(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", " " * 3_000_000)
@@ -155,15 +151,6 @@ def test_a_yaml_bomb_is_refused_at_once(tmp_path, name):
 
 
 CLOSED = "[" * 100 + "]" * 100
-
-
-@pytest.mark.parametrize(("json_text", "text"), [(CLOSED, CLOSED), ("[" * 1_500, "[" * 600)])
-def test_schemas_and_reviews_nested_too_deeply(tmp_path, json_text, text):
-    for written, name in ((json_text, "s.json"), (text, "s.yaml")):
-        with pytest.raises(SchemaError, match=r"nested|too deeply|not YAML"):
-            parse_schema(written, name)
-    with pytest.raises(ReviewError, match=r"nested|recursion"):
-        load_review(write(tmp_path / "review.yaml", text))
 
 
 @pytest.mark.parametrize(("name", "why"), [

@@ -7,10 +7,7 @@ import docx
 import pytest
 from banyan.ingest.loaders import FORMATS, LoadFailure, load_documents
 from banyan.ingest.reading import Limits
-from banyan.text.cleaning import clean_text
 from docx.oxml import OxmlElement
-from hypothesis import given
-from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
 from ...loading import failure, load, only, write
@@ -110,15 +107,6 @@ def test_empty_file(tmp_path, name, content):
     assert "or remove it" in failure(write(tmp_path / name, content))
 
 
-@given(st.text(st.characters(), max_size=200))
-def test_clean_text_keeps_every_letter(text):
-    cleaned = clean_text(text)
-    assert "\r" not in cleaned
-    assert [c for c in cleaned if c.isalpha()] == [c for c in text if c.isalpha()]
-    assert clean_text(cleaned) == cleaned
-    cleaned.encode("utf-8")
-
-
 def test_size_limit(tmp_path):
     small = Limits(file_bytes=10)
     assert only(write(tmp_path / "a.txt", "ten chars."), limits=small).text == "ten chars."
@@ -132,12 +120,6 @@ def test_markdown_is_kept_and_titled_by_its_first_heading(tmp_path):
     assert document.text == source
     assert document.title == "The tree"
     assert only(write(tmp_path / "b.md", "no heading")).title == "b"
-
-
-def test_a_lone_date_is_no_title(tmp_path):
-    dated = write(tmp_path / "minutes.md", "## 2031-04-02\n\n- The mill closes.\n\n## 2031-04-09\n")
-    assert only(dated).title == "minutes"
-    assert only(write(tmp_path / "a.md", "# 2031-04-02 Closing\n\nThe mill closes.")).title == "2031-04-02 Closing"
 
 
 def test_html(tmp_path):
@@ -173,14 +155,6 @@ def test_pdf(tmp_path):
     assert document.text == "Banyan trees grow.\n\nThey spread."
     assert document.title == "On Trees"
     assert document.pages == (0, 20)
-
-
-@pytest.mark.parametrize(("heading", "title"), [
-    ("Foreword", "elms"), ("Please note", "elms"), ("Table of contents:", "elms"), ("前言", "elms"), ("-", "elms"),
-    ("Process for Planting:", "Process for Planting"), ("Note on Elms", "Note on Elms"),
-    ("Agenda of May", "Agenda of May")])
-def test_a_heading_of_a_part_is_no_title(tmp_path, heading, title):
-    assert only(write(tmp_path / "elms.md", f"# {heading}\n\nElms grow.\n\n## Oaks\n\nOaks grow.")).title == title
 
 
 def test_a_pdf_with_a_password_is_refused(tmp_path):

@@ -2,9 +2,8 @@
 
 import pytest
 from banyan.ingest.markdown_cleaning import clean_markdown, count_in_markdown
-from banyan.text.titles import UNREAD
 
-from ...loading import load, only, write
+from ...loading import only, write
 
 
 def read(tmp_path, text, name="a.md"):
@@ -81,12 +80,6 @@ EMBEDDED = "data:image/png;base64," + "iVBORw0KGgo" * 200
     ("`![Plan](plan.png)`\n\n```\n![Plan](plan.png)\n```\n\n<!-- ![Plan](plan.png) -->", ""), ("No picture!", "")])
 def test_pictures_of_markdown(text, counted):
     assert count_in_markdown(text) == counted
-
-
-def test_a_document_says_which_pictures_are_not_read(tmp_path):
-    text = "# Alder\n\n![Badge](https://example.org/a.svg)\n\n![Plan](plan.png)\n\nIt opened in 2011."
-    (document,), failures = load(write(tmp_path / "plan.md", text))
-    assert (failures, document.metadata[UNREAD]) == ([], "1 picture")
 
 
 @pytest.mark.parametrize(("text", "title"), [

@@ -22,14 +22,6 @@ def columns_between_rules(file: FPDF) -> None:
         file.multi_cell(90, text=PROSE * 5, align="J")
 
 
-def form_with_gaps(file: FPDF) -> None:
-    with file.table(first_row_as_headings=False) as table:
-        for texts, span in ((("Name", ""), 3), (("Street", "", "No.", ""), 1), (("Town", ""), 3)):
-            row = table.row()
-            for number, text in enumerate(texts):
-                row.cell(text, colspan=span if number else 1)
-
-
 def boxed(file: FPDF, cells: Sequence[Sequence[str]], width: float = 95) -> None:
     top = file.get_y()
     for row, texts in enumerate(cells):
@@ -49,14 +41,6 @@ def form_in_cells(file: FPDF) -> None:
                        ("Phone:", "12 34", "Fax:", "56 78")], first_row_as_headings=False)
 
 
-def irregular_form(file: FPDF) -> None:
-    with file.table(first_row_as_headings=False) as table:
-        for spans in ((3, 1), (1, 3), (2, 2), (1, 2, 1), (4,)):
-            row = table.row()
-            for number, span in enumerate(spans):
-                row.cell(f"Box {number}", colspan=span)
-
-
 def two_columns(file: FPDF) -> None:
     file.line(10, 20, 200, 20)
     file.line(105, 20, 105, 250)
@@ -65,15 +49,6 @@ def two_columns(file: FPDF) -> None:
         for row in range(6):
             file.set_xy(left, 22 + row * 35)
             file.multi_cell(90, text=PROSE)
-
-
-def headers_and_footers(file: FPDF) -> None:
-    for top in (12, 13, 280, 281):
-        file.line(10, top, 200, top)
-    file.text(12, 10, "Yearly report")
-    file.text(180, 10, "Chapter 2")
-    file.multi_cell(0, text=PROSE * 3)
-    file.text(12, 288, "Page 7")
 
 
 def chart(file: FPDF) -> None:
@@ -86,8 +61,7 @@ def chart(file: FPDF) -> None:
 
 
 @pytest.mark.parametrize("draw", [
-    frames, form_in_cells, irregular_form, two_columns, headers_and_footers, chart, columns_between_rules,
-    form_with_gaps])
+    frames, form_in_cells, two_columns, chart, columns_between_rules])
 def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
     file = sheet()
     draw(file)
@@ -119,12 +93,6 @@ WORDS = "The harbour master keeps the register of every boat that lies at the qu
 
 def numbered(first, lines=24):
     return "\n".join([" ", *(f"{WORDS} {number} " for number in range(first, first + lines)), f"\t{first + lines}"])
-
-
-def test_numbers_that_count_the_lines_are_no_words_of_the_text():
-    title = "BYLAWS\nof the harbour 1895"
-    assert drop_line_numbers([title, numbered(1), numbered(26)]) == [
-        title, *2 * ["\n".join([" ", *24 * [WORDS], ""])]]
 
 
 @pytest.mark.parametrize("pages", [

@@ -2,11 +2,7 @@
 
 from collections.abc import Sequence
 
-import pytest
 from banyan.ingest.loaders import load_documents
-from banyan.ingest.readers.pdf_files import read_pdf
-from banyan.ingest.readers.ruled_tables import Box, PageWord, line_text
-from banyan.ingest.reading import Limits
 from fpdf import FPDF, FontFace
 
 from ...pdf_sheets import (
@@ -19,15 +15,6 @@ from ...pdf_sheets import (
     text_of,
     write_table,
 )
-
-
-def test_a_table_is_read_beside_a_drawing_of_curves():
-    file = sheet()
-    write_table(file, PRODUCTS)
-    file.ellipse(40, 120, 60, 30)
-    file.polygon([(30, 200), (80, 230), (50, 260)])
-    read = read_pdf(bytes(file.output()), Limits())
-    assert (ROWS in read.text, read.omitted) == (True, "")
 
 
 def test_a_ruled_table_is_rows_in_its_place_and_its_words_stand_once():
@@ -149,13 +136,3 @@ def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_capt
         table.row(("Crop", "Kind"))
         table.row(("Peas", "legume"))
     assert rows_of(file)[2:] == ["| Crop: Peas | Kind: legume |"]
-
-
-@pytest.mark.parametrize(("words", "text"), [
-    ("RE VIEW AND SUM", "RE VIEW AND SUM"), ("R E V I E W  A N D  S U M", "REVIEW AND SUM")])
-def test_spaced_letters_are_words(words, text):
-    line, x = [], 0.0
-    for word in words.split(" "):  # an empty one widens the gap
-        line += [PageWord(len(line), word, Box(x, 0, x + 6 * len(word), 12), 12, "F", upright=True)] if word else []
-        x += 6 * len(word) + 3
-    assert line_text(line) == text

@@ -1,10 +1,8 @@
 """Scans and pages in broken fonts: words, places and pages of text in pictures, and what cannot be read."""
 
 import shutil
-import subprocess
 
 import pytest
-from banyan.ingest.readers import scans
 from banyan.ingest.reading import DEFAULT_LIMITS
 from fpdf import FPDF
 from PIL import Image, ImageDraw, ImageFont
@@ -37,24 +35,12 @@ def test_the_words_of_a_picture_are_recovered_where_they_stand(tmp_path, name):
 
 
 @needs_tesseract
-def test_only_installed_languages_are_asked_for():
-    listed = subprocess.run(["tesseract", "--list-langs"], capture_output=True, check=True, text=True).stdout
-    assert {"eng", *scans._languages().split("+")} <= set(listed.splitlines()[1:])
-
-
-@needs_tesseract
 def test_pages_that_are_pictures_are_read_between_those_that_are_text(tmp_path):
     path = pdf(tmp_path / "a.pdf", ["A first page of text.", scan(ENGLISH), "A last page of text."])
     document = only(path)
     assert [document.text[start:].split("\n")[0] for start in document.pages] == [
         "A first page of text.", ENGLISH[0], "A last page of text."]
     assert ENGLISH[1] in document.text
-
-
-@needs_tesseract
-def test_a_picture_without_text_is_no_document(tmp_path):
-    Image.effect_mandelbrot((800, 800), (-2, -1.5, 1, 1.5), 60).save(tmp_path / "a.png")
-    assert "no text in it" in failure(tmp_path / "a.png")
 
 
 def test_what_is_not_read_is_said_and_the_rest_is_read(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from banyan.ingest.readers.web_pages import read_html
 from pptx import Presentation
 
-from ...loading import only, write
+from ...loading import only
 
 WORDS = "<p>The park opened in 1898 beside the river, and has had eight roller coasters since the year 2019.</p>"
 MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/shop'>Shop</a></li></ul>"
@@ -90,9 +90,3 @@ def test_slides_are_named_by_the_first_one_and_titles_of_templates_are_no_titles
     word.save(str(tmp_path / "b.docx"))
     assert only(tmp_path / "a.pptx").title == "Plan of the pilot"
     assert only(tmp_path / "b.docx").title == "b"
-
-
-@pytest.mark.parametrize("ending", ["qmd", "Rmd"])
-def test_quarto_and_r_markdown_are_markdown(tmp_path, ending):
-    document = only(write(tmp_path / f"a.{ending}", "---\ntitle: Pilot 3\n---\n\nSubmitted in **August**.\n"))
-    assert (document.title, document.text.strip()) == ("Pilot 3", "Submitted in **August**.")

@@ -9,18 +9,17 @@ from ...loading import failure, load, only, write
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
 
-def test_a_document_has_headings_paragraphs_lists_code_and_tables(tmp_path):
+def test_a_document_has_headings_paragraphs_lists_and_code(tmp_path):
     document = only(write(tmp_path / "a.xml", (
         '<?xml version="1.0"?><!DOCTYPE book SYSTEM "x.dtd" [<!ENTITY who "Ida Lang">]><!-- hidden -->'
         '<book xmlns="urn:d" version="5"><info><title>The Alder site</title><year>2011</year></info>'
         '<chapter id="c1"><title>Bells &mdash; all</title><para>They <b class="x">ring</b>\n twice &amp; stop.</para>'
         "<section><title>Doors</title><list><listitem><para>red</para></listitem><listitem>by &who;</listitem></list>"
-        "<programlisting>open\n  shut</programlisting><table><thead><row><entry>Door</entry><entry>Cost</entry></row>"
-        "</thead><row><entry>Red</entry><entry>12 EUR</entry></row></table></section></chapter></book>")))
+        "<programlisting>open\n  shut</programlisting></section></chapter></book>")))
     assert document.title == "The Alder site"
     assert document.text == (
         "info:\n| title: The Alder site | year: 2011 |\n\n# Bells — all\n\nThey ring twice & stop.\n\n## Doors\n\n"
-        "- red\n- by Ida Lang\n\n```\nopen\n  shut\n```\n\n| Door: Red | Cost: 12 EUR |")
+        "- red\n- by Ida Lang\n\n```\nopen\n  shut\n```")
 
 
 def test_records_are_rows(tmp_path):
@@ -75,12 +74,6 @@ def test_an_object_is_a_row_and_its_lists_of_objects_are_tables(tmp_path):
         {"name": "Alder", "doors": 4, "rooms": [{"room": "Hall", "size": 30}, {"room": "Loft", "size": 9}]})))
     assert document.text == ("| name: Alder | doors: 4 |\n\n## rooms\n\n"
                              "| room: Hall | size: 30 |\n| room: Loft | size: 9 |")
-
-
-def test_ndjson_with_texts_is_many_documents(tmp_path):
-    documents, failures = load(write(tmp_path / "a.ndjson", '{"name": "one"}\n{"text": "two"}\n{"text": "three"}\n'))
-    assert [document.text for document in documents] == ["two", "three"]
-    assert [found.reason for found in failures] == ["line 1: no `text`, only `name`: add it"]
 
 
 def test_a_line_that_is_no_object_is_a_failure_of_its_own(tmp_path):
