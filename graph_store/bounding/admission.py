@@ -94,7 +94,8 @@ class _Bounding:
             self._reject("malformed", item)
         repaired = sorted(kind for kind, _ in self._repairs)
         return BoundedExtraction(
-            mentions=tuple(self._mention(key) for key in sorted(self._mentioned)),
+            mentions=tuple(EntityMention(name=self._ends[key].name, type=self._types[key].name,
+                                         span=self._ends[key].span) for key in sorted(self._mentioned)),
             facts=tuple(self._facts[key] for key in sorted(self._facts)),
             attributes=tuple(self._attributes[key] for key in sorted(self._attributes)),
             rejections=tuple(sorted(self._rejections, key=Rejection.model_dump_json)),
@@ -396,10 +397,6 @@ class _Bounding:
         repair = self._types[key].repair
         if repair:
             self._repairs.add((repair, key))
-
-    def _mention(self, key: str) -> EntityMention:
-        end = self._ends[key]
-        return EntityMention(name=end.name, type=self._types[key].name, span=end.span)
 
 
 def _find_words(part: tuple[str, ...], words: tuple[str, ...], begin: int) -> int:

@@ -86,28 +86,19 @@ class TypeWishes:
         """By entity: each of its facts, with the types that the fact allows."""
 
     def read(self, extraction: Extraction, find_end: Callable[[str], TypedEnd | None]) -> None:
-        """Note the types that all facts of an extraction require.
-
-        Args:
-            extraction: the extraction.
-            find_end: returns the entity that a name refers to, or None.
-        """
+        """Note the types that all facts of an extraction require; `find_end` returns the entity of a name, or None."""
         for triple in extraction.triples:
             relation = self._bounds.find("relation", triple.relation)
             head, tail = find_end(triple.head), find_end(triple.tail)
             if relation and head and tail and head != tail:
-                self.wish_ends(*((tail, relation.name, head) if relation.backward else (head, relation.name, tail)))
+                self._wish_ends(*((tail, relation.name, head) if relation.backward else (head, relation.name, tail)))
         for attribute in extraction.attributes:
             known, owner = self._bounds.find("attribute", attribute.attribute), find_end(attribute.entity)
             element = self._schema.attribute_type(known.name) if known else None
             if element and owner and owner.type is None:
-                self.wish(owner.key, element.owners, (element.name, canonical_name(attribute.value)))
+                self._wishes[owner.key].add(((element.name, canonical_name(attribute.value)), element.owners))
 
-    def wish(self, entity: str, allowed: tuple[str, ...], fact: Hashable) -> None:
-        """Note that a fact requires its entity to have one of the allowed types; the same fact counts once."""
-        self._wishes[entity].add((fact, allowed))
-
-    def wish_ends(self, head: TypedEnd, relation: str, tail: TypedEnd) -> None:
+    def _wish_ends(self, head: TypedEnd, relation: str, tail: TypedEnd) -> None:
         """Note the types that a triple requires of each of its ends that has no type yet.
 
         A head is required to be in the relation's domain, a tail in its range. If the other end has a type that fits
@@ -119,7 +110,8 @@ class TypeWishes:
             if end.type is None:
                 is_reversed = (other_end.type is not None and not self._schema.is_a(other_end.type, other_side)
                                and self._schema.is_a(other_end.type, side))
-                self.wish(end.key, other_side if is_reversed else side, (head.key, relation, tail.key))
+                fact = (head.key, relation, tail.key)
+                self._wishes[end.key].add((fact, other_side if is_reversed else side))
 
     def infer(self) -> Iterator[tuple[str, str]]:
         """Yield each entity with the type that most of its facts allow; of equals, the first in the schema.

@@ -26,9 +26,7 @@ from ...text.times import LONGEST, read_time, split_qualifiers
 from .words import (
     ASIDE,
     JoinedWords,
-    cjk_runs,
     fold_text,
-    inflections,
     is_cjk,
     join_words,
     singular,
@@ -40,6 +38,8 @@ from .words import (
 )
 
 _ARTICLES = frozenset({"the", "a", "an"})
+_BARE = _ARTICLES | {"s"}
+"""Words without which names and values are compared: articles, and the "s" of a possessive."""
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Small words of a time. The text may have other small words in their place, or none."""
 _YEAR_DIGITS = 4
@@ -54,8 +54,6 @@ _MOST_CONTENT = 15
 """Maximum number of content words of a name whose words need not follow each other in the source."""
 _SHORTEST_CONTRACTION, _LONGEST_RATIO = 4, 2
 """A value of at least 4 words may leave out words of the source, whose stretch has at most twice as many words."""
-_SHORTEST_PIECE = 2
-"""Minimum number of characters of each piece from which a Chinese name may be composed."""
 _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
 _CONDITION = re.compile(r"(?:on|in|at|for|if|under|during|when|with|within|per|by|until|after|before|unless|only)\b|"
                         "在|于|若|如|当|按|经|仅", re.IGNORECASE)
@@ -107,14 +105,12 @@ class SourceText:
     def ground(self, name: str) -> Grounded | None:
         """Return where the source has a name, or None.
 
-        The source has a name if the name's words follow each other in the text or in a title above it. The source may
-        differ in these ways:
-        - The last word is in the plural instead of the singular, or the reverse.
-        - Articles, or a parenthesis at the name's end, are missing.
-        - Something in brackets stands between the words.
-        - A country is named by its people ("Japanese").
-        - A date is spelled differently, or is less precise.
-        - The words do not follow each other (see `_is_composed`).
+        The source has a name in one of these ways:
+        1. The text has its words one after the other, perhaps without its article or the parenthesis at its end.
+        2. The same without regard to articles, plurals and what stands in brackets.
+        3. A title above the text has its words.
+        4. The text names a country by its people ("Japanese"), or spells a date differently or less precisely.
+        5. Its words are scattered over the text and the titles above it (see `_is_composed`).
         """
         tokens = words(canonical_name(name))
         if not tokens:  # the name has only signs
@@ -126,65 +122,49 @@ class SourceText:
             place = self._words.find(join_words(variant))
             if place:
                 return self._in_its_words(name, self._span(*place))
-        for variant in variants:
-            for inflected in self._inflect(variant):
-                place = self._words.find(inflected)
-                if place:
-                    return Grounded(name.strip(), self._span(*place))
-        place = self._plain_words.find(join_words([word for word in tokens if word not in _ARTICLES]))
-        if place:
+        bare = [_bare(variant) for variant in variants]
+        if place := next(filter(None, map(self._bare_words.find, bare)), None):
             return Grounded(name.strip(), self._span(*place))
-        wanted = [join_words(variant) for variant in variants]
-        if self.text and any(title.find(joined) for title in self._title_words for joined in wanted):
+        if self._is_in_title(bare):
             return Grounded(name.strip(), self.sentence(name))
-        return self._ground_by_meaning(name, tokens)
-
-    def _ground_by_meaning(self, name: str, tokens: Sequence[str]) -> Grounded | None:
-        """Return where the source has a country's people, a date in another spelling, or a name's scattered words."""
-        people = next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None)
-        if people is not None:
+        if people := next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None):
             return Grounded(name.strip(), people)
         if parse_date(name):
             return self.ground_value(name, "date")
         return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
 
+    def _is_in_title(self, bare: Sequence[str]) -> bool:
+        """Return True if a title above the text has one of some names' bare words."""
+        return bool(self.text) and any(title.find(wanted) for title in self._bare_titles for wanted in bare)
+
     def _is_composed(self, tokens: Sequence[str]) -> bool:
-        """Return True if a name can be composed of words scattered over the text and the titles above it."""
+        """Return True if a name can be composed of words scattered over the text and the titles above it.
+
+        One of them must be in a title and one must be a number or uncapitalised; a Chinese character counts with the
+        one before or after it.
+        """
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
         if any(map(is_cjk, content)):
-            has_piece_above = any(first + second in self._folded_above for first, second in pairwise(content))
-            return has_piece_above and all(map(self._is_pieced, cjk_runs(content)))
-        forms = [{word, f"{word}s", *inflections(word)} for word in content]
-        words_above = {word for title in self._titles for word in words(title)}
-        return (all(map(self._all_words.intersection, forms)) and any(map(words_above.intersection, forms))
-                and any(map(self._common_words.intersection, forms)))
-
-    def _is_pieced(self, run: str) -> bool:
-        """Return True if a run of characters can be cut into pieces that are all in the text or in a title."""
-        cuts = {0}  # the offsets up to which the run can be cut into such pieces
-        for end in range(1, len(run) + 1):
-            if any(start in cuts and run[start:end] in self._folded for start in range(end - _SHORTEST_PIECE + 1)):
-                cuts.add(end)
-        return len(run) in cuts
+            return self._is_in_pairs(content, self._folded) and any(
+                first + second in self._folded_above for first, second in pairwise(content))
+        singulars = {singular(word) for word in content}
+        above = {singular(word) for title in self._titles for word in words(title)}
+        all_words = above | {singular(word) for word, _, _ in self._places}
+        common = {singular(word) for text in (self.text, *self._titles) for word in written_words(text)
+                  if word.islower() or word[0].isdigit()}
+        return singulars <= all_words and not singulars.isdisjoint(above) and not singulars.isdisjoint(common)
 
     @staticmethod
-    def _inflect(tokens: list[str]) -> Iterator[str]:
-        """Yield a name, its words joined, with its last word in the plural or singular, or without a possessive "s"."""
-        if len(tokens) > 1 and tokens[-1] == "s":
-            yield join_words(tokens[:-1])
-        for last in inflections(tokens[-1]):
-            yield join_words([*tokens[:-1], last])
+    def _is_in_pairs(content: Sequence[str], text: str) -> bool:
+        """Return True if a text has each word together with the one before or after it, or a longer word alone."""
+        padded = ["\n", *content, "\n"]
+        return all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
+                   for before, word, after in zip(padded, content, padded[2:], strict=False))
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
-        """Return where the source has a value, in any spelling, or None.
-
-        Args:
-            value: the extracted value.
-            kind: the kind of value, such as "number".
-            unit: the unit of a number that does not state one.
-        """
+        """Return where the source has a value, in any spelling, or None; a number without a unit has `unit`."""
         normal = parse_value(value, kind, unit)
         exact = self.verbatim(value)
         place = exact or self.find(value)
@@ -206,16 +186,13 @@ class SourceText:
 
     def _ground_text(self, value: str) -> Grounded | None:
         """Return where the source has a textual value, or None."""
-        tokens = [singular(word) for word in words(value) if word not in _ARTICLES]
-        wanted = join_words(tokens)
-        if place := self._singular_words.find(wanted):
+        tokens = words(value)
+        wanted = _bare(tokens)
+        if place := self._bare_words.find(wanted):
             return Grounded(value.strip(), self._span(*place))
-        if len(tokens) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(words(value))):
+        if len(tokens) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(tokens)):
             return Grounded(without_markup(stretch.quote), stretch, quoted=True)
-        titles = (JoinedWords([(singular(word), start, end) for word, start, end in word_places(title)])
-                  for title in self._titles)
-        is_in_title = bool(self.text) and any(title.find(wanted) for title in titles)
-        return Grounded(value.strip(), self.sentence(value)) if is_in_title else None
+        return Grounded(value.strip(), self.sentence(value)) if self._is_in_title([wanted]) else None
 
     def best_spelling(self, names: Iterable[str]) -> str:
         """Choose among spellings of a name: prefer one that is in the text, then closed brackets, then the shortest."""
@@ -240,11 +217,7 @@ class SourceText:
     def support(self, evidence: str, *hints: str) -> Span:
         """Return the words that support a fact: the sentence of its evidence that shares most words with the hints.
 
-        If the text does not contain the evidence, it is the sentence of the text that shares most words with the hints.
-
-        Args:
-            evidence: the words that a reasoner quoted for the fact; may be "".
-            hints: the parts of the fact, such as the names of its ends.
+        If the text lacks the evidence, which a reasoner quoted, it is such a sentence of the whole text.
         """
         place = self.find(evidence) if evidence else None
         if place is None:
@@ -256,8 +229,6 @@ class SourceText:
     def ground_time(self, extracted_time: str) -> str:
         """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
 
-        The text has either the extracted words, or a stretch that contains these among others and states the same
-        time: "is planned to open in 2027" for "planned for 2027". The shortest such stretch is returned.
         Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ". A value that consists
         of headings ("A > B") is looked for heading by heading.
         """
@@ -274,7 +245,11 @@ class SourceText:
         return self.find(value) is not None or self._ground_text(value) is not None
 
     def _ground_when(self, when: str) -> str:
-        """Return the text's shortest words for a time without qualifiers; "" if it does not state this time."""
+        """Return the text's shortest words for a time without qualifiers; "" if it does not state this time.
+
+        These are the extracted words, or a stretch that has them among others and states the same time: "is planned to
+        open in 2027" for "planned for 2027".
+        """
         time = read_time(when) if len(when) <= LONGEST else None
         if time is None:
             return ""
@@ -359,29 +334,12 @@ class SourceText:
         return JoinedWords(self._places)
 
     @cached_property
-    def _plain_words(self) -> JoinedWords:
-        """The text's words without articles and asides."""
-        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)  # spaces, so that offsets stay
-        places = self._places if bare == self.text else word_places(bare)
-        return JoinedWords([place for place in places if place[0] not in _ARTICLES])
+    def _bare_words(self) -> JoinedWords:
+        return _bare_places(self.text)
 
     @cached_property
-    def _singular_words(self) -> JoinedWords:
-        """The text's words without articles, asides and plurals."""
-        bare = _ASIDES.sub(lambda aside: " " * len(aside[0]), self.text)  # spaces, so that offsets stay
-        return JoinedWords([(singular(word), start, end) for word, start, end in word_places(bare)
-                       if word not in _ARTICLES])
-
-    @cached_property
-    def _all_words(self) -> frozenset[str]:
-        """The words of the text and of the titles above it."""
-        return frozenset(word for text in (self.text, *self._titles) for word in words(text))
-
-    @cached_property
-    def _common_words(self) -> frozenset[str]:
-        """The numbers and uncapitalised words of the text and of the titles above it."""
-        return frozenset(word for text in (self.text, *self._titles) for word in written_words(text)
-                         if word.islower() or word[0].isdigit())
+    def _bare_titles(self) -> list[JoinedWords]:
+        return [_bare_places(title) for title in self._titles]
 
     @cached_property
     def _folded_above(self) -> str:
@@ -393,12 +351,20 @@ class SourceText:
         """The text and the titles above it, folded."""
         return f"{fold_text(self.text)[0]}\n{self._folded_above}"
 
-    @cached_property
-    def _title_words(self) -> list[JoinedWords]:
-        return [JoinedWords(word_places(title)) for title in self._titles]
-
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])
+
+
+def _bare(tokens: Iterable[str]) -> str:
+    """Return words in the singular and joined, without articles and the "s" of a possessive."""
+    return join_words([singular(word) for word in tokens if word not in _BARE])
+
+
+def _bare_places(text: str) -> JoinedWords:
+    """Return a text's words in the singular, without articles and what stands in brackets."""
+    without_asides = _ASIDES.sub(lambda aside: " " * len(aside[0]), text)  # spaces, so that offsets stay
+    return JoinedWords([(singular(word), start, end) for word, start, end in word_places(without_asides)
+                        if word not in _BARE])
 
 
 def _is_unbalanced(name: str) -> bool:

@@ -34,8 +34,7 @@ class Bounds:
 
     Args:
         schema: the schema in force.
-        similar: compares labels with the schema's by embedding; without it, only inflected forms of a
-            name are recognised.
+        similar: compares labels with the schema's by embedding; None recognises only inflected forms of a name.
         types: the types that people assigned to entities.
     """
 
@@ -89,8 +88,11 @@ class Bounds:
             return Known(name) if name else None
         if not any(character.isalnum() for character in key):
             return None
-        return (self._find_inflected(kind, key) or (self._find_lifted_type(key) if kind == "entity_type" else None)
-                or self._find_similar(kind, key))
+        found = self._find_inflected(kind, key) or (self._find_lifted_type(key) if kind == "entity_type" else None)
+        if found or not self._similar:
+            return found
+        name = self._similar.duplicate_of(kind, key)
+        return Known(name, "mapped_label", one_way=kind == "relation") if name else None
 
     def _find_inflected(self, kind: ElementKind, key: str) -> Known | None:
         """Return the only element with a label of the same stems, or None."""
@@ -111,11 +113,6 @@ class Bounds:
             if len(with_same_stems) == 1:
                 return Known(min(with_same_stems), "lifted_type")
         return None
-
-    def _find_similar(self, kind: ElementKind, key: str) -> Known | None:
-        """Return the element that a label is a near-duplicate of by its embedding, or None."""
-        name = self._similar.duplicate_of(kind, key) if self._similar else None
-        return Known(name, "mapped_label", one_way=kind == "relation") if name else None
 
     @cached_property
     def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
@@ -161,12 +158,6 @@ class Bounds:
 
         A fact is stored with its ends exchanged under an inverse that the schema lists first, or if its relation is
         symmetric and its ends are not sorted.
-
-        Args:
-            relation: the fact's relation.
-            head_type: the type of its head.
-            tail_type: the type of its tail.
-            is_sorted: True if its ends are in the order in which a symmetric relation stores them.
         """
         element, inverse = self.schema.relation_type(relation), self.first_of_pair(relation)
         if inverse and self.schema.fits(tail_type, inverse, head_type):
@@ -188,8 +179,7 @@ class Bounds:
     def meaning(self, kind: LabelKind, label: str) -> Hashable:
         """Return everything in the schema on which the bounding of a label depends.
 
-        The result serves to compare two schemas. If it is equal in both for all labels of an extraction
-        (`extracted_labels`), both schemas bound the extraction to the same result.
+        If it is equal in two schemas for all labels of an extraction, both bound the extraction to the same result.
         """
         if kind == "name":
             return self.is_type_name(label)

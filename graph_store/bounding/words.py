@@ -8,7 +8,7 @@ does it matter where a word is cut ("hip-hop", "hip hop"). The words must follow
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 
@@ -123,25 +123,13 @@ def join_words(tokens: list[str]) -> str:
     return joined if joined.isalpha() else "".join(_glue(tokens))
 
 
-def inflections(word: str) -> Iterator[str]:
-    """Yield the plurals and singulars that a word of at least four English letters may have; some are no words."""
-    if _INFLECTABLE.fullmatch(word):
-        yield from (f"{word}s", f"{word}es")
-        if word.endswith("y"):
-            yield f"{word[:-1]}ies"
-        if word.endswith("ies"):
-            yield f"{word[:-3]}y"
-        if word.endswith("s") and not word.endswith("ss"):
-            yield word[:-1]
-        if word.endswith("es"):
-            yield word[:-2]
-
-
 def singular(word: str) -> str:
     """Return a word of at least four English letters without the ending of a plural; others are unchanged."""
     if not _INFLECTABLE.fullmatch(word) or not word.endswith("s") or word.endswith("ss"):
         return word
-    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(("ches", "shes", "sses", "xes")) else word[:-1]
 
 
 def written_words(text: str) -> list[str]:
@@ -152,17 +140,6 @@ def written_words(text: str) -> list[str]:
 def is_cjk(text: str) -> bool:
     """Return True if a text begins with a Chinese, Japanese or Korean character."""
     return _CJK_WORD.match(text) is not None
-
-
-def cjk_runs(tokens: Sequence[str]) -> list[str]:
-    """Join the adjacent CJK characters of a name into runs; a word next to such a character joins its run, too."""
-    runs: list[str] = []
-    for token in tokens:
-        if runs and (is_cjk(token) or is_cjk(runs[-1][-1])):
-            runs[-1] += token
-        else:
-            runs.append(token)
-    return runs
 
 
 def without_aside(name: str) -> str:
