@@ -1,14 +1,14 @@
-"""Read and write schema files: Banyan's own form, and reading two others, in JSON and in YAML."""
+"""Read and write schema files in JSON and YAML, in Banyan's own form; read Text2KGBench's ontologies, too."""
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from ..graph_schema import (
@@ -38,7 +38,6 @@ MAX_SCHEMA_BYTES = 10 * 1024 * 1024
 _Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_ELEMENT_NAME)]
 SchemaFormat = Literal["json", "yaml"]
 _WIDTH = 120
-_INDENT = 2
 _SEPARATOR = re.compile("[\x85\u2028\u2029]")
 
 
@@ -69,8 +68,8 @@ def load_schema(name_or_path: str) -> GraphSchema:
 def parse_schema(text: str, where: str) -> GraphSchema:
     """Parse a schema: YAML if `where` ends in .yaml or .yml, else JSON.
 
-    The fields show the form. A Text2KGBench ontology has `concepts`; the plain form has `Nodes`, `Relations` or
-    `Attributes`. Anything else is Banyan's own form, in which an unknown field is an error.
+    A Text2KGBench ontology has the field `concepts`. Anything else is Banyan's own form, in which an unknown field is
+    an error.
 
     Args:
         text: the text.
@@ -90,9 +89,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
                           f"{', '.join(GraphSchema.model_fields)}, not {_shorten(data)}")
     try:
         if "concepts" in data:
-            return read_text2kgbench(data, Path(where).stem)
-        if {"Nodes", "Relations", "Attributes"} & set(data):
-            return read_plain(data, Path(where).stem)
+            return _read_text2kgbench(data, Path(where).stem)
         return GraphSchema.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
@@ -186,52 +183,34 @@ _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, ma
                   AfterValidator(_printable)]
 
 
-class _Foreign(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Concept(_Foreign):
+class _Concept(BaseModel):
     qid: str = ""
     label: _Name
 
 
-class _Relation(_Foreign):
+class _Relation(BaseModel):
     label: _Name
     domain: str = ""
     range: str = ""
 
 
-class _Ontology(_Foreign):
+class _Ontology(BaseModel):
     title: _Title = ""
     id: _Title = ""
     concepts: tuple[_Concept, ...]
     relations: tuple[_Relation, ...] = ()
 
 
-class _Plain(_Foreign):
-    name: _Title = ""
-    nodes: tuple[_Name, ...] = Field(default=(), alias="Nodes")
-    relations: tuple[_Name, ...] = Field(default=(), alias="Relations")
-    attributes: tuple[_Name, ...] = Field(default=(), alias="Attributes")
-
-
-def read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
+def _read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
     """Read a Text2KGBench ontology: `{title, id, concepts: [{qid, label}], relations: [{label, domain, range}]}`.
 
-    Concepts become entity types with their labels. Relations refer to concepts by their qids; a qid that two concepts
-    share refers to both, and an empty or unknown qid means any type. Relations with the same name become one relation
-    with all their domains and ranges. If some relation allows any type, the root type is added, so that entities of no
-    concept have a type, too.
-
-    Args:
-        data: the decoded file.
-        name: the name of the schema, if the ontology has neither title nor id.
-
-    Raises:
-        ValidationError: a field is missing or has another type.
+    Relations refer to concepts by their qids; a qid that two concepts share refers to both, and an empty or unknown qid
+    means any type. If some relation allows any type, the root type is added, so that entities of no concept have one.
     """
     ontology = _Ontology.model_validate(data)
-    labels = _distinct(concept.label for concept in ontology.concepts)
+    labels: dict[str, str] = {}  # the first spelling of each label, by its normalised form
+    for concept in ontology.concepts:
+        labels.setdefault(normalise(concept.label), concept.label)
     if normalise(ROOT_TYPE) in labels:  # a concept "entity", in any spelling, is the root type
         labels[normalise(ROOT_TYPE)] = ROOT_TYPE
     types: dict[str, set[str]] = {}
@@ -255,35 +234,11 @@ def _ends(types: set[str]) -> tuple[str, ...]:
     return (ANY,) if ANY in types else tuple(sorted(types))
 
 
-def read_plain(data: Mapping[str, Any], name: str) -> GraphSchema:
-    """Read the plain form, `{"Nodes": [...], "Relations": [...], "Attributes": [...]}`, which has names only.
-
-    Relations may go from any type to any type, any type may have any attribute, and values are text.
-
-    Raises:
-        ValidationError: a field has another type.
-    """
-    plain = _Plain.model_validate(data)
-    return GraphSchema(
-        name=plain.name or name,
-        entity_types=tuple(EntityType(name=label) for label in _distinct(plain.nodes).values()),
-        relation_types=tuple(RelationType(name=label) for label in _distinct(plain.relations).values()),
-        attribute_types=tuple(AttributeType(name=label) for label in _distinct(plain.attributes).values()))
-
-
-def _distinct(labels: Iterable[str]) -> dict[str, str]:
-    """Return labels without repetitions: the first spelling of each label, by its normalised form."""
-    spellings: dict[str, str] = {}
-    for label in labels:
-        spellings.setdefault(normalise(label), label)
-    return spellings
-
-
 def dump_schema(schema: GraphSchema, form: SchemaFormat = "json") -> str:
     """Return a schema as text with a line break at its end, without fields that have their default."""
     data = schema.model_dump(mode="json", exclude_defaults=True)
     if form == "json":
-        return _dump_json(data) + "\n"
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=_WIDTH)
 
 
@@ -295,17 +250,3 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(str, _Dumper.represent_str)
-
-
-def _dump_json(value: Any, depth: int = 0) -> str:
-    """Return a value as JSON with one schema element on each line; elements that are too long take several lines."""
-    flat = json.dumps(value, ensure_ascii=False)
-    fits_on_line = depth > _INDENT and depth + len(flat) < _WIDTH
-    if not value or not isinstance(value, dict | list) or fits_on_line:
-        return flat
-    inner = " " * (depth + _INDENT)
-    parts = [_dump_json(part, depth + _INDENT) for part in (value.values() if isinstance(value, dict) else value)]
-    if isinstance(value, dict):
-        parts = [f"{json.dumps(key, ensure_ascii=False)}: {part}" for key, part in zip(value, parts, strict=True)]
-    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
-    return f"{opening}\n{inner}" + f",\n{inner}".join(parts) + f"\n{' ' * depth}{closing}"

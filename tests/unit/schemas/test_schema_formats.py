@@ -147,7 +147,7 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     ('{"name": "x", "": 1, "": 2}', "'' occurs twice in one mapping: keep one of them"),
     ("", "line 1, column 1: not JSON: Expecting value"),
     ('{"name": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit"),
-    ('{"Nodes": ["a",\n["b"]]}', "Nodes.1: text is needed, not ['b']")])
+    ('{"concepts": [{"label": "a"},\n{"label": 7}]}', "concepts.1.label: text is needed, not 7")])
 def test_errors_in_json_name_file_element_and_field(text, message):
     with pytest.raises(SchemaError) as raised:
         parse_schema(text, "my.json")
