@@ -16,10 +16,8 @@ class PrintedWorks:
     def __init__(self, folder: Path, *, active: bool = True) -> None:
         """Use a folder for the copies; it is created with the first one.
 
-        Args:
-            folder: the folder.
-            active: False if several machines share the ledger. Then no copies are stored, because a document that is
-                deleted on one machine would leave its copy on the others.
+        With `active` False no copies are stored, because several machines share the ledger: a document that is deleted
+        on one would leave its copy on the others.
         """
         self._folder = folder
         self._active = active
@@ -27,12 +25,7 @@ class PrintedWorks:
     def keep(self, document: Document) -> None:
         """Copy the PDF file from which a document was just read; if there is none, remove the copy of an earlier one.
 
-        Args:
-            document: a document that was just read, or one that was given as text and has no file. Its source must not
-                come from a client, who could name any file of this machine.
-
-        Raises:
-            OSError: the disk is full or not writable.
+        The document's source must not come from a client, who could name any file of this machine.
         """
         source = Path(document.source)
         if not self._active or not document.pages or source.suffix.lower() != _ENDING or not source.is_file():

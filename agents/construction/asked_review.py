@@ -27,12 +27,8 @@ def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
                decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
     """Interrupt the run and ask a person about candidates, again and again until an answer can be applied.
 
-    Args:
-        knowledge_base: the name of the knowledge base.
-        candidates: the candidates to decide on.
-        decide: applies decisions; it gets them and the name of the person. It raises DecisionError if it cannot.
-        question: what the person is asked; "" asks which candidates may join the schema.
-        who: the name of the client that resumes the run; it is used if an answer names no person.
+    `decide` applies decisions and gets the name of the person; it raises DecisionError if it cannot. `question` is what
+    the person is asked; "" asks which candidates may join the schema. `who` is the client that resumes the run.
     """
     error = ""
     while True:
@@ -81,16 +77,10 @@ def _summary(candidate: Candidate) -> str:
 
 
 def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> bool:
-    """Propose a schema from the documents and put it in force as version 1.
+    """Propose a schema from the documents and put it in force as version 1, after a person's review if `review`.
 
     The schema is stored only when it is complete. If the build is interrupted before, the next build proposes the same
     schema again without new calls, because the model's answers are cached.
-
-    Args:
-        kb: a knowledge base without a schema.
-        writer: asks the model.
-        review: interrupt the run and let a person decide on the proposal.
-        who: the name of the client that resumes the run.
 
     Returns:
         False if the documents have no text yet; the knowledge base then still has no schema.

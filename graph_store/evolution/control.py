@@ -105,13 +105,8 @@ class SchemaControl:
     def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
         """Replace a chunk's extraction, and the facts admitted from it, in one transaction.
 
-        May run at the same time as `write` in another thread.
-
-        Args:
-            chunk_id: the chunk.
-            fingerprint: the fingerprint of the reasoner that made the extraction.
-            extraction: the new extraction.
-            call: identifies the model call, if it read chunks of several documents.
+        `call` identifies the model call, if it read chunks of several documents. May run at the same time as `write` in
+        another thread.
         """
         bounded = list(self._bound_by_both(self._documents.chunks([chunk_id]), {chunk_id: extraction}))
         with self._db.transaction():
@@ -212,11 +207,9 @@ class SchemaControl:
     def keep_same(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
         """Store a model's verdicts on which candidates mean the same as an element or another candidate.
 
-        Args:
-            compared: the candidates that the model compared.
-            same: for some candidates, given by their number from 1, the name that means the same. A name is ignored in
-                three cases: no element and no candidate has it, it is the candidate's own name, or its words say the
-                opposite of the candidate's label (`are_opposed`).
+        `same` gives, for some candidates by their number from 1, the name that means the same. It is ignored if no
+        element and no candidate has it, if it is the candidate's own, or if its words say the opposite of the
+        candidate's (`are_opposed`).
         """
         known = known_labels(self._history.current())
         labels_by_name = {(kind, label): label for kind, label in known} | {

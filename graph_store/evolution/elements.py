@@ -1,7 +1,7 @@
 """Change a schema with pure functions: add, rename, merge, remove, edit and replace elements.
 
 If an element is renamed or merged into another, its names become aliases. Facts extracted under these names therefore
-stay admitted, without a model call.
+stay admitted, without a model call. What cannot be done raises DecisionError, which names the element and the fix.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -53,16 +53,10 @@ def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
 
 
 def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
-    """Return the element that a candidate would become, or by which it would widen an existing element.
+    """Return the element that a candidate would become, or by which it would widen an existing element of a schema.
 
-    Args:
-        candidate: the candidate, with observed types of domain and range.
-        schema: the schema that gets the element. Types that it lacks are dropped. If no types are left, the domain or
-            range is that of the widened element; for a new element it allows any type.
-        name: the name of a new element; "" for the candidate's name, in the style of schema names.
-
-    Raises:
-        DecisionError: the name cannot name an element.
+    Observed types that the schema lacks are dropped. If none are left, the domain or range is that of the widened
+    element; for a new element it allows any type. `name` is the name of a new element; "" takes the candidate's.
     """
     is_type = candidate.kind == "entity_type"
     schema_style_name = candidate.name.title().replace(" ", "") if is_type else candidate.name.replace(" ", "_")
@@ -93,11 +87,7 @@ def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> Sch
 
 
 def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
-    """Return the schema with an element added; if one of this name exists, the two are joined.
-
-    Raises:
-        DecisionError: the schema lacks a type of its domain, range or owners.
-    """
+    """Return the schema with an element added; if one of this name exists, the two are joined."""
     existing = find_element(schema, kind, element.name)
     if existing is None:
         return _with_elements(schema, kind, (*schema.elements(kind), element))
@@ -105,11 +95,7 @@ def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
 
 
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
-    """Build an element from its fields, as in schema files.
-
-    Raises:
-        DecisionError: the fields are not valid for the kind.
-    """
+    """Build an element from its fields, as in schema files."""
     try:
         return _CLASSES[kind].model_validate({**fields, "name": name})
     except ValidationError as error:
@@ -129,11 +115,7 @@ def put(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
 
 
 def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> GraphSchema:
-    """Return the schema with an element renamed; the old name becomes an alias.
-
-    Raises:
-        DecisionError: there is no such element, or the new name is invalid or another element's.
-    """
+    """Return the schema with an element renamed; the old name becomes an alias."""
     old, new_name = _require(schema, kind, name), new_name.strip()
     other = find_element(schema, kind, new_name)
     if other is not None and other.name != old.name:
@@ -147,11 +129,7 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
 
 
 def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> GraphSchema:
-    """Return the schema with one element merged into another, which takes its labels and types.
-
-    Raises:
-        DecisionError: there is no such element, or both are the same.
-    """
+    """Return the schema with one element merged into another, which takes its labels and types."""
     element, target = _require(schema, kind, name), _require(schema, kind, into)
     if element.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
@@ -160,11 +138,7 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
-    """Return the schema without an element; a type with a parent is merged into the parent.
-
-    Raises:
-        DecisionError: there is no such element, or a relation or attribute would lose all its types.
-    """
+    """Return the schema without an element; a type with a parent is merged into the parent."""
     element = _require(schema, kind, name)
     parent = element.parent if isinstance(element, EntityType) else None
     if parent is not None:
@@ -173,34 +147,20 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
-    """Return the schema without an element; what refers to a type with a parent then refers to the parent.
-
-    The names of such a type do not become aliases of the parent, unlike those of one removed by `remove`.
-
-    Raises:
-        DecisionError: there is no such element, or a relation or attribute would lose all its types.
-    """
+    """Return the schema without an element, whose names do not become aliases of its parent (see `remove`)."""
     element = _require(schema, kind, name)
     parent = element.parent if isinstance(element, EntityType) else None
     return _without(schema, kind, element.name, (parent,) if parent else ())
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
-    """Return the schema with an element's domain (an attribute's owners) and range changed.
-
-    Raises:
-        DecisionError: the element has no such bounds, or a type is not in the schema.
-    """
+    """Return the schema with an element's domain (an attribute's owners) and range changed."""
     old = _require(schema, kind, name)
     return replace_element(schema, kind, old, with_bounds(old, domain, range_))
 
 
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
-    """Return the element with the given domain (an attribute's owners) and range; None leaves one unchanged.
-
-    Raises:
-        DecisionError: an element of its kind has no such bounds.
-    """
+    """Return the element with the given domain (an attribute's owners) and range; None leaves one unchanged."""
     update: dict[str, Any] = {}
     if isinstance(element, RelationType):
         update = {"domain": domain, "range": range_}
@@ -309,11 +269,7 @@ def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) 
 
 
 def replace_element(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
-    """Return the schema with one element in place of another.
-
-    Raises:
-        DecisionError: the result is not a valid schema.
-    """
+    """Return the schema with one element in place of another."""
     return _with_elements(schema, kind, (new if e.name == old.name else e for e in schema.elements(kind)))
 
 
@@ -322,11 +278,7 @@ def _with_elements(schema: GraphSchema, kind: ElementKind, changed: Iterable[Sch
 
 
 def validate(schema: GraphSchema) -> GraphSchema:
-    """Return a validated copy of a schema.
-
-    Raises:
-        DecisionError: the schema is inconsistent; names the element and the fix.
-    """
+    """Return a validated copy of a schema."""
     try:
         return GraphSchema.model_validate(schema.model_dump())
     except ValidationError as error:
@@ -338,9 +290,6 @@ def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
 
     Elements that only the first has are rejected. Elements that are new or changed in the second are defined. Rejecting
     a type with a parent merges it into the parent (see `remove`), so its name stays as an alias.
-
-    Raises:
-        DecisionError: one of the schemas is open.
     """
     if before.open or after.open:
         raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "

@@ -43,10 +43,8 @@ def without_unused_proposals(base: GraphSchema, versions: Sequence[SchemaVersion
                              used: Collection[Label]) -> GraphSchema:
     """Return a base schema without the elements that a model proposed and no document uses.
 
-    Args:
-        base: the base schema, without the elements that grew.
-        versions: the schema's history. The first version was proposed by a model and reviewed by no person.
-        used: the kind and key of every label that the documents use.
+    `versions` is the schema's history, whose first version was proposed by a model and reviewed by no person. `used`
+    has the kind and key of every label that the documents use.
     """
     core = {(one.decision.kind, label_key(one.decision.name)) for one in versions[0].decisions
             if one.decision.why == CORE}
@@ -68,11 +66,7 @@ def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], docum
            ) -> tuple[SchemaVersion, GraphSchema]:
     """Return a version and its base without labels and words that only deleted documents had.
 
-    Args:
-        version: the version.
-        base: its base schema.
-        present: the kind and key of every label to keep.
-        documents: the ids of the documents that were not deleted.
+    `present` has the kind and key of every label to keep, `documents` the ids of the documents that were not deleted.
     """
     removed = (known_labels(version.graph_schema) | known_labels(base)) - present
     redacted = (_redact_decision(one, present, documents, is_automatic=version.who in _NOT_PEOPLE)

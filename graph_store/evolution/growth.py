@@ -37,12 +37,9 @@ class Thresholds:
 
 
 def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
-    """Return the base schema with all candidates added that meet the thresholds.
+    """Return the base schema with all candidates that meet the thresholds, and each of these with its evidence.
 
     Entity types are added first, because asks for relations and attributes count only if the schema has their types.
-
-    Returns:
-        The grown schema, and each accepted candidate with its evidence.
     """
     schema, decided = base, list[Decided]()
     asks = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
@@ -92,11 +89,7 @@ def _why(candidate: Candidate, thresholds: Thresholds) -> str:
 
 
 def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
-    """Return the candidates that a schema does not have yet, strongest support first, for a person to review.
-
-    Returns:
-        Candidates without examples, which `with_evidence` adds.
-    """
+    """Return the candidates that a schema does not have yet, strongest support first, without examples."""
     counts = [c for c in still_asked(schema, grounds.counts) if (c.kind, c.label) not in grounds.declined]
     candidates = collect(unify(counts, grounds.same, schema), schema, grounds.similar, support)
     return [c for c in candidates if (c.kind, label_key(c.name)) not in grounds.declined]
@@ -144,10 +137,7 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
         schema: the schema in force: `base` with the elements that grew automatically.
         grounds: the evidence for candidates.
         support: the minimum number of documents that must show a pair of types for it to count as observed.
-        decisions: the decisions.
-
-    Raises:
-        DecisionError: a decision names no candidate or element, or cannot be carried out.
+        decisions: the decisions; one that names nothing or cannot be carried out raises DecisionError.
     """
     outcome = SchemaOutcome(base, schema)
     rejections = [d for d in decisions if d.verdict == "reject"]
@@ -161,11 +151,7 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
 
 
 def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple[GraphSchema, tuple[Decided, ...]]:
-    """Return a proposed schema after a person's decisions on its elements, and the decisions as recorded.
-
-    Raises:
-        DecisionError: a decision names no element, or cannot be carried out.
-    """
+    """Return a proposed schema after a person's decisions on its elements, and the decisions as recorded."""
     outcome = SchemaOutcome(base=schema, schema=schema)  # a proposal: nothing has grown
     for decision in sorted(decisions, key=_order):
         outcome = _carry_out(outcome, decision, candidate=None)

@@ -98,7 +98,7 @@ def _pair(count: AskCount) -> tuple[str, str]:
 
 def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabels, support: int, *,
             supported: bool = False) -> list[Candidate]:
-    """Return the candidates that asks add up to, strongest support first.
+    """Return the candidates that asks add up to, strongest support first, without examples (see `with_evidence`).
 
     Asks for near-duplicate labels make one candidate. If one of the labels is a known element's, the candidate widens
     that element: it adds labels that mean the same, and types between which the element is often stated.
@@ -109,9 +109,6 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
         similar: tells which labels are near-duplicates.
         support: the minimum number of documents that must show a pair of types for it to count as observed.
         supported: use only asks between observed pairs of types, as automatic growth does.
-
-    Returns:
-        Candidates without examples (see `with_evidence`).
     """
     by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
     for count in counts:
@@ -164,12 +161,6 @@ def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], Sam
 
     An ask whose label changes keeps the original one in `said`. If the original states the relation from tail to head,
     its types are exchanged. If the shared label is a known element's, the ask counts with full confidence.
-
-    Args:
-        counts: the asks.
-        same: a model's verdicts on which labels mean the same. Without a verdict on it, "acquired by" means "acquired"
-            from tail to head.
-        known: the schema.
     """
     counts = list(counts)
     shared_labels = _shared_labels(counts, same, known)
@@ -233,12 +224,7 @@ def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Can
 
 
 def with_schema_types(counts: Iterable[AskCount], find_type: Callable[[str], str | None]) -> list[AskCount]:
-    """Return the asks with the schema's names for their types.
-
-    Args:
-        counts: the asks.
-        find_type: returns the schema's name for a type, or None if the schema lacks it. The ask then has "".
-    """
+    """Return the asks with the schema's names for their types; "" for types that `find_type` does not know."""
     renamed = []
     for count in counts:
         # The object type of an attribute is a kind of value, which needs no name.

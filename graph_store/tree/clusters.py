@@ -38,9 +38,6 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
         per_cluster: beta, the number of entities in a cluster.
         most: eta, the maximum number of clusters of one run of K-means.
         largest: the maximum number of entities in a cluster; larger clusters are cut.
-
-    Returns:
-        The cluster of each entity, shape (n,), numbered without gaps in order of first member.
     """
     # Several runs give better clusters, but take several times as long.
     labels = _apply_k_means(representations, per_cluster, most, repeated=len(representations) <= EXACT_UP_TO)

@@ -86,17 +86,8 @@ def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weig
          max_members: int) -> tuple[Labels, int]:
     """Move each chosen entity to the community within reach that it fits best, if that has room.
 
-    Do not choose all entities at once, or two might swap places for ever.
-
-    Args:
-        now: the entities and communities.
-        chosen: True for each chosen entity, shape (n,).
-        pairs: the adjacent communities (see `adjacent`).
-        semantic_weight: lambda of eq. 5.
-        max_members: the size that no community exceeds by a move.
-
-    Returns:
-        The new labels (a community may have lost all its members), and how many entities moved.
+    Do not choose all entities at once, or two might swap places for ever. Returns the new labels, by which a community
+    may have lost all its members, and how many entities moved.
     """
     k, rows = len(now.sizes), np.flatnonzero(chosen)
     each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
@@ -135,20 +126,10 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
 
 def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
           max_members: int) -> tuple[Labels, int]:
-    """Merge pairs of communities whose divergence is below epsilon (eq. 7).
+    """Merge pairs of adjacent communities whose divergence is below epsilon (eq. 7).
 
     The pairs with the least divergence merge first. A community merges at most once, and none gets more than
-    `max_members` members.
-
-    Args:
-        now: the entities and communities.
-        pairs: the adjacent communities (see `adjacent`).
-        semantic_weight: lambda of eq. 5.
-        below: epsilon.
-        max_members: the maximum size of a merged community.
-
-    Returns:
-        The new labels, numbered without gaps, and how many pairs merged.
+    `max_members` members. Returns the new labels, numbered without gaps, and how many pairs merged.
     """
     pairs = _deduplicate(np.sort(pairs, axis=1), len(now.sizes))
     pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]

@@ -59,16 +59,10 @@ class EntityFeatures:
         return shared, sparse.diags_array(to_itself)
 
     def links_to(self, groups: sparse.csr_array) -> sparse.csr_array:
-        """Add up the links of each entity to each group.
+        """Add up the links of each entity to each group, shape (n, k), without stored zeros.
 
-        A triple counts 1. A mention counts 1, too, divided equally among all entities that its passage mentions; the
-        part of the entity itself is left out.
-
-        Args:
-            groups: 1 for each member of a group, shape (n, k).
-
-        Returns:
-            Shape (n, k), without stored zeros.
+        `groups` has 1 for each member of a group, shape (n, k). A triple counts 1. A mention counts 1, too, divided
+        equally among all entities that its passage mentions; the part of the entity itself is left out.
         """
         shared, to_itself = self._shared_mentions
         by_passages = shared @ (self.mentions.T @ groups) - to_itself @ groups

@@ -27,13 +27,7 @@ class Perception:
     """
 
     def __init__(self, data: EntityFeatures, labels: Labels, communities: int = 0) -> None:
-        """Sum the features of each community's members.
-
-        Args:
-            data: n entities.
-            labels: the community of each, shape (n,).
-            communities: the minimum number of communities; some may have no members.
-        """
+        """Sum the features of each community's members; some of at least `communities` may have none."""
         self.labels = labels
         self.sizes = np.bincount(labels, minlength=communities)
         self.representations = data.representations
@@ -50,15 +44,9 @@ class Perception:
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
     def phi(self, entities: Labels, communities: Labels, semantic_weight: float) -> Scores:
-        """Compute phi = S_r + lambda S_s (eq. 5) of pairs of entity and community; see `overlap` and `cosine`.
+        """Compute phi = S_r + lambda S_s (eq. 5) of pairs of entity and community, rounded to `DECIMALS` digits.
 
-        Args:
-            entities: the entity of each pair.
-            communities: the community of each pair, sorted.
-            semantic_weight: lambda.
-
-        Returns:
-            Shape (pairs,), rounded to `DECIMALS` digits.
+        Pairs must be sorted by community. See `overlap` and `cosine`.
         """
         return np.asarray(np.round(self.overlap(entities, communities)
                                    + semantic_weight * self.cosine(entities, communities), DECIMALS), np.float32)

@@ -55,14 +55,8 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
                    sample: Sequence[str] = ()) -> EntityFeatures:
     """Compute the features of entities from their vectors, the triples between them, and their mentions.
 
-    Args:
-        graph: the graph.
-        vectors: the vectors of the entities and relations.
-        chosen: the entities, in order; None for all, in the order of their ids.
-        sample: other entities, which affect only the mean vector and shared passages (see `_SAMPLE`).
-
-    Returns:
-        The features of the chosen entities.
+    `chosen` are the entities in order; None means all. `sample` are others, which affect only the mean vector and
+    shared passages (see `_SAMPLE`).
     """
     chosen = graph.entity_ids() if chosen is None else chosen
     ids = [*chosen, *sample]
@@ -86,16 +80,7 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
 
 def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
               settings: CommunitySettings) -> list[TreeCommunity]:
-    """Return the communities of a partition, with keywords, cohesion and id; sorted by id.
-
-    Args:
-        graph: the graph.
-        ids: the entities.
-        data: their features.
-        labels: the number of each entity's community.
-        level: the level of the communities.
-        settings: the constants.
-    """
+    """Return the communities of a partition on a level, with keywords, cohesion and id; sorted by id."""
     if not len(labels):
         return []
     scores = affinity(data, labels, settings)
@@ -114,17 +99,7 @@ def _community(members: list[str], scores: Scores, level: int, keywords: int) ->
 
 def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
                 before: Sequence[TreeCommunity]) -> list[TreeCommunity]:
-    """Adapt an earlier tree to the graph as it is now; the number of levels stays.
-
-    Args:
-        graph: the graph.
-        vectors: the vectors of its entities and relations.
-        settings: the constants.
-        before: the communities of the earlier tree.
-
-    Returns:
-        The communities, as `find_tree` returns them.
-    """
+    """Adapt an earlier tree, `before`, to the graph as it is now; the number of levels stays."""
     finest = [community for community in before if community.level == 0]
     old_community = {entity: community for community in finest for entity in community.members}
     beside_new = {entity: _beside(graph, entity) for entity in graph.entity_ids() if entity not in old_community}

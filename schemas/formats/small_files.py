@@ -134,12 +134,6 @@ def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
 def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: int, size: int = 10**9) -> None:
     """Check the nesting depth of a value and the number of its parts; a part that occurs twice counts twice.
 
-    Args:
-        whole: the value to check.
-        parts: returns the direct parts of a value.
-        levels: the most levels.
-        size: the most parts on all levels.
-
     Raises:
         SizeError: the value exceeds a limit; a value that contains itself always does.
     """
