@@ -91,8 +91,8 @@ class Bounds:
         found = self._find_inflected(kind, key) or (self._find_lifted_type(key) if kind == "entity_type" else None)
         if found or not self._similar:
             return found
-        name = self._similar.duplicate_of(kind, key)
-        return Known(name, "mapped_label", one_way=kind == "relation") if name else None
+        similar = self._similar.duplicate_of(kind, key)
+        return Known(similar, "mapped_label", one_way=kind == "relation") if similar else None
 
     def _find_inflected(self, kind: ElementKind, key: str) -> Known | None:
         """Return the only element with a label of the same stems, or None."""
