@@ -16,7 +16,7 @@ from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name, load_embedder
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
-from ..models.reranking.reranker import Reranker, load_reranker
+from ..models.reranker import Reranker, load_reranker
 from ..runtime.budgets import Budget
 from ..schemas.graph_schema import GraphSchema
 

@@ -22,7 +22,7 @@ from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.tree.community_digests import digests
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
-from ..models.reranking.reranker import Reranker
+from ..models.reranker import Reranker
 from ..runtime import audit
 from ..runtime.budgets import Budget
 from ..runtime.event_loop import run

@@ -37,7 +37,7 @@ with Resources(Settings()) as resources:
     mark()
     if not resources.settings.uses_llm:
         from banyan.models.parsing.parser import Parser
-        Parser(resources.settings.spacy_pipelines).parse("A sentence.")
+        Parser(resources.settings.spacy_pipelines).entities(["A sentence."])
     mark()
     build_graph(resources).invoke({"knowledge_base": sys.argv[2], "question": sys.argv[3]})
     mark()

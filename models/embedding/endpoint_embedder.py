@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...config import OPENAI, Settings
-from ..llm.served import Request, ServedModel
+from ..llm.served import ServedModel
 from ..reasoner import ReasonerError
 from .embedder import EmbeddingError, Vectors, encode_distinct
 
@@ -36,7 +36,7 @@ class EndpointEmbedder:
         Raises:
             EmbeddingError: the endpoint failed; names the cause and the fix.
         """
-        return encode_distinct(texts, self._encode) if texts else np.zeros((0, self.dimension), np.float32)
+        return encode_distinct(texts, self._encode, dimension=self.dimension)
 
     def _encode(self, texts: list[str]) -> Vectors:
         """Return a unit vector for each text, requested in batches."""
@@ -45,8 +45,7 @@ class EndpointEmbedder:
                    for start in range(0, len(texts), self._batch)]
         try:
             answers = self._served.post("/embeddings", [
-                Request({"model": self._model, "input": batch, "encoding_format": "float"}, batch)
-                for batch in batches])
+                ({"model": self._model, "input": batch, "encoding_format": "float"}, batch) for batch in batches])
         except ReasonerError as error:
             raise EmbeddingError(f"The embeddings failed: {error}") from error
         try:

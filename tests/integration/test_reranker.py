@@ -7,7 +7,7 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
-from banyan.models.reranking.reranker import RerankerError, load_reranker
+from banyan.models.reranker import RerankerError, load_reranker
 
 from .. import small_base as base
 from ..newest import newest

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...models.reranking.reranker import Reranker
+from ...models.reranker import Reranker
 
 # Cormack, Clarke and Büttcher 2009.
 _RANK_OFFSET = 60

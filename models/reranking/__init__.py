@@ -1,1 +1,0 @@
-"""Cross-encoders that reorder passages."""
