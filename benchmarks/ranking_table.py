@@ -121,7 +121,7 @@ def rankings(retriever: Retriever) -> dict[str, Ranking]:
         "fused": lambda text: [chunks[index.chunk_row[key]] for key, _ in retriever.rank_passages(text, 100)],
         "BM25": lambda text: best(index.lexical.scores(text)),
         "BM25, documents": lambda text: best(documents.scores(text)[number]),
-        "dense": lambda text: best(index.nearness("chunks", np.stack(retriever.embed([text])))[0].nearly),
+        "dense": lambda text: best(index.cosines("chunks", retriever.embed([text])[0])),
     }
 
 

@@ -11,9 +11,9 @@ time of opening.
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from banyan.agents.resources import Resources
@@ -25,7 +25,7 @@ from banyan.graph_store.graph.row_columns import distinct_triples
 from banyan.graph_store.index import array_file, columns
 from banyan.graph_store.index.contents import IndexSource, contents, stored_graph
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.vectors.vector_store import Kind, VectorStore
+from banyan.graph_store.vectors.vector_store import Kind
 from banyan.schemas.documents import Chunk
 from grown_stores import WORD, grown, name_words
 from numpy.typing import NDArray
@@ -115,27 +115,20 @@ class MovedVectors:
         """Take the base's arrays, and for each kind the row in the base and the copy of each row."""
         self._arrays, self._origins = arrays, origins
 
-    def get(self, kind: Kind, ids: Sequence[str]) -> NDArray[np.float32]:
-        """Return no vectors, of the right length."""
-        assert not ids
-        vectors: NDArray[np.float32] = self._arrays[f"{kind}.vectors"][:0]
-        return vectors
-
-    def pages(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """Yield the vectors of ids, block by block."""
+    def __call__(self, kind: Kind, ids: Sequence[str]) -> NDArray[np.float32]:
+        """Return the vectors of ids, which are made block by block."""
         stored = self._arrays[f"{kind}.vectors"]
         if kind not in self._origins:  # relations, of which copies have hardly more
-            yield list(ids), np.resize(stored, (len(ids), stored.shape[1]))
-            return
+            return np.resize(stored, (len(ids), stored.shape[1]))
         rows, copies = self._origins[kind]
         directions = _draw(np.random.default_rng(1), int(copies.max()) + 1, stored.shape[1])
+        vectors = stored[rows]
         for number, start in enumerate(range(0, len(ids), _AT_ONCE)):
-            part = slice(start, start + _AT_ONCE)
-            found, copy = stored[rows[part]].copy(), copies[part]
+            block, copy = vectors[start:start + _AT_ONCE], copies[start:start + _AT_ONCE]
             own = _draw(np.random.default_rng([2, number]), len(copy), stored.shape[1])
-            moved = _ORIGINAL * found + _COPY * directions[copy] + _OWN * own
-            found[copy > 0] = (moved / np.linalg.norm(moved, axis=1, keepdims=True))[copy > 0]
-            yield list(ids[part]), found
+            moved = _ORIGINAL * block + _COPY * directions[copy] + _OWN * own
+            block[copy > 0] = (moved / np.linalg.norm(moved, axis=1, keepdims=True))[copy > 0]
+        return vectors
 
 
 def _draw(chance: np.random.Generator, count: int, dimension: int) -> NDArray[np.float32]:
@@ -181,8 +174,8 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
         for one in communities for number in range(copies)]
     source = IndexSource(ResolvedGraph(tiling.graph()), [_chunk(chunks[row], number, rename) for row, number in zip(
         rows.tolist(), copy.tolist(), strict=True)], repeated, repeated,
-        cast("VectorStore", MovedVectors(found.arrays, origins)))
-    arrays = contents(source, {}, made.root)
+        MovedVectors(found.arrays, origins))
+    arrays = contents(source)
     array_file.write(made.index, found.about | {"counts": arrays["counts"].tolist()}, arrays)
     return name
 

@@ -56,7 +56,6 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         raise
     kb.save_graph()
     kb.save_index()
-    kb.vectors.release()
     if kb.documents.is_deleting():
         kb.printed.keep_only({entry.id for entry in kb.documents.entries()})
     kb.documents.finish_deletion()

@@ -1,7 +1,7 @@
 """A knowledge base: the ledger, and the graph, vectors and tree derived from it."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,8 +21,7 @@ from .graph.resolved_graph import ResolvedGraph
 from .graph_edits import GraphEditor
 from .index.array_file import Arrays
 from .index.contents import IndexSource, contents, stored_graph
-from .index.index_store import IndexStore
-from .index.vector_rows import vectors_of
+from .index.index_store import IndexStore, vectors_of
 from .layout import Layout
 from .ledger.communities import CommunityTable
 from .ledger.database import AdvisoryLock, Database
@@ -257,6 +256,8 @@ class KnowledgeBase:
 
     def release(self) -> None:
         """Undo one `acquire`; the last one releases the lock."""
+        if self._lock.lock_counter == 1:
+            self.vectors.close()  # its memory, and what others write from now on
         if self._files is not self._lock:
             self._files.release()
         self._lock.release()
@@ -296,11 +297,7 @@ class KnowledgeBase:
         """Return the arrays that retrieval reads: mapped from the index file, or made in memory if that is outdated."""
         if (written := self.written_index()) is not None:
             return written
-        source, earlier = self._index_source(), self._index_store.earlier(self.version())
-        with suppress(StoreError):  # the vectors cannot be read while a writer changes them
-            if not self.unwritten:
-                return contents(source, earlier)
-        return contents(source._replace(vectors=self.vector_synchroniser.unwritten()), earlier)
+        return contents(self._index_source())
 
     def written_index(self) -> Arrays | None:
         """Return the index from its file, or None if that is of another state of the ledger, missing or damaged."""
@@ -321,7 +318,7 @@ class KnowledgeBase:
 
     def index_differs(self) -> bool:
         """Return True if the index file, which must be of the current state, differs from what the ledger gives."""
-        return self._index_store.differs(self.version(), self._index_source())
+        return self._index_store.differs(self._index_source())
 
     def counts(self) -> Counts:
         """Return the counts: from the header of the index if it is of the current state, otherwise from the graph."""
@@ -339,7 +336,7 @@ class KnowledgeBase:
 
     def _index_source(self) -> IndexSource:
         return IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
-                           self.vectors)
+                           self.vector_synchroniser.vectors)
 
     @cached_property
     def tree(self) -> "TreeSynchroniser":
@@ -397,8 +394,6 @@ class KnowledgeBase:
         self.refresh()
 
 
-def _recall(store: IndexStore, database: Database, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[str, Vectors]]:
-    """Yield those of some ids that have a vector in the last index that was written, each with its vector."""
-    earlier = store.earlier(version_of(database))
-    if kind in earlier:
-        yield from vectors_of(earlier, kind, ids)
+def _recall(store: IndexStore, database: Database, kind: Kind, ids: Collection[str]) -> dict[str, Vectors]:
+    """Return those of some ids that have a vector in the last index that was written, each with its vector."""
+    return vectors_of(store.earlier(version_of(database)), kind, ids)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from banyan.graph_store.vectors import chroma_collections, chroma_server
+from banyan.graph_store.vectors import chroma_server
 
 from .ports import free_port
 
@@ -73,7 +73,6 @@ def chroma(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def fresh_connections(monkeypatch):
+def fresh_connections():
     """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
-    monkeypatch.setattr(chroma_collections, "_WAITS", (0.02, 0.1))
     chroma_server._connect.cache_clear()

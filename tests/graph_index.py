@@ -1,6 +1,6 @@
 """The index of a graph and its chunks without a store: thousands of vectors in Chroma take seconds."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from banyan.graph_store.graph.knowledge_graph import relation_text
@@ -43,23 +43,17 @@ class GraphAlone:
     communities: list[TreeCommunity] = field(default_factory=list)
 
     @property
-    def vectors(self) -> "GraphAlone":
-        return self
-
-    @property
     def reliability(self) -> "GraphAlone":
         return self
 
     def index(self) -> Arrays:
-        return contents(IndexSource(self.graph, self.chunks, self.communities, self.communities, self), {})
+        return contents(IndexSource(self.graph, self.chunks, self.communities, self.communities,
+                                    self.vectors))
 
     def current(self) -> Reliability:
         return Reliability()
 
-    def pages(self, kind: str, ids: Sequence[str]) -> Iterator[tuple[Sequence[str], Vectors]]:
-        yield ids, self.get(kind, ids)
-
-    def get(self, kind: str, ids: Sequence[str]) -> Vectors:
+    def vectors(self, _kind: str, ids: Sequence[str]) -> Vectors:
         texts = {chunk.id: chunk.titled_text() for chunk in self.chunks}
         texts |= {triple_id(*edge): self.graph.triple_text(edge) for edge in self.graph.edges()}
         labels = {*self.graph.attribute_names(), *(relation for _, relation, _ in self.graph.edges())}

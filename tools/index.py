@@ -15,20 +15,17 @@ from ..graph_store.bounding.words import words
 from ..graph_store.graph.graph_columns import find_firsts, select_rows
 from ..graph_store.graph.knowledge_graph import EdgeKey, Places
 from ..graph_store.index.browsing import Browsing, NameTrie
-from ..graph_store.index.columns import Ids, LazySequence, Lists, Texts, Words, distinct
+from ..graph_store.index.columns import Ids, LazySequence, Lists, Rows, Texts, Words, distinct
 from ..graph_store.index.contents import stored_graph
 from ..graph_store.index.lexical import LexicalIndex
-from ..graph_store.index.vector_rows import StoredVectors
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.communities import TreeCommunity
-from ..graph_store.vectors.vector_store import KINDS, Kind
+from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import canonical_name, normalise, relation_id
 from ..text.times import Validity
-from .best import Rows
 from .field_columns import FieldColumn, join_columns
-from .nearness import Nearness, nearness
 from .spellings import Spellings
 from .spreading import SpreadingGraph
 
@@ -66,7 +63,6 @@ class RetrievalIndex:
         self.embedder = knowledge_base.embedder
         self.reliability = knowledge_base.reliability.current()
         self._arrays = arrays = knowledge_base.index()
-        self._vectors = {kind: StoredVectors.read(arrays, kind) for kind in KINDS}
         self.graph = stored_graph(arrays)
         """Names, types, facts, values, and when and where they are stated."""
         self.entity_row = Ids(arrays, "entities")
@@ -328,17 +324,18 @@ class RetrievalIndex:
 
     # Vectors.
 
-    def nearness(self, kind: Kind, queries: Vectors) -> list[Nearness]:
-        """Return how near each query, unit vectors of shape (n, d), is to the entities, triples or chunks."""
-        return nearness(self._vectors[kind], queries)
+    def cosines(self, kind: Kind, query: Vectors) -> NDArray[np.float32]:
+        """Return the cosine of a query's unit vector, shape (d,), with each entity, triple or chunk.
+
+        A row's cosine does not depend on the other rows.
+        """
+        cosines: NDArray[np.float32] = np.vecdot(self._arrays[f"{kind}.vectors"], query)
+        return cosines
 
     def label_vector(self, label: str) -> Vectors | None:
         """Return the unit vector of a relation's or attribute's name, shape (d,); None if it is not embedded."""
         row = self._label_row.get(relation_id(label))
-        if row is None:
-            return None
-        vector = self._vectors["relations"].vectors[row]
-        return vector if vector.any() else None  # zeros stand for a missing vector
+        return None if row is None else self._arrays["relations.vectors"][row]
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
         """Return the cosine of a question with each community, shape (communities,).

@@ -1,12 +1,17 @@
-"""A question with its vector, the names in it, and its cosines."""
+"""A question with its vector, the names in it, and its cosines; the best of many scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..graph_store.index.browsing import NamedSpan
 from ..models.embedding.embedder import Vectors
 from .index import RetrievalIndex
-from .nearness import Nearness
+
+Cosines = NDArray[np.float32]
+Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,19 +23,30 @@ class Query:
         vector: its unit vector, shape (d,).
         names: the names in it that the knowledge base has.
         trust: how far vectors can be trusted for its script, 0 to 1.
-        triples: its cosines with the triples, in the order of `RetrievalIndex.edges`.
-        chunks: its cosines with the chunks.
+        triples: its cosines with the triples, in the order of `RetrievalIndex.edges`, shape (triples,).
+        chunks: its cosines with the chunks, shape (chunks,).
     """
 
     text: str
     vector: Vectors
     names: Sequence[NamedSpan]
     trust: float
-    triples: Nearness
-    chunks: Nearness
+    triples: Cosines
+    chunks: Cosines
 
 
 def compare(index: RetrievalIndex, text: str, vector: Vectors) -> Query:
     """Compare a text, whose unit vector has shape (d,), with the knowledge base."""
-    (triples,), (chunks,) = (index.nearness(kind, vector[None]) for kind in ("triples", "chunks"))
-    return Query(text, vector, index.names.find(text), index.reliability.of(text), triples, chunks)
+    return Query(text, vector, index.names.find(text), index.reliability.of(text), index.cosines("triples", vector),
+                 index.cosines("chunks", vector))
+
+
+def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:
+    """Return the rows of the `limit` highest scores, shape (n,), best first; of equal scores the first ones."""
+    if limit <= 0:
+        return np.zeros(0, np.intp)
+    rows = np.arange(len(scores))
+    if len(scores) > limit:
+        # All scores that reach the limit-th highest are sorted, so that of equal scores the first ones are chosen.
+        rows = np.flatnonzero(scores >= np.partition(scores, len(scores) - limit)[len(scores) - limit])
+    return rows[np.argsort(-scores[rows], kind="stable")[:limit]]

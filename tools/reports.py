@@ -11,12 +11,11 @@ from ..graph_store.ledger.communities import TreeCommunity
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
 from ..schemas.retrieval import Passage
-from .best import best_rows
 from .fact_rows import graph_item, triple_rows
 from .index import RetrievalIndex
 from .line_budget import fit_lines, item_cost
 from .openings import openings
-from .query import Query
+from .query import Query, best_rows
 from .retriever import Retriever
 from .surveys import survey_along, survey_by, survey_documents
 from .table_query import FieldError
@@ -85,7 +84,8 @@ def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) 
     if not community.summary:
         return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]
-    rows, _ = query.triples.best(_FACTS, index.incident_of(members))
+    incident = index.incident_of(members)
+    rows = incident[best_rows(query.triples[incident], _FACTS)]
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
               for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]
     if not places:

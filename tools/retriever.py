@@ -17,9 +17,8 @@ from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.titles import metadata_line
-from .best import best_rows
 from .index import RetrievalIndex
-from .query import Query, compare
+from .query import Query, best_rows, compare
 from .ranking.chunk_scores import Scores
 from .ranking.fusion import rank_chunks
 from .ranking.reranking import reranked

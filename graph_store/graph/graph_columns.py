@@ -163,25 +163,6 @@ class GraphColumns:
         """Where the times of each triple begin."""
         return starts_of(self.triple_times.triple, len(self.triples))
 
-    def part(self, triples: Rows, chunks: NDArray[np.bool_]) -> "GraphColumns":
-        """Return the graph with only some of its triples, and with only what some chunks state.
-
-        Entities and mentions are unchanged.
-
-        Args:
-            triples: the rows of the triples to keep, ascending.
-            chunks: whether to keep what a chunk states, by the number of the chunk's id, shape (texts,).
-        """
-        new_row = np.full(len(self.triples), -1, np.int32)  # -1: the triple is dropped
-        new_row[triples] = np.arange(len(triples))
-        support = self.support._replace(triple=new_row[self.support.triple])
-        times = self.triple_times._replace(triple=new_row[self.triple_times.triple])
-        return replace(self, triples=self.triples[triples],
-                       support=select_rows(support, (support.triple >= 0) & chunks[support.chunk]),
-                       triple_times=select_rows(times, (times.triple >= 0) & chunks[times.chunk]),
-                       values=select_rows(self.values, chunks[self.values.chunk]),
-                       value_times=select_rows(self.value_times, chunks[self.value_times.chunk]))
-
     def with_texts(self, further: Iterable[str]) -> "GraphColumns":
         """Return the same graph with further texts in `texts`, which shifts the numbers of the old ones."""
         added = {text for text in further if self.number_of(text) < 0}

@@ -19,7 +19,7 @@ from ...runtime.safe_files import whole_file
 
 Arrays = Mapping[str, NDArray[Any]]
 
-_FORMAT = "banyan-index-22"
+_FORMAT = "banyan-index-23"
 _PREFIX = struct.Struct("<QQ")
 _ALIGNED = 64
 _KINDS = "biufS"

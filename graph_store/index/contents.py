@@ -2,12 +2,11 @@
 
 Entities, triples, chunks and communities are numbered; these numbers are called rows. Entities are in the order of
 their ids, triples of their keys, chunks of their documents and positions, and communities of their ids. All arrays are
-a function of the graph, the chunks and the communities.
+a function of the graph, the chunks, the communities and the vectors.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,18 +30,15 @@ from ..graph.graph_columns import (
 )
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import TreeCommunity
-from ..vectors.vector_store import Kind, VectorStore
+from ..vectors.vector_store import Kind
 from . import columns
 from .array_file import Arrays
 from .browsing import NameTrie, browsing, trie
-from .columns import Ids, LazySequence, Rows, Texts
+from .columns import Ids, LazySequence, Texts
 from .lexical import postings, terms
-from .vector_rows import StoredVectors, find_vectors
 
 NewArrays = dict[str, NDArray[Any]]
 Pairs = NDArray[np.int32]
-_ALL_STORED: tuple[Kind, ...] = ("entities", "relations")
-"""The kinds whose rows are stored even without a vector; zeros stand for it, which are similar to nothing."""
 _WORDS_OF_A_VALUE = 8
 """The most words, or Chinese characters, of an attribute value that is indexed; longer ones are sentences."""
 _TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
@@ -58,7 +54,8 @@ class IndexSource(NamedTuple):
     """The communities that retrieval searches."""
     finest: Sequence[TreeCommunity]
     """All communities of the finest level, with or without a description."""
-    vectors: VectorStore
+    vectors: Callable[[Kind, Sequence[str]], Vectors]
+    """Returns the vectors of ids, shape (ids, d)."""
 
 
 class _Rows(NamedTuple):
@@ -68,40 +65,22 @@ class _Rows(NamedTuple):
         entities: the row of each entity, by its id.
         chunks: the row of a chunk by the number of its id among the graph's texts; -1 for texts that are no such id.
             Shape (texts,).
-        triples: the rows, in the graph, of the triples that have a vector and so are in the index, shape (triples,).
     """
 
     entities: dict[str, int]
     chunks: NDArray[np.int32]
-    triples: NDArray[np.intp]
 
 
-def contents(source: IndexSource, before: Arrays, folder: Path | None = None) -> NewArrays:
-    """Return all arrays of the index.
-
-    Triples and chunks that a running build has not embedded yet are left out. Entities are always in the index.
-
-    Args:
-        source: what the arrays are made from.
-        before: the arrays of an earlier index with vectors of the same model, which are used again; may be empty.
-        folder: where to put the vectors into a temporary file; None keeps them in memory.
-    """
-    graph = source.graph
-    ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in source.chunks],
+def contents(source: IndexSource) -> NewArrays:
+    """Return all arrays of the index."""
+    graph, chunks = source.graph, source.chunks
+    ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in chunks],
                                   "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
                                   "relations": sorted(map(relation_id, _labels(graph)))}
-    found = {kind: find_vectors(kind, kind_ids, before, source.vectors, folder) for kind, kind_ids in ids.items()}
-    stored = {kind: vectors if kind in _ALL_STORED or has_vector.all() else vectors[has_vector]
-              for kind, (vectors, has_vector) in found.items()}
-    chunks = [source.chunks[row] for row in np.flatnonzero(found["chunks"][1]).tolist()]
-    embedded = np.flatnonzero(found["triples"][1])
-    rows = _Rows({key: row for row, key in enumerate(ids["entities"])},
-                 _chunk_rows(graph, chunks), embedded)
-    made: NewArrays = columns.ids("triples", [ids["triples"][row] for row in embedded.tolist()])
-    made |= columns.ids("relations", ids["relations"])
-    made |= graph_arrays(graph, embedded, rows.chunks >= 0)
-    for kind, vectors in stored.items():
-        made |= StoredVectors.of(vectors).arrays(kind)
+    rows = _Rows({key: row for row, key in enumerate(ids["entities"])}, _chunk_rows(graph, chunks))
+    made: NewArrays = columns.ids("triples", ids["triples"]) | columns.ids("relations", ids["relations"])
+    made |= graph_arrays(graph)
+    made |= {f"{kind}.vectors": source.vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
     about = [graph.about(row) for row in range(len(rows.entities))]
     made |= _entities(graph, rows, about)
     made |= _incidence(made["graph.triples"], len(rows.entities))
@@ -109,7 +88,7 @@ def contents(source: IndexSource, before: Arrays, folder: Path | None = None) ->
     made |= browsing(about, made["graph.triples"], _count_documents(made), {
         row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
     made |= _walk(rows, chunks, made)
-    made |= _communities(source.communities, rows, made, stored)
+    made |= _communities(source.communities, rows, made)
     return made
 
 
@@ -273,17 +252,18 @@ def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]
 
 
 def _communities(communities: Sequence[TreeCommunity], rows: _Rows, made: Mapping[str, NDArray[Any]],
-                 stored: Mapping[Kind, Vectors]) -> NewArrays:
+                 ) -> NewArrays:
     """Return the arrays of communities, with their chunks and their vectors."""
     incident, mentioned = columns.Lists(made, "entities.triples"), columns.Lists(made, "entities.chunks")
+    triples, entities = made["triples.vectors"], made["entities.vectors"]
     members = [_rows_of(rows, community.members) for community in communities]
-    vectors = [_mean_direction(stored["triples"][incident.of(member_rows)],
-                               stored["entities"][_rows_of(rows, community.keywords)])
+    vectors = [_mean_direction(triples[incident.of(member_rows)],
+                               entities[_rows_of(rows, community.keywords)])
                for member_rows, community in zip(members, communities, strict=True)]
     return {**columns.ids("communities", [community.id for community in communities]),
             **columns.texts("communities.about", (orjson.dumps(community.model_dump()) for community in communities)),
             **columns.lists("communities.chunks", (mentioned.of(member_rows) for member_rows in members)),
-            "communities.vectors": np.array(vectors, np.float32).reshape(len(members), stored["triples"].shape[1])}
+            "communities.vectors": np.array(vectors, np.float32).reshape(len(members), triples.shape[1])}
 
 
 def _mean_direction(triples: Vectors, keywords: Vectors) -> Vectors:
@@ -300,22 +280,15 @@ def _rows_of(rows: _Rows, keys: Iterable[str]) -> list[int]:
     return [rows.entities[key] for key in keys if key in rows.entities]
 
 
-def graph_arrays(graph: KnowledgeGraph, triples: Rows, chunks: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of `stored_graph`.
-
-    Args:
-        graph: the graph.
-        triples: the rows of the triples to store, ascending.
-        chunks: whether to store what a chunk states, by the number of the chunk's id, shape (texts,).
-    """
-    part, new_row = graph.columns.part(triples, chunks), {int(row): place for place, row in enumerate(triples)}
-    later = {"triples": [(new_row[row], dates) for row, dates in graph.later.triples.items() if row in new_row],
-             "values": list(graph.later.values.items())}
-    return {**columns.ids("entities", part.ids), **columns.texts("graph.texts", part.texts),
-            "graph.types": part.types, "graph.names": part.names, "graph.triples": part.triples,
+def graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
+    """Build the arrays of `stored_graph`."""
+    stored = graph.columns
+    later = {"triples": list(graph.later.triples.items()), "values": list(graph.later.values.items())}
+    return {**columns.ids("entities", stored.ids), **columns.texts("graph.texts", stored.texts),
+            "graph.types": stored.types, "graph.names": stored.names, "graph.triples": stored.triples,
             "graph.later": np.frombuffer(orjson.dumps(later), np.uint8),
             **{f"{name}.{column}": values for name in _TABLES
-               for column, values in getattr(part, name)._asdict().items()}}
+               for column, values in getattr(stored, name)._asdict().items()}}
 
 
 def stored_graph(arrays: Arrays) -> KnowledgeGraph:

@@ -6,15 +6,18 @@ the old one can still read it.
 """
 
 import logging
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...models.embedding.embedder import Embedder
+from ...models.embedding.embedder import Embedder, Vectors
 from ..ledger.version import Version
+from ..vectors.vector_store import Kind
 from . import array_file
 from .array_file import Arrays, IndexDamagedError
+from .columns import Ids
 from .contents import IndexSource, contents
 
 _LOG = logging.getLogger("banyan")
@@ -59,15 +62,15 @@ class IndexStore:
             OSError: the disk is full or not writable; the old index is unchanged.
             StoreError: vectors cannot be read.
         """
-        arrays = contents(source, self.earlier(version), self._path.parent)
+        arrays = contents(source)
         array_file.write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
 
-    def differs(self, version: Version, source: IndexSource) -> bool:
+    def differs(self, source: IndexSource) -> bool:
         """Return True if the file's arrays differ from those that the ledger's state gives; vectors are not checked.
 
         The vectors are not read from the store again but from the file itself.
         """
-        stored, expected = array_file.load(self._path).arrays, contents(source, self.earlier(version))
+        stored, expected = array_file.load(self._path).arrays, contents(source)
         return stored.keys() != expected.keys() or any(
             not np.array_equal(stored[name], expected[name]) for name in expected)
 
@@ -85,3 +88,11 @@ class IndexStore:
             return {}
         made_of = Version(*found.about["version"]).epoch, found.about["embedding"]
         return found.arrays if made_of == (version.epoch, self._embedder.fingerprint) else {}
+
+
+def vectors_of(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
+    """Return the vectors of those of some ids that have one in an index, each of shape (d,)."""
+    if kind not in arrays:
+        return {}
+    rows, vectors = Ids(arrays, kind), arrays[f"{kind}.vectors"]
+    return {key: vectors[row] for key in ids if (row := rows.get(key)) is not None}

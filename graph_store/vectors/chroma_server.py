@@ -1,20 +1,18 @@
 """Store vectors on a Chroma server, which many knowledge bases may share."""
 
 import atexit
-from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 
 from ...schemas.services import ChromaServer
 from ..store_errors import StoreError, VectorServerError
-from .chroma_collections import ChromaCollections, chroma, client_settings, retry
+from .chroma_collections import ChromaCollections, chroma, client_settings
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
-_T = TypeVar("_T")
 _CONNECT_SECONDS = 5.0
 # Storing a page of vectors is fast, but the server sometimes writes a large index before it answers.
 _ANSWER_SECONDS = 60.0
@@ -35,34 +33,15 @@ class ServerCollections(ChromaCollections):
         super().__init__(f"banyan-{scope}-", model)
         self._server = server
 
-    def _ask(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        return retry(lambda: self._call(use))
+    def _connect(self) -> "ClientAPI":
+        return _connect(self._server)
 
-    def _call(self, use: "Callable[[ClientAPI], _T]") -> _T:
-        """Call `use` with the server's client once, and return its result; turn its errors into StoreError."""
-        try:
-            return use(_connect(self._server))
-        except StoreError:
-            raise
-        except httpx.TransportError as error:
-            raise self._silent(error) from error
-        except (chroma().errors.ChromaError, httpx.HTTPError, ValueError) as error:
-            self._opened.clear()  # the server may have lost an opened collection
-            raise self._unable(error) from error
-        except Exception as error:
-            # chromadb raises a plain Exception if something other than a Chroma server answers, such as a proxy.
-            if type(error) is not Exception:
-                raise
-            raise self._unable(error) from error
-
-    def _silent(self, error: Exception) -> VectorServerError:
-        """Return the error to raise if the server does not answer."""
-        return VectorServerError(
-            f"the Chroma server at {self._server.url} does not answer ({error or type(error).__name__}): start it, or "
-            "set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "
-            "saved: run the command again to resume")
-
-    def _unable(self, error: Exception) -> StoreError:
+    def _failure(self, error: BaseException) -> StoreError:
+        if isinstance(error, httpx.TransportError):
+            return VectorServerError(
+                f"the Chroma server at {self._server.url} does not answer ({error or type(error).__name__}): start it, "
+                "or set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "
+                "saved: run the command again to resume")
         return StoreError(f"the Chroma server at {self._server.url} cannot do what was asked ({error}): see its log, "
                           "and run the command again; `banyan reindex` makes all vectors anew")
 

@@ -93,5 +93,4 @@ class ReliabilityRecord:
         without_vector = set(self._vectors.missing("chunks", [chunk.id for chunk in all_chunks]))
         chunks = [chunk for chunk in all_chunks if chunk.id not in without_vector]
         measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)
-        self._vectors.release()
         note_state(self._db, reliability=dict(measured.by_script))

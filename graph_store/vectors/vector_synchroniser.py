@@ -4,15 +4,16 @@ Entities, triples, relations (attributes are among these) and chunks have vector
 embed.
 """
 
+import logging
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
+from ...runtime.threads import check_cancelled
 from ...schemas.naming import relation_id, triple_id
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
 from ..graph.ledger_graph import LedgerGraph
@@ -25,6 +26,8 @@ from ..ledger.version import begin_epoch, ledger_state
 from ..store_errors import EmbeddingMismatchError, StoreError, VectorServerError
 from .ledger_embedder import LedgerEmbedder, record_model, recorded_model
 from .vector_store import KINDS, Kind, VectorStore, collections_of, pages_of
+
+_LOG = logging.getLogger("banyan")
 
 
 class Embedded(NamedTuple):
@@ -54,28 +57,8 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
                 chunk.id: chunk.titled_text() for chunk in documents.chunks(ids)}))
 
 
-Recall = Callable[[Kind, Sequence[str]], Iterable[tuple[str, Vectors]]]
-"""Yields the given ids whose vectors are known without embedding, each with its vector, shape (d,)."""
-
-
-def _recall_nothing(_kind: Kind, _ids: Sequence[str]) -> Iterable[tuple[str, Vectors]]:
-    return ()
-
-
-class UnwrittenVectors(VectorStore):
-    """Vectors that are computed each time they are read, for a knowledge base whose disk has no room to store them."""
-
-    def __init__(self, store: VectorStore, embedder: Embedder, embedded: Iterable[Embedded]) -> None:
-        """Prepare to embed the given texts instead of reading the store's vectors."""
-        super().__init__(store.collections, embedder)
-        self._texts: dict[Kind, Callable[[Collection[str]], dict[str, str]]] = {
-            part.kind: part.texts for part in embedded}
-
-    def pages(self, kind: Kind, ids: Sequence[str]) -> Iterator[tuple[list[str], Vectors]]:
-        """See `VectorStore.pages`."""
-        for page in pages_of(ids):
-            texts = self._texts[kind](page)
-            yield list(texts), self._embedder.encode(list(texts.values()))
+Recall = Callable[[Kind, Collection[str]], Mapping[str, Vectors]]
+"""Returns those of the given ids whose vectors are known without embedding, each with its vector, shape (d,)."""
 
 
 class VectorSynchroniser:
@@ -92,7 +75,7 @@ class VectorSynchroniser:
         self._embedder = embedder
         self._epoch = ledger_state(database).epoch
         self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
-        self.recall: Recall = _recall_nothing
+        self.recall: Recall = lambda _kind, _ids: {}
         """Returns vectors of earlier states of the graph, so they need not be computed again."""
 
     def check_embedding(self) -> None:
@@ -114,7 +97,7 @@ class VectorSynchroniser:
             StoreError: the server cannot be used.
         """
         if not self.is_local and not self._extractions.position():  # nothing is in the ledger yet
-            self.store.collections.write("entities", lambda _: None)  # creates the collection
+            self.store.collections.read("entities", lambda _: None)  # creates the collection
 
     @property
     def is_local(self) -> bool:
@@ -155,10 +138,6 @@ class VectorSynchroniser:
         """Return True if something in the graph lacks a vector, or there is a vector of something that is not in it."""
         return any(self.store.ids(kind) != set(ids) for kind, ids, _ in self._embedded())
 
-    def unwritten(self) -> UnwrittenVectors:
-        """Return a store that computes the graph's vectors when they are read, for a disk without room for them."""
-        return UnwrittenVectors(self.store, self._embedder, self._embedded())
-
     def _embedded(self) -> tuple[Embedded, ...]:
         return embedded(self._graph.graph, self._documents, self._documents.done())
 
@@ -170,29 +149,29 @@ class VectorSynchroniser:
         self._note_embedding()
         self.clear_if_unreadable()
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
-        for kind, ids, texts in embedded(unresolved, self._documents, chunk_ids):
-            self.store.put(kind, list(ids), partial(self._encode, texts))
+        for part in embedded(unresolved, self._documents, chunk_ids):
+            self._put(part, self.store.missing(part.kind, part.ids))
         self.store.collections.settle()
 
     def sync(self) -> None:
         """Store vectors for what is new in the graph, and drop those of what was removed.
 
         Vectors of the unresolved graph are kept, so merging entities drops none and splitting them computes none again.
-        A frozen ledger is not written to. The memory of large indexes is freed.
+        A frozen ledger is not written to.
         """
         self._note_embedding()
         self.clear_if_unreadable()
-        self._compare(self.recall)
+        self._compare()
 
     def rebuild(self) -> None:
         """Compute all vectors anew, with the model in use.
 
-        Retrieval reads its index files, which stay until new ones are written. If this process is killed meanwhile, the
+        Retrieval reads its index file, which stays until a new one is written. If this process is killed meanwhile, the
         next one that opens the knowledge base resumes.
         """
         self.store.clear()
         try:
-            self._compare(recall=_recall_nothing)
+            self._compare(recalls=False)
         except BaseException:
             self.store.clear()  # so incomplete vectors are not taken for complete ones
             raise
@@ -205,6 +184,16 @@ class VectorSynchroniser:
         """Close the collections."""
         self.store.close()
 
+    def vectors(self, kind: Kind, ids: Sequence[str]) -> Vectors:
+        """Return the vectors of ids of the graph, shape (len(ids), d): recalled, from the store, or else computed."""
+        known = dict(self.recall(kind, ids))
+        try:
+            known |= self.store.found(kind, [key for key in ids if key not in known])
+        except (OSError, StoreError) as error:
+            _LOG.warning("%s; embedding again", error)
+        texts = next(part.texts for part in self._embedded() if part.kind == kind)
+        return self._encode(known, texts, ids)
+
     def _note_embedding(self) -> None:
         if not self._db.is_frozen:
             record_model(self._db, self._embedder)
@@ -213,30 +202,39 @@ class VectorSynchroniser:
         """Remove all vectors if they cannot be read, so they are computed again; an unreachable server is an error."""
         try:
             for kind in KINDS:
-                self.store.ids(kind)
+                self.store.found(kind, list(self.store.ids(kind))[:1])  # one vector, which loads the index
         except VectorServerError:
             raise
         except StoreError:
             self.store.clear()
 
-    def _compare(self, recall: Recall) -> None:
+    def _compare(self, *, recalls: bool = True) -> None:
         """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need."""
-        for kind, ids, texts in self._embedded():
-            self.store.drop(kind, self.store.ids(kind).difference(ids))
-            for page in pages_of(self.store.missing(kind, list(ids))):
-                known = dict(recall(kind, page))
-                self.store.put(kind, list(known), partial(_stack, known))
-                self.store.put(kind, page, partial(self._encode, texts))  # those that still have none
+        for part in self._embedded():
+            stored = self.store.ids(part.kind)
+            self.store.drop(part.kind, stored.difference(part.ids))
+            self._put(part, [key for key in part.ids if key not in stored], recalls=recalls)
         self.store.collections.drop_others()
         self.store.collections.settle()
         if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
-        self.store.release()
 
-    def _encode(self, texts: Callable[[Collection[str]], dict[str, str]], ids: list[str]) -> Vectors:
-        text_of = texts(ids)
-        return self._embedder.encode([text_of[key] for key in ids])
+    def _put(self, part: Embedded, ids: Sequence[str], *, recalls: bool = True) -> None:
+        """Store the vectors of ids that have none; if the run is cancelled, of some."""
+        for page in pages_of(ids):
+            check_cancelled()
+            known = self.recall(part.kind, page) if recalls else {}
+            self.store.put(part.kind, page, self._encode(known, part.texts, page))
 
-
-def _stack(vectors: dict[str, Vectors], ids: list[str]) -> Vectors:
-    return np.stack([vectors[key] for key in ids])
+    def _encode(self, known: Mapping[str, Vectors], texts: Callable[[Collection[str]], dict[str, str]],
+                ids: Sequence[str]) -> Vectors:
+        """Return the vectors of ids, of which some are known, shape (len(ids), d)."""
+        vectors = np.zeros((len(ids), self._embedder.dimension), np.float32)
+        new = [row for row, key in enumerate(ids) if key not in known]
+        if new:
+            text_of = texts([ids[row] for row in new])
+            vectors[new] = self._embedder.encode([text_of[ids[row]] for row in new])
+        for row, key in enumerate(ids):
+            if key in known:
+                vectors[row] = known[key]
+        return vectors

@@ -16,7 +16,6 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import StoreError
-from banyan.graph_store.vectors import chroma_collections
 from filelock import FileLock
 
 from .. import command_line, scripted, warm_start
@@ -25,10 +24,7 @@ from ..newest import newest
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
 
-# An index has a level above the lowest from some dozens of vectors on.
 PEOPLE = 90
-SYNC = 10
-"""The changes after which Chroma writes an index to files of its own; by default a thousand."""
 
 
 def text(number):
@@ -39,12 +35,6 @@ def text(number):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory, hashed_embedder):
     """A base of some size with its snapshot, and its backup."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(chroma_collections.INDEX, "sync_threshold", SYNC)
-        return build(tmp_path_factory, hashed_embedder)
-
-
-def build(tmp_path_factory, hashed_embedder):
     shop = scripted.Workshop(tmp_path_factory.mktemp("damage"), hashed_embedder)
     paths = shop.write({f"d{number}.txt": text(number) for number in range(PEOPLE)})
     assert shop.build(paths)["chunks_failed"] == 0
@@ -57,8 +47,6 @@ def build(tmp_path_factory, hashed_embedder):
 
 @pytest.fixture
 def shell(built, tmp_path, hashed_embedder, monkeypatch, capsys):
-    monkeypatch.setattr(chroma_collections, "_WAITS", (0.02, 0.1))  # what is damaged stays so
-    monkeypatch.setitem(chroma_collections.INDEX, "sync_threshold", SYNC)
     shell = scripted.Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
     shutil.copytree(built.settings.home, tmp_path / "home")
     shutil.copytree(built.documents, tmp_path / "documents", dirs_exist_ok=True)
@@ -76,17 +64,9 @@ def state(shell):
 
 
 def files(home):
-    """The kinds of files there are: of the indexes, the largest one's."""
+    """The derived files that are damaged."""
     root = home / "kb"
-    # Small ones are of one size: then that with the most levels.
-    indexes = sorted(root.glob("chroma*/*/data_level0.bin"), key=lambda path: (
-        path.stat().st_size, path.with_name("link_lists.bin").stat().st_size))
-    assert (indexes[-1].parent / "link_lists.bin").stat().st_size, "an index has several levels"
-    return {"graph.json": root / "graph.json", "chroma.sqlite3": indexes[-1].parent.parent / "chroma.sqlite3",
-            **{path.name: path for path in sorted(indexes[-1].parent.iterdir())}}
-
-
-INDEX = ("data_level0.bin", "header.bin", "index_metadata.pickle", "length.bin", "link_lists.bin")
+    return {"graph.json": root / "graph.json", "chroma.sqlite3": next(root.glob("chroma*/chroma.sqlite3"))}
 
 
 def damage(path, kind, seed=0):
@@ -107,13 +87,11 @@ def damage(path, kind, seed=0):
     path.write_bytes(data)
 
 
-# Checksums tell every damage of an index's files alike, and how the graph's file is damaged a property test tries.
+# How the graph's file is damaged a property test tries.
 @pytest.mark.parametrize(("name", "kind"), [
     ("graph.json", "flip"), ("graph.json", "gone"), ("chroma.sqlite3", "flip"),
-    ("chroma.sqlite3", "cut"), ("chroma.sqlite3", "gone"), ("data_level0.bin", "page"), ("header.bin", "cut"),
-    ("link_lists.bin", "empty")])
+    ("chroma.sqlite3", "cut"), ("chroma.sqlite3", "gone")])
 def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind):
-    """Some of these damages end the process that loads the file: this one goes on."""
     path = files(shell.settings.home)[name]
     if name == "chroma.sqlite3":
         with closing(sqlite3.connect(path)) as database:
@@ -121,7 +99,7 @@ def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind
     damage(path, kind, seed=sum(map(ord, name + kind)))
     verified = shell("verify", "--kb", "kb")
     named = "made again from the ledger" in verified.out or "run `banyan reindex`" in verified.out
-    harmless = (kind == "flip" and name not in INDEX) or (kind, name) == ("gone", "graph.json")
+    harmless = kind == "flip" or (kind, name) == ("gone", "graph.json")
     assert (verified.code, named) == (1, True) or (harmless and verified.code == 0), verified
     assert named == (path.name in verified.out or "the vectors" in verified.out)
     asked = shell("ask", "Who employs P3?", "--kb", "kb")
@@ -144,15 +122,15 @@ def run(shell, *arguments):
 
 
 def test_vectors_whose_writer_was_killed_are_refused_and_made_again_by_the_next(shell, built):
-    """A killed writer leaves no checksums, and files of any content."""
-    path = files(shell.settings.home)["data_level0.bin"]
-    (path.parent.parent / "checksums.json").unlink()
+    """A killed writer leaves no mark of completeness, and files of any content."""
+    path = files(shell.settings.home)["chroma.sqlite3"]
+    (path.parent / "complete").unlink()
     damage(path, "page")
     index = shell.settings.home / "kb" / "index.bin"
     index.rename(shell.folder / "index.bin")
     with (FileLock(index.with_name("writer.lock")),
           KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as reader):
-        with pytest.raises(StoreError, match="it is being written, or its writer was killed"):
+        with pytest.raises(StoreError, match="they are being written, or their writer was killed"):
             reader.vectors.ids("chunks")
         assert reader.index()["chunks"].size == PEOPLE, "who reads meanwhile embeds"
     (shell.folder / "index.bin").rename(index)

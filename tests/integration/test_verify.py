@@ -154,8 +154,7 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
     collections = kb.vectors.collections
 
     def update(vectors):
-        collections.write(collections.parts(kind)[0],
-                          lambda collection: collection.update(ids=first, embeddings=vectors))
+        collections.write(kind, lambda collection: collection.update(ids=first, embeddings=vectors))
 
     good = kb.vectors.get(kind, first)
     update(-good)

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from ...graph_store.index.lexical import ONCE, LexicalIndex
 from ...schemas.retrieval import EVERYTHING, Switches
-from ..best import Rows, floor
 from ..index import RetrievalIndex
-from ..nearness import Nearness
 from ..query import Query
 from .graph_seeds import community_scores
 
@@ -25,8 +23,7 @@ _DOCUMENT_SHARE = 0.25
 _COMMUNITY_SHARE = 0.5
 
 
-def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Switches = EVERYTHING,
-                 kept: int = 200) -> Scores:
+def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Switches = EVERYTHING) -> Scores:
     """Score chunks by vector, by words and by their communities, shape (chunks,).
 
     Vectors weigh as much as they can be trusted (graph_store/vectors/reliability.py), so that a model that is
@@ -37,8 +34,6 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
         query: the question.
         beta: the share of the graph's evidence against the chunks' own, beta(q) of UniAI-GraphRAG.
         switches: what is on.
-        kept: how many of the best scores are exact. The others may rest on approximate cosines (tools/nearness.py),
-            but do not exceed them.
 
     Returns:
         The scores, not negative; zeros where dense, lexical and communities are off.
@@ -49,34 +44,17 @@ def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Swi
         scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * community_scores(index, query)
     if switches.lexical:
         scores += np.float32(_LEXICAL_SHARE) * lexical_scores(index, query)
-    if switches.dense and len(scores):
-        dense, share = _Dense(query.chunks), np.float32(trust)
-        scores += share * dense.nearly
-        # An approximate cosine is off by at most `bound` either way, so a row further than twice that below the last of
-        # the `kept` best cannot be among them. All others get their exact cosine.
-        margin = share * np.float32(2 * dense.bound)
-        rows = np.flatnonzero(scores >= floor(scores, min(kept, len(scores))) - margin)
-        scores[rows] += share * (dense.at(rows) - dense.nearly[rows])
+    if switches.dense:
+        scores += np.float32(trust) * _dense_scores(query.chunks)
     np.maximum(scores, 0, out=scores)
     return scores
 
 
-class _Dense:
-    """The chunks' cosines on a scale from a mean passage, 0, to one that means the same, 1; see `Nearness`."""
-
-    def __init__(self, nearness: Nearness) -> None:
-        self._nearness = nearness
-        # The mean counts one more passage, with cosine 0: else the only passage of a base would be its own mean.
-        self._mean = np.float32(nearness.nearly.sum(dtype=np.float64) / (len(nearness) + 1))
-        self.nearly: Scores = self._scale(nearness.nearly)
-        self.bound = nearness.bound / float(1 - self._mean)
-
-    def at(self, rows: Rows) -> Scores:
-        """Return the exact scaled cosines of some chunks."""
-        return self._scale(self._nearness.at(rows))
-
-    def _scale(self, cosines: Scores) -> Scores:
-        return (cosines - self._mean) / (1 - self._mean)
+def _dense_scores(cosines: Scores) -> Scores:
+    """Return the chunks' cosines on a scale from a mean passage, 0, to one that means the same, 1."""
+    # The mean counts one more passage, with cosine 0: else the only passage of a base would be its own mean.
+    mean = np.float32(cosines.sum(dtype=np.float64) / (len(cosines) + 1))
+    return (cosines - mean) / (1 - mean)
 
 
 def lexical_scores(index: RetrievalIndex, query: Query) -> Scores:

@@ -16,9 +16,8 @@ import numpy as np
 
 from ...graph_store.bounding.words import words
 from ...schemas.retrieval import EVERYTHING, Switches
-from ..best import best_rows
 from ..index import RetrievalIndex
-from ..query import Query
+from ..query import Query, best_rows
 from ..spreading import Seeds
 from .chunk_scores import Scores, chunk_scores
 from .graph_seeds import entity_seeds
@@ -45,7 +44,7 @@ def rank_chunks(index: RetrievalIndex, query: Query, switches: Switches = EVERYT
     """
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = entity_seeds(index, query, switches.routes, graph_weight)
-    own = chunk_scores(index, query, graph_weight, switches, _CHUNK_SEEDS)
+    own = chunk_scores(index, query, graph_weight, switches)
     weights = _to_one(own) ** _CHUNK_SHARPNESS
     chunks = np.sort(best_rows(weights, _CHUNK_SEEDS))
     # The nodes of the graph are the entities, then the chunks.

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from ...schemas.retrieval import Route
-from ..best import best_rows
 from ..index import RetrievalIndex
-from ..query import Query
+from ..query import Query, best_rows
 
 Weights = dict[int, float]
 """Weights by row of an entity."""
@@ -35,9 +34,10 @@ def entity_seeds(index: RetrievalIndex, query: Query, routes: Collection[Route],
         _add(seeds, index, dict.fromkeys(named, 1.0), share * _NAMED_SHARE)
     if "triple" in routes:
         best_scores: Weights = {}  # of each entity, by its nearest fact
-        for row, cosine in zip(*query.triples.best(_FACTS), strict=True):
-            for end in index.graph.ends_of(int(row)) if cosine > 0 else ():
-                best_scores[end] = max(best_scores.get(end, 0.0), min(1.0, float(cosine)) * query.trust)
+        for row in best_rows(query.triples, _FACTS).tolist():
+            cosine = float(query.triples[row])
+            for end in index.graph.ends_of(row) if cosine > 0 else ():
+                best_scores[end] = max(best_scores.get(end, 0.0), min(1.0, cosine) * query.trust)
         _add(seeds, index, best_scores, share * _NEAR_SHARE * query.trust)
     return dict(sorted(seeds.items()))
 

@@ -49,7 +49,7 @@ def observed(resources: Resources, scope: Sequence[str] = ()) -> list[Any]:
     store = newest(resources, "kb", Scope.of(scope)).kb
     # Chroma brings vectors to length 1, and may change their last digit each time they are put into it.
     arrays = {name: (array.dtype.str, (np.round(array, 5) if array.dtype.kind == "f" else array).tolist())
-              for name, array in store.index().items() if not name.endswith(".codes")}
+              for name, array in store.index().items()}
     seen: list[Any] = [arrays, store.schemas.current(), store.graph.dump(), store.communities.all(level=None)]
     graph, context = build_graph(resources), AskContext(documents=tuple(scope))
     for question in QUESTIONS:

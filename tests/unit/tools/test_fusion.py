@@ -76,11 +76,6 @@ def test_each_switch_changes_the_ranking(retriever, switches):
                for question in QUESTIONS)
 
 
-def by(*routes, **more) -> Switches:
-    """The graph's part alone, without the passages' own scores and without a walk."""
-    return Switches(routes=routes, dense=False, lexical=False, spreading=False, **more)
-
-
 def test_the_walk_finds_the_second_passage_of_a_chain_sooner(retriever):
     """It shares no name with the question: the first passage leads to it."""
     place = dict.fromkeys((True, False), 0)
@@ -114,7 +109,7 @@ def test_an_empty_knowledge_base_ranks_nothing(tmp_path, hashed_embedder):
             assert Retriever(kb).rank_passages("Is there anything?", 10, switches=switches) == []
 
 
-def test_a_question_during_a_build_is_answered_from_what_is_embedded(tmp_path, hashed_embedder):
+def test_a_question_during_a_build_is_answered_from_what_is_written(tmp_path, hashed_embedder):
     kb = base.create(tmp_path, "building", hashed_embedder)
     with kb, kb.writing():
         base.put(kb, "a", "Ida lives in Rome.", entities={"Ida": "P", "Rome": "C"},
@@ -122,7 +117,4 @@ def test_a_question_during_a_build_is_answered_from_what_is_embedded(tmp_path, h
         base.finish(kb)
         # Written, but not embedded yet: what another process sees between two steps of a build.
         base.put(kb, "b", "Ida met Bo.", entities={"Ida": "P", "Bo": "P"}, triples=[("Ida", "met", "Bo")])
-        retriever = Retriever(kb)
-        assert ranked(retriever, "Where does Ida live?") == ["a"]
-        for route in ROUTES:
-            assert ranked(retriever, "Where does Ida live?", switches=by(route)) == ["a"]
+        assert ranked(Retriever(kb), "Where does Ida live?") == ["a", "b"]
