@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self, TypedDict, Unpack, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.tools import BaseTool
@@ -31,22 +31,59 @@ from ..schemas.retrieval import Mode
 from ..subagent.tool import BanyanRetriever, Subagent, as_subagent, as_tool, search
 from ..subagent.tool_answers import RetrievedPassage
 from ..tools.langchain_tools import lookup_tools
-from .base_contents import BaseContents, ManualEdits, Where
+from .base_contents import BaseContents, Where
+from .manual_edits import ManualEdits
 from .progress import Progress, log_failures, show_progress
-from .python_results import (
-    Answer,
-    Community,
-    Entity,
-    Fact,
-    Step,
-    answer_of,
-    status_html,
-    step_of,
-)
+from .python_results import Answer, Community, Entity, Fact, Step, answer_of, status_html, step_of
 from .sources import Source, read_sources
 
 _STREAMED: list[StreamMode] = ["custom", "values"]
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
+
+
+class AddOptions(TypedDict, total=False):
+    """The options of `add` and `aadd`."""
+
+    id: str
+    """The id of a single text or data frame in citations; by default derived from its content. A document with the same
+    id is replaced."""
+    title: str
+    """The document's title; by default its first heading."""
+    schema: str | os.PathLike[str]
+    """"auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents."""
+    reread: bool
+    """Let the model read again all chunks that the rules or another model read, or itself with other instructions."""
+    batch: bool
+    """Have the model read through the endpoint's batches: for half the price, within a day. A build that is interrupted
+    goes on waiting when it resumes."""
+    context: BuildContext | None
+    """Every option of a build."""
+    progress: Progress | bool | None
+    """A function to call at each step; True shows a progress bar on standard error; None (the default) does so only if
+    that is a terminal."""
+    ray: str | bool
+    """The Ray cluster whose workers read, extract and embed: "auto" or "HOST:PORT"; True starts Ray on this machine for
+    this call."""
+
+
+class AskOptions(TypedDict, total=False):
+    """The options of `ask`, `aask`, `stream` and `astream`."""
+
+    mode: Mode
+    """"reject" (the default) abstains if the documents do not answer the question; "strict" abstains also if they do
+    not state every link of the answer; "open" allows the model's own knowledge, which is marked."""
+    history: Sequence[tuple[str, str]]
+    """The earlier conversation, as pairs (question, answer), which gives a follow-up its context."""
+    instructions: str
+    """How a model is to word the answer: tone, length, format, language; beside those of the knowledge base
+    (`kb.instructions`). What is cited is checked all the same."""
+    documents: Sequence[str] | str
+    """Ids, titles or paths of the documents to answer from, or patterns such as "reports/*.pdf"; the answer is that of
+    a knowledge base of these documents alone."""
+    where: Where
+    """Metadata of the documents to answer from, such as {"author": "Ana Ruiz", "date": "2024-*"}."""
+    context: AskContext | None
+    """Every option of a question, instead of `mode` and `instructions`."""
 
 
 class KnowledgeBase(BaseContents):
@@ -58,16 +95,7 @@ class KnowledgeBase(BaseContents):
     """
 
     def __init__(self, name: str, resources: Resources, *, owned: bool = False) -> None:
-        """Set the name; nothing is opened yet.
-
-        Args:
-            name: the knowledge base's name.
-            resources: models and open knowledge bases.
-            owned: whether `close` closes the resources.
-
-        Raises:
-            KnowledgeBaseNameError: `name` cannot be a knowledge base's name.
-        """
+        """Set the name; nothing is opened yet. `owned`: `close` closes the resources."""
         super().__init__(name, resources)
         self._owned = owned
 
@@ -94,9 +122,7 @@ class KnowledgeBase(BaseContents):
 
     # Documents.
 
-    def add(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
-            reread: bool = False, batch: bool = False, context: BuildContext | None = None,
-            progress: Progress | bool | None = None, ray: str | bool = False) -> BuildReport:
+    def add(self, *sources: Source, **options: Unpack[AddOptions]) -> BuildReport:
         """Read documents into the knowledge base; unchanged documents cost nothing.
 
         Args:
@@ -104,19 +130,7 @@ class KnowledgeBase(BaseContents):
                 "metadata"}), and data frames. With a column `text`, each row of a data frame is a document; otherwise
                 it is one table. A string is a path if it names a file or looks like a file's name. Without sources, an
                 interrupted build resumes.
-            id: the id of a single text or data frame in citations; by default derived from its content. A document with
-                the same id is replaced.
-            title: the document's title; by default its first heading.
-            schema: "auto", a seed schema's name (such as "general"), "open", or a file; only with the first documents.
-            reread: let the model read again all chunks that the rules or another model read, or itself with other
-                instructions.
-            batch: have the model read through the endpoint's batches: for half the price, within a day. A build that is
-                interrupted goes on waiting when it resumes.
-            context: every option of a build.
-            progress: a function to call at each step; True shows a progress bar on standard error; None does so only if
-                that is a terminal.
-            ray: the Ray cluster whose workers read, extract and embed: "auto" or "HOST:PORT"; True starts Ray on this
-                machine for this call.
+            options: see `AddOptions`.
 
         Returns:
             A report with the keys of `banyan build --json`. Failures are in `files_failed`, `chunks_failed` and
@@ -125,8 +139,7 @@ class KnowledgeBase(BaseContents):
         Raises:
             BanyanError: the documents cannot be added; nothing was changed.
         """
-        return run(partial(self.aadd, *sources, id=id, title=title, schema=schema, reread=reread, batch=batch,
-                           context=context, progress=progress, ray=ray))
+        return run(partial(self.aadd, *sources, **options))
 
     async def aadd(self, *sources: Source, id: str = "", title: str = "", schema: str | os.PathLike[str] = "",  # noqa: A002  (as documents call it)
                    reread: bool = False, batch: bool = False, context: BuildContext | None = None,
@@ -219,22 +232,12 @@ class KnowledgeBase(BaseContents):
 
     # Questions.
 
-    def ask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-            instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
-            context: AskContext | None = None) -> Answer:
+    def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """Answer a question from the documents, or report that they do not answer it.
 
         Args:
             question: the question.
-            mode: "reject" abstains if the documents do not answer the question; "strict" abstains also if they do not
-                state every link of the answer; "open" allows the model's own knowledge, which is marked.
-            history: the earlier conversation, as pairs (question, answer), which gives a follow-up its context.
-            instructions: how a model is to word the answer: tone, length, format, language; beside those of the
-                knowledge base (`instructions`). What is cited is checked all the same.
-            documents: ids, titles or paths of the documents to answer from, or patterns such as "reports/*.pdf"; the
-                answer is that of a knowledge base of these documents alone.
-            where: metadata of the documents to answer from, such as {"author": "Ana Ruiz", "date": "2024-*"}.
-            context: every option of a question, instead of `mode` and `instructions`.
+            options: see `AskOptions`.
 
         Raises:
             UnknownKnowledgeBaseError: no documents were added yet.
@@ -242,33 +245,25 @@ class KnowledgeBase(BaseContents):
             QuestionError: the question is empty or too long.
             ScopeError: `documents` or `where` fit no document.
         """
-        arguments = self._graph_arguments(question, history, _context_of(context, mode, instructions, documents, where))
-        return self._answer(run(partial(self._retrieval.ainvoke, **arguments)), arguments)
+        return run(partial(self.aask, question, **options))
 
-    async def aask(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-                   instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
-                   context: AskContext | None = None) -> Answer:
+    async def aask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """Answer like `ask`, for an event loop."""
-        arguments = self._graph_arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        arguments = self._graph_arguments(question, **options)
         return await asyncio.to_thread(self._answer, await self._retrieval.ainvoke(**arguments), arguments)
 
-    def stream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-               instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
-               context: AskContext | None = None) -> Iterator[Step | Answer]:
+    def stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[Step | Answer]:
         """Answer like `ask`, yielding each step, then the complete answer.
 
         A step "claim" is a line of the answer whose quotes were checked; it comes while the model still writes the next
         line. A step "withdrawn" takes back all claims before it.
         """
-        yield from iterate(lambda: self.astream(question, mode=mode, history=history, instructions=instructions,
-                                                documents=documents, where=where, context=context))
+        yield from iterate(lambda: self.astream(question, **options))
 
-    async def astream(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
-                      instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
-                      context: AskContext | None = None) -> AsyncIterator[Step | Answer]:
+    async def astream(self, question: str, **options: Unpack[AskOptions]) -> AsyncIterator[Step | Answer]:
         """Answer like `stream`, for an event loop."""
         output: Any = None
-        arguments = self._graph_arguments(question, history, _context_of(context, mode, instructions, documents, where))
+        arguments = self._graph_arguments(question, **options)
         async for kind, event in self._retrieval.astream(**arguments, stream_mode=_STREAMED):
             if kind == "custom":
                 yield step_of(event)
@@ -281,9 +276,11 @@ class KnowledgeBase(BaseContents):
         """The retrieval graph, cached because compiling it takes as long as a search."""
         return retrieval_graph(self.resources)
 
-    def _graph_arguments(self, question: str, history: Sequence[tuple[str, str]], context: AskContext,
-                         ) -> dict[str, Any]:
+    def _graph_arguments(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
+                         instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
+                         context: AskContext | None = None) -> dict[str, Any]:
         """Return the arguments for running the retrieval graph on a question that follows earlier ones."""
+        context = _with_scope(context or AskContext(mode=mode, instructions=instructions), documents, where)
         messages: list[AnyMessage] = []
         for asked, answered in history:
             messages += [HumanMessage(asked), AIMessage(answered)]
@@ -368,12 +365,6 @@ class KnowledgeBase(BaseContents):
         """Return a LangChain retriever of its passages, or of some documents'; see `banyan.BanyanRetriever`."""
         return BanyanRetriever(kb=self.name, k=k, documents=Scope.of(documents).documents,
                                where=dict(where or {}), resources=self.resources)
-
-
-def _context_of(context: AskContext | None, mode: Mode, instructions: str, documents: Sequence[str] | str,
-                where: Where) -> AskContext:
-    """Return the options of a question, limited to the given documents; `context` replaces mode and instructions."""
-    return _with_scope(context or AskContext(mode=mode, instructions=instructions), documents, where)
 
 
 def _with_scope(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:

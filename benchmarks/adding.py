@@ -24,7 +24,7 @@ from typing import Any
 
 from banyan.agents.construction import graph as construction
 from banyan.agents.resources import Resources
-from banyan.cli.start import collect_rarely
+from banyan.runtime.collector import collect_rarely
 from banyan.config import Settings
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph

@@ -221,16 +221,9 @@ class ExportError(BanyanError):
 
 
 def write_file(path: Path, pieces: Iterable[str]) -> int:
-    """Write pieces of text to a file, so that it is either complete or unchanged.
+    """Write pieces of text to a file, which is either complete or unchanged; return the number of bytes.
 
-    The text is written to a temporary file, which then replaces `path`. A device or pipe is written to directly.
-
-    Args:
-        path: the file; an existing one is replaced once everything is written.
-        pieces: the text, which is encoded as UTF-8.
-
-    Returns:
-        The number of bytes written.
+    A device or pipe is written to directly.
 
     Raises:
         ExportError: the file's folder does not exist, or `path` is a folder.
@@ -238,25 +231,18 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
     """
     if path.is_dir():
         raise ExportError(f"{path} is a folder: name a file in it")
-    if path.exists() and not path.is_file():
-        return _write_pieces(path, "wb", pieces)
     target = path.resolve()
     if not target.parent.is_dir():
         raise ExportError(f"{path} cannot be written: there is no folder {target.parent}; create it, or choose another")
-    temporary = target.with_name(f".{uuid.uuid4().hex}.part")
+    is_device = path.exists() and not path.is_file()
+    written = path if is_device else target.with_name(f".{uuid.uuid4().hex}.part")
     try:
-        size = _write_pieces(temporary, "xb", pieces)
-        temporary.replace(target)
+        with written.open("wb") as file:
+            size = sum(file.write(piece.encode()) for piece in pieces)
+        if not is_device:
+            written.replace(target)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        if not is_device:
+            written.unlink(missing_ok=True)
         raise
-    return size
-
-
-def _write_pieces(path: Path, mode: str, pieces: Iterable[str]) -> int:
-    """Write pieces of text to a file that is opened in this mode; return the number of bytes."""
-    size = 0
-    with path.open(mode) as file:
-        for piece in pieces:
-            size += file.write(piece.encode())
     return size

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from ..runtime.collector import collect_rarely
 from .console import CommandError, explain_errors
-from .start import collect_rarely
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "": ("banyan build ~/papers --kb papers", 'banyan ask "Who discovered polonium?"', "banyan serve"),
@@ -50,7 +50,6 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "entities split": ('banyan entities split "Marie Curie" "Pierre Curie" --kb papers',),
     "entities rename": ('banyan entities rename "Curie" "Marie Curie" --kb papers',),
     "entities retype": ('banyan entities retype "Radium Institute" Organization --kb papers',),
-    "entities facts": ('banyan entities facts "Marie Curie" --kb papers',),
     "entities reject": ('banyan entities reject "Marie Curie" born_in Paris --kb papers --why "misread"',),
     "entities correct": ('banyan entities correct "Marie Curie" born_in Paris --object Warsaw --kb papers',),
     "entities undo": ("banyan entities undo 3 --kb papers",),

@@ -19,9 +19,9 @@ import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from ..config import Settings
+from ..runtime.collector import collect_rarely
 from ..server.security.hosts import Hosts
 from .console import CommandError, set_up_logs
-from .start import collect_rarely
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -155,7 +155,7 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
             if other == tail:
                 return FactRef(head=_ref(graph, head), relation=relation, tail=_ref(graph, tail))
     raise EntityDecisionError(f"there is no fact ({fact.subject}; {fact.relation}; {fact.object}); "
-                              "`banyan entities facts NAME` lists an entity's")
+                              "`banyan facts --of NAME` lists an entity's")
 
 
 def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:

@@ -1,25 +1,23 @@
 """`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
-import getpass
-from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Literal, NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, NamedTuple
 
 import typer
 from rich import box
 from rich.table import Table
 from rich.tree import Tree
 
-from ...graph_store.graph_edits import GraphEditor, Said
+from ...api.manual_edits import ManualEdits
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...graph_store.resolution.decisions import match_node
 from ...schemas.edits import in_words
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Alias, EntityGroup
-from ...text.times import Validity
 from ...tools.index import RetrievalIndex
 from ...tools.schema_names import find_type
 from ..console import CommandError, err, left_out, on_a_line, out, print_json, table_of
-from ..session import AsJson, At, Kb, day_of, default_kb, open_resources
+from ..session import AsJson, Kb, default_kb, open_resources
 
 app = typer.Typer()
 entities_app = typer.Typer(
@@ -31,7 +29,6 @@ Why = Annotated[str, typer.Option(help="The reason, for others to read.")]
 Relation = Annotated[str, typer.Argument(help="The fact's relation, or the attribute of a value.")]
 Object = Annotated[str, typer.Argument(help="The entity at the fact's other end, or the value.")]
 
-_Result = TypeVar("_Result")
 _SHOWN = 50
 _CONTEXT_CHARACTERS = 40
 
@@ -97,84 +94,49 @@ def _first_evidence(knowledge_base: KnowledgeBase, alias: Alias) -> str:
     return f"{chunk.document_id}: …{chunk.text[start:end]}…"
 
 
+@contextmanager
+def _edits(kb: str) -> Iterator[ManualEdits]:
+    """Open a knowledge base for one change of its graph."""
+    with open_resources(reasons=False) as resources, err.status("updating the graph"):
+        yield ManualEdits(kb, resources)
+
+
 @entities_app.command()
 def merge(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
     """Merge two entities into one, even if their names differ."""
-    _decide(kb, "merge", first, second, why)
+    with _edits(kb) as edits:
+        edits.merge(first, second, why=why)
+    out.print(f"merged: {on_a_line(first)}, {on_a_line(second)}")
 
 
 @entities_app.command()
 def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
     """Split entities that were merged; each gets its own facts back."""
-    _decide(kb, "split", first, second, why)
-
-
-def _decide(kb: str, verdict: Literal["merge", "split"], first: str, second: str, why: str) -> None:
-    """Merge or split two entities, and print that."""
-    with open_resources(reasons=False) as resources, err.status("resolving"):
-        resources.decide_entities(kb, verdict, (first, second), getpass.getuser(), why)
-    out.print(f"{'merged' if verdict == 'merge' else 'split'}: {on_a_line(first)}, {on_a_line(second)}")
+    with _edits(kb) as edits:
+        edits.split(first, second, why=why)
+    out.print(f"split: {on_a_line(first)}, {on_a_line(second)}")
 
 
 @entities_app.command()
 def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.")], kb: Kb, why: Why = "") -> None:
     """Show an entity under another name; questions still find it by its old names."""
-    _print_decision(_carry_out(kb, lambda edits: edits.rename(entity, name, getpass.getuser(), why)))
+    with _edits(kb) as edits:
+        _print_decision(edits.rename(entity, name, why=why))
 
 
 @entities_app.command()
 def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE", help="A type of the schema.")],
            kb: Kb, why: Why = "") -> None:
     """Give an entity another type; facts that do not fit that type are rejected, others may now fit."""
-    _print_decision(_carry_out(kb, lambda edits: edits.retype(entity, type_name, getpass.getuser(), why)))
-
-
-@entities_app.command()
-def facts(entity: Name, kb: Kb, at: At = "", *, as_json: AsJson = False) -> None:
-    """List an entity's facts and values, as `reject` and `correct` take them, with when they hold."""
-    print_facts(kb, entity, at, as_json=as_json)
-
-
-def print_facts(kb: str, entity: str, at: str = "", limit: int | None = None, *, as_json: bool = False) -> None:
-    """Print an entity's facts and values; with a date `at`, only those that hold on that date.
-
-    Raises:
-        CommandError: `at` is no date.
-        EntityDecisionError: there is no such entity, or there are several.
-    """
-    day = day_of(at)
-    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        facts = [(fact, validity) for fact, validity in _facts_of(snapshot.kb, entity)
-                 if day is None or validity.holds(*day)]
-    shown = facts[:limit]
-    if as_json:
-        print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in shown])
-        return
-    for fact, validity in shown:
-        time = f" [dim]({on_a_line(validity.note())})[/dim]" if validity.note() else ""
-        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + time, soft_wrap=True)
-    if left := left_out(len(facts) - len(shown)):
-        out.print(left)
-
-
-def _facts_of(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, Validity]]:
-    """Yield an entity's values, then its facts, each with the time in which it holds."""
-    graph = knowledge_base.graph
-    node = match_node(graph, entity)
-    validities = graph.validities(node)  # by attribute and value; values without a time are not in it
-    for name, values in graph.told(node).items():
-        for value in values:
-            yield Said(graph.name(node), name, value), validities.get(name, {}).get(value, Validity())
-    for edge in graph.incident(node):
-        head, relation, tail = edge
-        yield Said(graph.name(head), relation, graph.name(tail)), graph.validity(edge)
+    with _edits(kb) as edits:
+        _print_decision(edits.retype(entity, type_name, why=why))
 
 
 @entities_app.command()
 def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
     """Mark a fact as wrong, even if a document states it."""
-    wrong = Said(subject, relation, object_)
-    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(wrong, None, getpass.getuser(), why)))
+    with _edits(kb) as edits:
+        _print_decision(edits.reject((subject, relation, object_), why=why))
 
 
 @entities_app.command()
@@ -186,16 +148,21 @@ def correct(
     why: Why = "",
 ) -> None:
     """Replace a wrong fact with another; its source stays the same."""
-    wrong = Said(subject, relation, object_)
-    right = Said(new_subject or subject, new_relation or relation, new_object or object_)
-    _print_decision(_carry_out(kb, lambda edits: edits.change_fact(wrong, right, getpass.getuser(), why)))
+    with _edits(kb) as edits:
+        _print_decision(edits.correct((subject, relation, object_), subject=new_subject, relation=new_relation,
+                                      object=new_object, why=why))
 
 
 @entities_app.command()
 def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan entities decisions`.")], kb: Kb) -> None:
     """Undo a rename, retyping, rejection or correction; `merge` and `split` undo each other."""
-    _carry_out(kb, lambda edits: edits.undo(number, getpass.getuser()))
+    with _edits(kb) as edits:
+        edits.undo(number)
     out.print(f"decision {number} undone")
+
+
+def _print_decision(number: int) -> None:
+    out.print(f"recorded; undo it with `banyan entities undo {number}`")
 
 
 @entities_app.command()
@@ -208,32 +175,16 @@ def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
                         *({"verdict": one.edit.kind, **one.model_dump()} for one in edits)])
             return
         mentions = snapshot.kb.graph.mentions
-    lines: list[tuple[str, str]] = []
-    for pair in pairs:
-        names = [mentions.entity(entity).name if entity in mentions else entity
-                 for entity in (pair.first, pair.second)]
-        lines.append((pair.decided_at,
-                      f"{on_a_line(pair.who)}: {pair.verdict} {on_a_line(', '.join(names))}{_reason(pair.why)}"))
-    for one in edits:
-        undone = f" [dim]undone by {on_a_line(one.undone_by)} {one.undone_at}[/dim]" if one.undone_at else ""
-        what = f"{on_a_line(one.who)}: {on_a_line(in_words(one.edit))}{_reason(one.why)}{undone}"
-        lines.append((one.decided_at, f"[bold]{one.number}[/bold] {what}"))
-    for when, line in sorted(lines, key=lambda line: line[0]):
-        out.print(f"{when} {line}", soft_wrap=True)
-
-
-def _reason(why: str) -> str:
-    return f" ({on_a_line(why)})" if why else ""
-
-
-def _carry_out(kb: str, change: Callable[[GraphEditor], _Result]) -> _Result:
-    """Make a change of the graph, and return its result."""
-    with open_resources(reasons=False) as resources, err.status("updating the graph"):
-        return resources.edit(kb, change)
-
-
-def _print_decision(number: int) -> None:
-    out.print(f"recorded; undo it with `banyan entities undo {number}`")
+        names = {entity: mentions.entity(entity).name if entity in mentions else entity
+                 for pair in pairs for entity in (pair.first, pair.second)}
+    lines = [(pair.decided_at, "", f"{pair.verdict} {names[pair.first]}, {names[pair.second]}", pair, "")
+             for pair in pairs]
+    lines += [(one.decided_at, f"[bold]{one.number}[/bold] ", in_words(one.edit), one,
+               f" [dim]undone by {on_a_line(one.undone_by)} {one.undone_at}[/dim]" if one.undone_at else "")
+              for one in edits]
+    for when, number, what, decision, undone in sorted(lines, key=lambda line: line[0]):
+        reason = f" ({on_a_line(decision.why)})" if decision.why else ""
+        out.print(f"{when} {number}{on_a_line(decision.who)}: {on_a_line(what)}{reason}{undone}", soft_wrap=True)
 
 
 class ListedEntity(NamedTuple):
@@ -251,17 +202,15 @@ def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int 
                   ) -> tuple[list[ListedEntity], int]:
     """Return the first entities that fit, those that most documents mention first, and how many fit in all.
 
-    Args:
-        index: the knowledge base.
-        type_name: their type, by its name, a label or an alias of the schema; empty means any.
-        words: words that a name of the entity contains; empty means any.
-        limit: the most entities to return; None means all.
+    `type_name` is a name, label or alias of a type, and `words` are part of an entity's name; empty means any.
 
     Raises:
         CommandError: no entity has that type; the message names the types that there are.
     """
     browsing = index.browsing
-    kind = _find_type(index, type_name) if type_name else ""
+    kind = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
+    if type_name and not kind:
+        raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(browsing.types)}")
     ranked = browsing.ranked
     if kind:
         ranked = ranked[browsing.of_type(kind)[ranked]]
@@ -271,15 +220,6 @@ def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int 
         rows = [row for row in rows if row in has_words]
     document_of = index.store.documents.of_chunks()
     return [_list_entity(index, row, document_of) for row in rows[:limit]], len(rows)
-
-
-def _find_type(index: RetrievalIndex, name: str) -> str:
-    """Return the entity type with this name, label or alias."""
-    if kind := find_type(index, index.store.schemas.current(), name):
-        return kind
-    known = ", ".join(index.browsing.types)
-    raise CommandError(f"no entity is of the type {name!r}; "
-                       + (f"there are: {known}" if known else "there are no entities yet"))
 
 
 def _list_entity(index: RetrievalIndex, row: int, document_of: dict[str, str]) -> ListedEntity:

@@ -1,7 +1,7 @@
 """`banyan facts`: the rows of a relation or attribute, filtered, counted and grouped, or the facts of an entity."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -9,13 +9,16 @@ from pydantic import ValidationError
 from rich import box
 from rich.table import Table
 
+from ...graph_store.graph_edits import Said
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.resolution.decisions import match_node
 from ...schemas.lookups import EXTREMES, Calculation, TripleLookup
+from ...text.times import Validity
 from ...tools.schema_names import terms_of
 from ...tools.table_query import shown_number
 from ...tools.table_results import MOST_ROWS, ComputedTable, TableRow, tabulate
 from ..console import CommandError, format_count, left_out, on_a_line, out, print_json, table_of, visible
 from ..session import AsJson, At, Kb, day_of, open_resources
-from .entities import print_facts
 
 app = typer.Typer()
 
@@ -65,7 +68,7 @@ def facts(  # noqa: PLR0913  (its options)
                          "--document": document, "--csv": as_csv, "--at": at and not of}
         _require_relation([option for option, value in need_relation.items() if value])
         if of:
-            print_facts(kb, of, at, most, as_json=as_json)
+            _print_facts(kb, of, at, most, as_json=as_json)
         else:
             _print_fields(kb, most, as_json=as_json)
         return
@@ -120,6 +123,36 @@ def _write_csv(table: ComputedTable) -> None:
     text = table.to_csv()
     sys.stdout.buffer.write((visible(text) if out.is_terminal else text).encode())
     sys.stdout.flush()
+
+
+def _print_facts(kb: str, entity: str, at: str, limit: int | None, *, as_json: bool) -> None:
+    """Print an entity's facts and values; with a date `at`, only those that hold on that date."""
+    day = day_of(at)
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        facts = [(fact, validity) for fact, validity in _facts_of(snapshot.kb, entity)
+                 if day is None or validity.holds(*day)]
+    shown = facts[:limit]
+    if as_json:
+        print_json([{**fact._asdict(), "time": validity.note()} for fact, validity in shown])
+        return
+    for fact, validity in shown:
+        time = f" [dim]({on_a_line(validity.note())})[/dim]" if validity.note() else ""
+        out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + time, soft_wrap=True)
+    if left := left_out(len(facts) - len(shown)):
+        out.print(left)
+
+
+def _facts_of(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said, Validity]]:
+    """Yield an entity's values, then its facts, each with the time in which it holds."""
+    graph = knowledge_base.graph
+    node = match_node(graph, entity)
+    validities = graph.validities(node)  # by attribute and value; values without a time are not in it
+    for name, values in graph.told(node).items():
+        for value in values:
+            yield Said(graph.name(node), name, value), validities.get(name, {}).get(value, Validity())
+    for edge in graph.incident(node):
+        head, relation, tail = edge
+        yield Said(graph.name(head), relation, graph.name(tail)), graph.validity(edge)
 
 
 def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
