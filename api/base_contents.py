@@ -43,12 +43,7 @@ class BaseContents:
             return snapshot.kb.documents.entries()
 
     def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
-        """Return the entities, best connected first.
-
-        Args:
-            name: words that a name must contain; empty means all entities.
-            type: an entity type; empty means all types.
-        """
+        """Return the entities, best connected first: those with words in a name, or of a type, if these are given."""
         with self._snapshot() as snapshot:
             kb, words = snapshot.kb, normalise(name)
             graph, document_of_chunk = kb.graph, kb.documents.of_chunks()
@@ -70,8 +65,7 @@ class BaseContents:
         Args:
             entity: the id or name of an entity that is subject or object; empty means all.
             relation: a relation type; empty means all.
-            at: a date, such as "2020", "2020-03" or "15 March 2020", on which the facts hold. Left out are facts that
-                are only planned, that began later, and that had ended or been replaced by then. Empty means all facts.
+            at: a date, such as "2020" or "15 March 2020", on which the facts hold; planned and replaced ones do not.
             documents: only facts that these documents state; given as in `ask`.
             where: only facts from documents with this metadata; given as in `ask`.
 
@@ -103,16 +97,15 @@ class BaseContents:
             relation: a relation or attribute, such as "status"; `kb.fields()` lists them.
             head: only rows whose subject has a name that is or contains this; "A|B" means either.
             tail: only rows whose object or value is or contains this; or a comparison: "!=A", ">=2020", "5..10".
-            where: conditions on other fields of the subject: "category=Core", "created>=2020", "owner=" (has none). A
-                condition on a field of the object is written `tail.FIELD`. Notes beside the rows are fields as well:
-                "network=Ropsten". Instead of a list of conditions, {field: value} is accepted.
+            where: conditions on other fields of the subject, as a list or {field: value}: "category=Core",
+                "created>=2020", "owner=" (has none), of the object `tail.FIELD`, or on notes beside the rows.
             by: group by "head", "tail", a field, "year", "month" or "decade" of the value, or `FIELD.year`.
-            do: "list", "count", "distinct", "sum", "mean", "smallest", "largest", "first" or "last".
+            do: "list", "count", "distinct", "sum", "mean", "smallest", "largest", "first" or "last"; of all rows.
             show: fields of the subject to show in each row.
             at: only what holds at this date.
             document: only rows of documents with this part in their id or title.
-            limit: the most rows or groups to return; 0 means all groups, and 10,000 rows. Calculations cover all rows
-                in any case. With "smallest", "largest", "first" or "last" it is the number of values; 0 means one.
+            limit: the most rows or groups; 0 means all groups, and 10,000 rows. Of "smallest", "largest", "first" and
+                "last" it is the number of values; 0 means one.
 
         Raises:
             BanyanError: there is no such relation or field, or a condition cannot be read.
@@ -131,12 +124,9 @@ class BaseContents:
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:
-        """Return the communities of the knowledge tree, largest first.
+        """Return the communities of the knowledge tree, largest first: of a level (0: the finest), or of all (None).
 
-        Args:
-            level: 0 for the finest communities, higher for communities of those; None for all levels.
-            documents: make the communities of these documents alone; given as in `ask`.
-            where: make them of documents with this metadata alone; given as in `ask`.
+        Those of some `documents` alone are made for the call; both limits are given as in `ask`.
         """
         with self._snapshot(documents, where) as snapshot:
             communities = snapshot.kb.communities.all(level=level)
@@ -160,12 +150,7 @@ class BaseContents:
         return introduce(self.resources, self.name)
 
     def summaries(self, *documents: str) -> dict[str, str]:
-        """Return for each document, by its id, the sentence that says best what it is about.
-
-        The sentence of a document without a suitable one is empty.
-
-        Args:
-            documents: the ids of the documents; none means all.
+        """Return for each document (none named: all), by id, the sentence that says best what it is about, or "".
 
         Raises:
             UnknownDocumentError: no document has one of the ids.

@@ -37,12 +37,7 @@ def list_bases(**settings: Any) -> list[str]:
 
 
 def drop_base(name: str, **settings: Any) -> None:
-    """Delete a knowledge base and everything stored in it; `settings` as for `open`.
-
-    Raises:
-        UnknownKnowledgeBaseError: no knowledge base has that name.
-        WriterBusyError: another process is writing to it.
-    """
+    """Delete a knowledge base and everything stored in it; `settings` and errors as for `open` and `rename`."""
     _resources(settings).drop(name)
 
 

@@ -26,10 +26,7 @@ def _bars(console: Console) -> Bars:
 
 @contextmanager
 def build_progress(console: Console) -> Iterator[Progress]:
-    """Show a progress bar for each step of a build, and yield the function that updates the bars.
-
-    The function is called with the progress events of the construction graph: {"step", "done", "total"}.
-    """
+    """Show a progress bar for each step of a build, and yield the function that takes the build's events."""
     tasks: dict[str, TaskID] = {}
     with _bars(console) as progress:
         def show(event: dict[str, Any]) -> None:
@@ -54,9 +51,7 @@ def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
 def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
     """Yield the function to call at each step of a build.
 
-    Args:
-        progress: the function itself; True for bars on standard error; False for a function that does nothing; None for
-            bars only if standard error is a terminal.
+    It is `progress` itself; or shows bars for True, or for None if standard error is a terminal; or does nothing.
     """
     if callable(progress):
         yield progress

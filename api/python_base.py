@@ -175,8 +175,7 @@ class KnowledgeBase(BaseContents):
             progress: as in `add`.
 
         Returns:
-            The new files and the documents whose files are gone, and the report of the build; the report is None if
-            nothing was read.
+            What differed, and the report of the build, which is None if nothing was read.
 
         Raises:
             BanyanError: the folder cannot be read, or all of its files are gone, as if its disk were not mounted.
@@ -200,22 +199,13 @@ class KnowledgeBase(BaseContents):
             return compare_folder(snapshot.kb.documents, folder, self.resources.limits)
 
     def delete(self, *documents: str) -> None:
-        """Delete documents, and everything that no other document supports.
-
-        Raises:
-            UnknownDocumentError: no document has one of the ids; then none is deleted.
-        """
+        """Delete documents, and everything that no other document supports; UnknownDocumentError: none is deleted."""
         self.resources.delete_documents(self.name, list(dict.fromkeys(documents)))
 
     def forget(self, entity: str, *, dry_run: bool = False) -> EntityMentions:
-        """Delete every document that mentions an entity, by any of its names.
+        """Delete every document that mentions an entity (a name, "name (type)" or id), by any of its names.
 
-        Args:
-            entity: its name, "name (type)" or id.
-            dry_run: delete nothing.
-
-        Returns:
-            The sentences that mention it, by document.
+        Return the sentences that mention it, by document; with `dry_run`, delete nothing.
 
         Raises:
             EntityDecisionError: no entity has this name, or several have.
@@ -294,14 +284,14 @@ class KnowledgeBase(BaseContents):
 
     def search(self, query: str, k: int = 5, *, documents: Sequence[str] | str = (), where: Where = None,
                context: AskContext | None = None) -> list[RetrievedPassage]:
-        """Return the most relevant passages for a query, best first, without calling a model.
+        """Return the `k` most relevant passages for a query, best first, without calling a model.
 
         Args:
             query: a question, or keywords.
             k: the maximum number of passages.
             documents: the documents to search; given as in `ask`.
             where: metadata of the documents to search; given as in `ask`.
-            context: options of a question, of which only the switches have an effect. None means all of them.
+            context: options of a question, of which only the switches have an effect.
         """
         context = _with_scope(context or AskContext(), documents, where)
         return search(self.resources, self.name, query, k, context)
@@ -347,12 +337,9 @@ class KnowledgeBase(BaseContents):
         return as_tool(self.name, name=name, about=about, context=context, resources=self.resources)
 
     def as_tools(self) -> list[BaseTool]:
-        """Return the five lookups as LangChain tools, for agents that plan themselves.
+        """Return the five lookups that the retrieval graph makes as LangChain tools, for agents that plan themselves.
 
-        They are the lookups that the retrieval graph itself makes: `entity_search` (all about an entity),
-        `triple_search` (rows of a relation or attribute), `dfs_search` (chains of facts), `community_search` (reports)
-        and `passage_search`. A tool's content is lines of text, each with the documents that support it; its artifact
-        is a list of `Block`.
+        A tool's content is lines of text, each with the documents that support it; its artifact is a list of `Block`.
         """
         return lookup_tools(lambda: self.resources.retriever(self.name))
 

@@ -110,9 +110,7 @@ class Step(Frozen):
 def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Answer:
     """Return the output of the retrieval graph as an answer, with the facts of the graph that its citations state.
 
-    Args:
-        lease: a context manager that lends a snapshot, which is entered only if the answer is not an abstention.
-        output: the output.
+    The snapshot's lease is entered only if the answer is not an abstention.
     """
     citations = tuple(Citation(**cited) for cited in output["citations"])
     return Answer(
@@ -148,10 +146,7 @@ class CitedFacts(NamedTuple):
 
 
 def stated_by(index: RetrievalIndex, cited: Sequence[Cited]) -> CitedFacts:
-    """Return the facts that the cited text states, and the entities that it names.
-
-    A fact or an entity counts if its place in the document overlaps a citation.
-    """
+    """Return the facts and entities whose place in a document overlaps the cited text."""
     facts: set[EdgeKey] = set()
     entities: set[str] = set()
     for chunk, citations in _cited_chunks(index.store, cited):

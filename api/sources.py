@@ -21,15 +21,12 @@ _LONGEST_NAME = 255
 
 
 def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> tuple[list[str], list[GivenDocument]]:
-    """Sort sources into those to be read from a path or an address, and those given as text.
+    """Sort sources into paths and addresses to read, and documents that were given as text.
 
     Args:
         sources: see `KnowledgeBase.add`.
         name: the id of a single text or data frame.
         title: the title of that document.
-
-    Returns:
-        The paths and addresses, and the documents that were given as text.
 
     Raises:
         IngestError: a source has an unsupported type, or `name` or `title` do not apply to it.

@@ -125,8 +125,8 @@ Types = Mapping[tuple[str, str], str]
 def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:
     """Return the types that persons gave to entities, by canonical name and extracted type.
 
-    If an entity was given several types one after the other, the last one counts. Entities that ended up with their
-    extracted type are left out.
+    Of several types one after the other, the last one counts; entities that have their extracted type again are left
+    out.
     """
     types: dict[tuple[str, str], str] = {}
     for edit in edits:

@@ -4,6 +4,5 @@
 class BanyanError(RuntimeError):
     """An error that is not a defect of Banyan; its message names the thing, the cause and the fix.
 
-    It is a RuntimeError, because LangGraph's server replaces the message of a custom exception by "An internal error
-    occurred".
+    It is a RuntimeError, because LangGraph's server hides the messages of custom exceptions.
     """

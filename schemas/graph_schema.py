@@ -155,12 +155,8 @@ class GraphSchema(Frozen):
     def one_at_a_time(self) -> tuple[dict[str, tuple[bool, bool]], frozenset[str]]:
         """Return which relations and attributes have one value at a time.
 
-        What the schema says of a relation also counts for its inverse, with head and tail exchanged; for a symmetric
-        relation it counts in both directions.
-
-        Returns:
-            The relations, each with whether a head has one tail at a time, and whether a tail has one head at a time;
-            and the attributes.
+        For relations: whether a head has one tail at a time, and whether a tail has one head. What the schema says of a
+        relation also counts for its inverse, with head and tail exchanged, and for a symmetric one in both directions.
         """
         inverses = {r.name: r.inverse for r in self.relation_types if r.inverse}
         inverses |= {inverse: name for name, inverse in inverses.items()}
@@ -193,10 +189,7 @@ class GraphSchema(Frozen):
         return known is not None and self.is_a(head_type, known.domain) and self.is_a(tail_type, known.range)
 
     def might_fit(self, head_type: str, relation: str, tail_type: str) -> bool:
-        """Return True if a triple would be admitted if its entities had more specific types.
-
-        This is so if the type of each end is admitted, or is an ancestor of a type that is admitted.
-        """
+        """Return True if a triple would be admitted if its entities had more specific types."""
         known = self.relation_type(relation)
         if known is None:
             return False
@@ -206,7 +199,7 @@ class GraphSchema(Frozen):
 
 
 def _chain(type_name: str | None, parents: dict[str, str | None]) -> dict[str, None]:
-    """Return a type and its ancestors, nearest first, as the keys of a dict; a cycle ends the chain."""
+    """Return a type and its ancestors, nearest first; a cycle ends the chain."""
     chain: dict[str, None] = {}
     while type_name is not None and type_name not in chain:
         chain[type_name] = None
@@ -255,11 +248,9 @@ class ElementChange(Frozen):
 
 
 def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
-    """Return the changes that lead from one schema to another.
+    """Return the changes that lead from one schema to another, by kind, in the later schema's order, removals last.
 
-    Returns:
-        Entity types first, then relations, then attributes, each in the later schema's order, with removed elements
-        at the end. For an added element, `fields` lists the fields that are set.
+    For an added element, `fields` lists the fields that are set.
     """
     return [*_changes("entity_type", before.entity_types, after.entity_types),
             *_changes("relation", before.relation_types, after.relation_types),

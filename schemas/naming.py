@@ -49,11 +49,7 @@ def cached_if_short(most: int) -> Callable[[Callable[[str], T]], Callable[[str],
 
 
 def normalise(text: str) -> str:
-    """Fold case, width, white space and the forms of quotes and apostrophes, for comparing only.
-
-    Returns:
-        The NFKC, case-folded text, with runs of white space as one space and without invisible characters (`UNSEEN`).
-    """
+    """Fold case (NFKC), width, white space and the forms of quotes, for comparing only; drop invisible characters."""
     if text.isascii() and text.isprintable():  # a shortcut with the same result, ten times as fast
         return " ".join(text.lower().split())
     folded = unicodedata.normalize("NFKC", UNSEEN.sub("", text.translate(_QUOTES)))
@@ -90,14 +86,7 @@ def is_readable_label(label: str) -> bool:
 
 
 def content_id(*parts: str) -> str:
-    """Return a stable 20-digit hexadecimal id of texts.
-
-    Args:
-        parts: the texts, in order; their boundaries count.
-
-    Returns:
-        The first 80 bits of the SHA-256 of the length-prefixed parts.
-    """
+    """Return a stable id of texts: 20 hexadecimal digits of the SHA-256 of the length-prefixed parts."""
     encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
     return hashlib.sha256(b"".join(len(data).to_bytes(8, "big") + data for data in encoded)).hexdigest()[:20]
 
@@ -118,10 +107,7 @@ def relation_id(relation: str) -> str:
 
 
 def has_name(text: str, name: str) -> bool:
-    """Return True if a text contains a name as whole words, ignoring case and full-width letters.
-
-    A Chinese name may be anywhere, because Chinese has no word boundaries.
-    """
+    """Return True if a text contains a name as whole words, ignoring case and width; Chinese has no word boundaries."""
     return has_any_name(text, [name])
 
 
@@ -153,12 +139,8 @@ def _is_word_letter(character: str) -> bool:
 def is_descriptive(name: str, attribute: str, value: str) -> bool:
     """Return False for a value that only repeats a part of its entity's name, or the code of its row's section.
 
-    Such values are not shown as a description of the entity, but can still be looked up, listed and counted.
-
-    Args:
-        name: the entity's name, such as "RFC-20: Oslo Pumps".
-        attribute: the value's attribute.
-        value: a value, such as "Oslo Pumps" as its title or "20" as its rfc.
+    Such values are not shown as a description of the entity, but can still be looked up, listed and counted. Example:
+    of "RFC-20: Oslo Pumps", the title "Oslo Pumps" and the rfc "20".
     """
     key, named = label_key(attribute), _words(name)
     if key in _SECTION_ATTRIBUTES and _SECTION_CODE.fullmatch(value):

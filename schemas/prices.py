@@ -50,17 +50,10 @@ class Prices:
         return model in self._by_model
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """Return the cost of a call's tokens.
+        """Return the cost of a call's tokens in the file's currency; None if the model's price is unknown.
 
-        Args:
-            model: the model.
-            prompt: the prompt's tokens, including cached ones.
-            completion: the answer's tokens.
-            cached: the prompt tokens that came from the endpoint's cache.
-
-        Returns:
-            The cost in the file's currency; None if the model's price is unknown, and 0 without tokens. Calls answered
-            in batches (`batched`) cost half of the model's price, unless the file has a price for them.
+        `prompt` includes `cached`. Calls answered in batches (`batched`) cost half of the model's price, unless the
+        file has a price for them.
         """
         if not prompt and not completion:
             return 0.0

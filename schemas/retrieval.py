@@ -118,9 +118,8 @@ class Claim(BaseModel):
 class DraftAnswer(BaseModel):
     """A reasoner's answer before its quotes are checked against the sources.
 
-    `answerable` is True if the passages contain an answer. `confidence` is the probability that the answer is right;
-    the caller decides whether to show it. `short` is the answer in the fewest words ("Warsaw"), or empty if it needs
-    sentences. `thought` weighs the evidence first.
+    `confidence` is the probability that the answer is right; the caller decides whether to show it. `short` is the
+    answer in the fewest words ("Warsaw"), or empty if it needs sentences. `thought` weighs the evidence first.
     """
 
     model_config = ConfigDict(extra="ignore")

@@ -20,11 +20,7 @@ _OWN = ("model", "messages", "stream", "stream_options", "response_format", "too
 
 
 def check_url(url: str) -> str:
-    """Check a server's URL and return it without a trailing slash.
-
-    Raises:
-        ValueError: the text is not a URL, or contains more than the server's address.
-    """
+    """Return a Chroma server's URL without a trailing slash; raise ValueError if it is none, or contains more."""
     if not url:
         return url
     try:
@@ -94,12 +90,9 @@ DatabaseUrl = Annotated[SecretStr, AfterValidator(_check_database_url)]
 
 
 def check_endpoint(url: str) -> str:
-    """Check an endpoint's address and return it without surrounding blanks.
+    """Return an endpoint's address without surrounding blanks; raise ValueError if it is none, or has a login.
 
     The address is shown and logged, so it must not contain secrets.
-
-    Raises:
-        ValueError: the address contains a name or password, or is not an address.
     """
     url = url.strip()
     try:
@@ -117,10 +110,7 @@ EndpointUrl = Annotated[str, AfterValidator(check_endpoint)]
 
 
 def is_trustworthy(url: str) -> bool:
-    """Return True if nobody can change what comes from an address on its way: it uses https, or is on this machine.
-
-    Addresses with a name, a password or white space are not trustworthy.
-    """
+    """Return True if nobody can change what comes from an address on its way: it uses https, or is on this machine."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
@@ -168,20 +158,13 @@ def _read_body(given: Any) -> dict[str, Any]:
 
 
 def effort_of(efforts: str, step: str) -> str:
-    """Return the effort of a step from a setting such as "extract=low,answer=medium" or "low".
-
-    It is the one that the setting has for this step, or else the one for all steps, or else "".
-    """
+    """Return a step's effort from a setting such as "extract=low,answer=medium": its own, that of all steps, or ""."""
     by_step = dict(_read_efforts(efforts))
     return by_step.get(step, by_step.get("", ""))
 
 
 def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:
-    """Check the efforts in a setting, and the steps for which they are.
-
-    Raises:
-        ValueError: an effort is unknown, or a step does not exist.
-    """
+    """Raise ValueError if an effort in a setting is unknown, or a step does not exist."""
     for step, effort in _read_efforts(efforts):
         if step and step not in steps:
             raise ValueError(f"there is no step {step!r}: the steps are {', '.join(steps)}")
