@@ -37,14 +37,8 @@ def serve_alone(settings: Settings, hosts: Hosts, listening: Callable[[], None],
                 options: dict[str, Any]) -> bool:
     """Serve in this process until it is stopped; return True if the server could start.
 
-    If a build cannot be stopped at the end, this process exits here.
-
-    Args:
-        settings: the settings of the environment.
-        hosts: the host names that the server accepts.
-        listening: called when the server has started.
-        needs_keys: whether every request needs a key.
-        options: options for uvicorn.
+    `listening` is called when it has started, and `options` are uvicorn's. If a build cannot be stopped at the end,
+    this process exits here.
     """
     app = serving_app(settings, hosts, needs_keys=needs_keys)
     server = _Server(uvicorn.Config(app, **options), listening)
@@ -87,15 +81,7 @@ class WorkerSupervisor(Multiprocess):
 
     def __init__(self, settings: Settings, workers: int, hosts: Hosts, listening: Callable[[], None], *,
                  needs_keys: bool, **options: Any) -> None:
-        """Bind the port; nothing is started yet.
-
-        Args:
-            settings: the settings for all workers together.
-            workers: the number of workers.
-            hosts: the host names that the server accepts.
-            listening: called when all workers have started.
-            needs_keys: whether every request needs a key.
-            options: options for uvicorn.
+        """Bind the port; nothing is started yet. `settings` are those of all workers together.
 
         Raises:
             CommandError: a limit cannot be divided among the workers.
@@ -133,8 +119,7 @@ class WorkerSupervisor(Multiprocess):
 class _Port:
     """A placeholder for a socket: when it is pickled and sent to a worker, it becomes a socket of that worker.
 
-    With a socket of their own on the same port (SO_REUSEPORT), the kernel spreads connections over all workers. With
-    one shared socket, the fastest worker would accept nearly all of them, even while it is busy.
+    With a socket of their own on the same port (SO_REUSEPORT), the kernel spreads connections over all workers.
     """
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -155,11 +140,7 @@ def _bind_shared_port(host: str, port: int) -> socket.socket:
 
 
 def divide_limits(settings: Settings, workers: int) -> Settings:
-    """Return the settings of one worker, in which each limit that processes count by themselves is divided.
-
-    Raises:
-        CommandError: a limit is smaller than the number of workers.
-    """
+    """Return the settings of one worker, in which each limit that processes count by themselves is divided."""
     parts: dict[str, float] = {}
     for name in _DIVIDED_LIMITS:
         limit = getattr(settings, name)

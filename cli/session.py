@@ -15,11 +15,7 @@ from .console import CommandError, note_missing_model, set_up_logs
 
 
 def default_kb() -> str:
-    """Return the knowledge base for a command without --kb: that in BANYAN_KB, or else the only one that exists.
-
-    Raises:
-        CommandError: BANYAN_KB is not set, and there is no knowledge base, or there are several, which are listed.
-    """
+    """Return the knowledge base for a command without --kb: that in BANYAN_KB, or else the only one that exists."""
     settings = Settings()
     known = [settings.kb] if settings.kb else knowledge_bases(settings)
     if not known:
@@ -33,10 +29,7 @@ def default_kb() -> str:
 def configured_kb() -> str:
     """Return the knowledge base in BANYAN_KB, for commands without --kb that may create one.
 
-    Unlike `default_kb`, it does not fall back on the only one that exists: documents could end up in the wrong one.
-
-    Raises:
-        CommandError: BANYAN_KB is not set.
+    It does not fall back on the only one that exists: documents could end up in the wrong one.
     """
     if not (name := Settings().kb):
         raise CommandError("which knowledge base? Name it with --kb; it is created if it does not exist")
@@ -65,11 +58,7 @@ NoDecompose = Annotated[bool, typer.Option("--no-decompose", help="Search for th
 
 
 def where_of(given: Sequence[str] | None) -> dict[str, str]:
-    """Return the values of `--where`, each of the form KEY=VALUE, as a dict.
-
-    Raises:
-        CommandError: a value does not have this form.
-    """
+    """Return the values of `--where`, each of the form KEY=VALUE, as a dict."""
     metadata: dict[str, str] = {}
     for item in given or ():
         key, _, value = item.partition("=")
@@ -80,11 +69,7 @@ def where_of(given: Sequence[str] | None) -> dict[str, str]:
 
 
 def day_of(at: str) -> tuple[str, str] | None:
-    """Return the first and the last day of the year, month or day in `--at`; None if it is empty.
-
-    Raises:
-        CommandError: it is no date with a year.
-    """
+    """Return the first and the last day of the year, month or day in `--at`; None if it is empty."""
     try:
         return read_day(at) if at else None
     except DateError as error:
@@ -93,12 +78,7 @@ def day_of(at: str) -> tuple[str, str] | None:
 
 @contextmanager
 def open_resources(*, reasons: bool = True, settings: Settings | None = None) -> Iterator[Resources]:
-    """Set up logging, and open the resources of a command for the block.
-
-    Args:
-        reasons: whether the command may call a model; if so, and none is configured, a note is printed.
-        settings: None means the environment's settings.
-    """
+    """Set up logging, and open a command's resources for the block; print a note if it `reasons` without a model."""
     settings = settings or Settings()
     set_up_logs(settings)
     with Resources(settings) as resources:

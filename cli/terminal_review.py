@@ -14,12 +14,7 @@ _ALL_CHOICES = ["accept", "reject", "wait"]
 
 
 def resume_value(question: dict[str, Any]) -> dict[str, Any]:
-    """Ask for a decision on each candidate of an interrupted build, and return the value to resume the build with.
-
-    Args:
-        question: the value of the build's interrupt, with the candidates, and with an error if earlier decisions could
-            not be applied.
-    """
+    """Ask for a decision on each candidate of an interrupted build, and return the value to resume the build with."""
     if "error" in question:
         err.print(f"[red]{escape(question['error'])}[/red]")
     candidates = [Candidate(**data) for data in question["delta"]["candidates"]]
@@ -28,11 +23,7 @@ def resume_value(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def ask_decisions(candidates: Sequence[Candidate]) -> Iterator[Decision | None]:
-    """Ask on the terminal for a decision on each candidate.
-
-    Yields:
-        Each decision as soon as it is made, nothing for a candidate that stays pending, None when the user stops.
-    """
+    """Yield each decision as soon as it is made; nothing for a candidate that waits, None when the user stops."""
     for position, candidate in enumerate(candidates):
         out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
         print_evidence(candidate)

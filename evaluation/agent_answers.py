@@ -33,11 +33,7 @@ _DECLINED = -1.0
 
 
 def normal_answer(text: str) -> str:
-    """Normalise an answer like SQuAD and MuSiQue: lower case, no punctuation or English articles, single spaces.
-
-    Args:
-        text: an answer in any script; full-width characters become half-width, as in names (`schemas.naming`).
-    """
+    """Normalise an answer like SQuAD and MuSiQue: lower case, no punctuation or English articles, single spaces."""
     return " ".join(_ARTICLES.sub(" ", normalise(text).translate(_PUNCTUATION)).split())
 
 
@@ -47,11 +43,9 @@ def exact_match(answer: str, expected: Sequence[str]) -> float:
 
 
 def f1(answer: str, expected: Sequence[str]) -> float:
-    """Return the best F1 of the answer's tokens against one of the expected answers, 0 to 1.
+    """Return the best F1 (0 to 1) of the answer's tokens against one of the expected answers.
 
-    Args:
-        answer: the answer; two empty texts match fully.
-        expected: the accepted answers. Tokens are words, and single Chinese or Japanese characters.
+    Tokens are words, and single Chinese or Japanese characters; two empty texts match fully.
     """
     return max((_overlap(_tokens(answer), _tokens(accepted)) for accepted in expected), default=0.0)
 
@@ -168,14 +162,14 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
              progress: Callable[[int, int], None] = lambda *_: None) -> AnswerReport:
     """Ask every question and score the answers.
 
-    Each question is asked once, with the abstention threshold at 0. The confidence of the answers shows what any
-    threshold would withhold.
+    Each question is asked once, with the abstention threshold at 0: the confidence of the answers shows what any
+    threshold would withhold. In mode "open" the threshold declines nothing.
 
     Args:
         resources: models and knowledge bases; the setting `abstain_below` is the current threshold.
         name: the knowledge base.
         questions: questions with their expected answers and gold passages.
-        mode: "reject", "strict" or "open"; in "open" the threshold declines nothing.
+        mode: what an answer may rest on.
         agent: let the model judge the evidence and look up more; otherwise there is one round of lookups.
         decompose: let the model choose the first lookups; otherwise the question itself is searched.
         progress: called after each question with the number of answered questions and of all questions.

@@ -50,15 +50,12 @@ class DatasetQuestion(Frozen):
 def load_questions(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
     """Read a question file, without the questions that have no gold passages (unanswerable ones).
 
-    Args:
-        path: a JSON array, or JSON lines.
-        form: "musique" (gold by title and text), "hotpotqa" and "2wiki" (gold by title: `evidence` or
-            `supporting_facts`), or "generic" (`{id, question,
-            gold: [document ids]}`, optionally with `type` and `decomposition: [{question, answer}]`).
+    The file is a JSON array or JSON lines. Its form: "musique" (gold by title and text), "hotpotqa" and "2wiki" (gold
+    by title: `evidence` or `supporting_facts`), or "generic" (`{id, question, gold: [document ids]}`, optionally with
+    `type` and `decomposition`).
 
     Raises:
-        DatasetError: the file is missing or has another form (the message names the record), or it has no question
-            with gold passages.
+        DatasetError: the file is missing, has another form (the message names the record), or nothing to measure.
     """
     usable = [question for question in _read(path, form) if question.gold]
     if not usable:
@@ -70,11 +67,7 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[DatasetQue
     """Read a question file with its answers, including unanswerable questions.
 
     A question is unanswerable if its record says so (`unanswerable`; MuSiQue: `answerable`) or has no gold passages.
-
-    Args:
-        path: a JSON array, or JSON lines.
-        form: as for `load_questions`; expected answers are `answers` (generic), or `answer` and
-            `answer_aliases`.
+    Expected answers are `answers` (generic), or `answer` and `answer_aliases`.
 
     Raises:
         DatasetError: the file is missing or has another form (the message names the record), or it has no question.

@@ -77,11 +77,7 @@ _Record = TypeVar("_Record", _Answer, _Gold)
 
 
 def load_gold(path: Path) -> list[GoldCase]:
-    """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`.
-
-    Raises:
-        DatasetError: the file is missing, empty or in another form; the message names line and field.
-    """
+    """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`."""
     cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
              for record in _records(path, _Gold)]
     if not cases:
@@ -90,11 +86,7 @@ def load_gold(path: Path) -> list[GoldCase]:
 
 
 def load_recorded(path: Path) -> dict[str, tuple[Triple, ...]]:
-    """Read a model's triples by sentence id from JSON lines `{id, triples: [[head, relation, tail]]}`.
-
-    Raises:
-        DatasetError: the file is missing or in another form; the message names line and field.
-    """
+    """Read a model's triples by sentence id from JSON lines `{id, triples: [[head, relation, tail]]}`."""
     return {record.id: record.triples for record in _records(path, _Answer)}
 
 
@@ -119,18 +111,10 @@ def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
                      on_failure: Callable[[str], None] = lambda _: None,
                      progress: Progress = lambda *_: None) -> dict[str, tuple[Triple, ...]]:
-    """Let a reasoner extract triples from each sentence, and return those that a build would admit.
+    """Let a reasoner extract triples from each sentence, and return those that a build would admit, by sentence id.
 
-    Args:
-        reasoner: extracts the triples.
-        bounds: the schema that they must fit.
-        cases: the sentences.
-        concurrency: how many sentences to read at once.
-        on_failure: called with a message for each sentence on which the reasoner failed; it has no answer.
-        progress: called with the number of finished sentences and of all sentences.
-
-    Returns:
-        The sorted triples by the sentence's id; attribute values are triples, too.
+    Attribute values are triples, too. `on_failure` gets a message for each sentence on which the reasoner failed; it
+    has no answer. `progress` gets the number of finished sentences and of all sentences.
     """
     extractions: dict[str, Extraction] = {}
 
@@ -144,16 +128,9 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
 
 def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once: int, *,
              on_failure: Callable[[_T, ReasonerError], None], progress: Callable[[int, int], None]) -> None:
-    """Call an asynchronous function with each item, several at once, and wait for all of them.
+    """Await a function with each item, several at once; a ReasonerError goes to `on_failure`, others end the work.
 
-    A ReasonerError is passed to `on_failure`, and the other items go on. Any other error ends the work and is raised.
-
-    Args:
-        work: the function.
-        items: its arguments.
-        at_once: the number of items to work on at once.
-        on_failure: called with an item on which the reasoner failed.
-        progress: called after each item with the number of finished items and of all items.
+    `progress` gets the number of finished items and of all items.
     """
     done = 0
 
@@ -209,16 +186,7 @@ class ExtractionScores(Frozen):
 
 def score(ontology: GraphSchema, gold: Sequence[GoldCase],
           answers: Mapping[str, Sequence[Triple]]) -> ExtractionScores:
-    """Score a model's triples.
-
-    Args:
-        ontology: the schema that the model was given.
-        gold: the sentences with the triples that they state; at least one.
-        answers: the model's triples by the sentence's id; other ids are ignored.
-
-    Raises:
-        ValueError: there is no gold sentence.
-    """
+    """Score a model's triples (`answers`, by sentence id) against the gold sentences, at least one."""
     if not gold:
         raise ValueError("there is no gold sentence to score against")
     relations = _relations(ontology)

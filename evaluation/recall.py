@@ -113,14 +113,10 @@ def round_2(value: float) -> float:
 
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, ks: Sequence[int],
              progress: Progress = lambda *_: None) -> RetrievalReport:
-    """Measure the recall of gold passages in a knowledge base.
+    """Measure the recall of gold passages in a knowledge base at the cut-offs `ks`.
 
-    Args:
-        resources: models and knowledge bases.
-        name: the knowledge base.
-        questions: questions with gold passages.
-        ks: the cut-offs.
-        progress: called after each question with the number of finished questions and of all questions.
+    `decompose`: split questions into sub-queries by grammar. `progress` gets the number of finished questions and of
+    all.
 
     Raises:
         DatasetError: the questions are about other documents.

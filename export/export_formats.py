@@ -234,12 +234,9 @@ FORMATS: dict[ExportFormat, Format] = {
 
 
 def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], RetrievalIndex]) -> Iterator[str]:
-    """Return the pieces of the file that a graph is exported to.
+    """Return the pieces of the file that a graph with its tree is exported to.
 
-    Args:
-        form: the format.
-        graph: the graph with its tree.
-        index: opens the read model. Only the HTML page needs it, for the links between entities of the same sentences.
+    `index` opens the read model. Only the HTML page needs it, for the links between entities of the same sentences.
     """
     if form != "html":
         return FORMATS[form].write(graph)

@@ -30,10 +30,9 @@ def ignoring(category: type[Warning]) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit linear algebra libraries to one thread within the block, so results are reproducible.
+    """Limit linear algebra libraries to one thread within the block: sums in a varying order would not be reproducible.
 
-    Several threads would add floating-point numbers in a varying order. The limit applies to the whole process and can
-    be set by one block at a time, so the blocks of other threads wait.
+    The limit applies to the process and can be set by one block at a time, so the blocks of other threads wait.
     """
     with _algebra_lock, ThreadpoolController().limit(limits=1):
         yield

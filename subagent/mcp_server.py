@@ -35,9 +35,7 @@ _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempote
 
 def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool = True, decides: bool = False,
                permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None) -> MCPServer[Any]:
-    """Create the MCP server with Banyan's tools.
-
-    Its `run_stdio_async` serves it on standard input and output, its `streamable_http_app` over HTTP.
+    """Create the MCP server with Banyan's tools, for `run_stdio_async` or `streamable_http_app`.
 
     Args:
         resources: models and open knowledge bases; the caller closes them.
@@ -46,8 +44,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         decides: whether decisions on the schema can be made.
         permits: called before each tool call to check the request's permission; None allows everything.
         sees: called with a knowledge base's name to check whether the request may see it; None shows all.
-        turn: returns a context manager to enter for each question and search of a request, such as an anyio
-            `CapacityLimiter`; None starts all at once.
+        turn: returns a context manager to enter for each question and search of a request; None starts all at once.
 
     Raises:
         KnowledgeBaseNameError: `knowledge_base` cannot be a knowledge base's name.

@@ -40,16 +40,12 @@ class Remote:
         Args:
             url: the server, such as "http://127.0.0.1:2024".
             kb: the knowledge base to ask, on that server.
-            mode: "reject": abstain if the documents do not answer; "strict": also if one link is not stated;
-                "open": allow own knowledge, marked.
+            mode: what an answer may rest on; see `AskContext`.
             context: every option of a question, instead of `mode`.
             graph: the graph's name on the server.
             api_key: the server's key; None does not look for one in the environment.
             headers: headers to send with each request.
             timeout: seconds to wait for a sign of life from the server.
-
-        Raises:
-            KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
         """
         self.url = url
         self.knowledge_base = check_name(kb)
@@ -60,11 +56,7 @@ class Remote:
 
     @property
     def graph(self) -> RemoteGraph:
-        """The graph as a node of another one: takes `question` or `messages`, and `knowledge_base`.
-
-        Raises:
-            RemoteError: this is not in a `with` block.
-        """
+        """The graph as a node of another one: takes `question` or `messages`, and `knowledge_base`."""
         if self._graph is None:
             raise RemoteError(f"the connection to {self.url} is not open: use it in a `with` or `async with` block")
         return self._graph
@@ -78,11 +70,7 @@ class Remote:
         return subagent_of(self, name=name, about=about)
 
     def ask(self, given: AskInput) -> AskOutput:
-        """Answer a question or conversation.
-
-        Raises:
-            RemoteError: the server cannot be reached, or it reports why there is no answer.
-        """
+        """Answer a question or conversation; raise RemoteError if the server cannot be reached or gives no answer."""
         if self.graph.sync_client is None:
             raise RemoteError("the connection was opened with `async with`: await the answer, or open it with `with`")
         try:

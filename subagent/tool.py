@@ -97,9 +97,7 @@ def resources_for(settings: Settings | None) -> Resources:
 def answer_text(answer: Mapping[str, Any]) -> str:
     """Format an answer for another agent: the text, then each source by number, with the quoted words.
 
-    Returns:
-        The text and its sources. Each quote is on one line in quotation marks, escaped as in JSON, so a
-        document's words cannot be mistaken for anything else.
+    Each quote is on one line in quotation marks, escaped as in JSON, so it cannot be mistaken for anything else.
     """
     sources = [f"[{citation['id']}] {on_one_line(citation['document'])}, "
                f"characters {citation['start']}-{citation['end']}: "
@@ -142,23 +140,17 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
             settings: Settings | None = None, resources: Resources | None = None) -> BaseTool:
     """Return a LangChain tool that answers a question from a knowledge base, for any agent that calls tools.
 
+    It has one argument, `question`. Its content is the answer with numbered, quoted sources; its artifact is the whole
+    `AskOutput`. An error that the caller can fix becomes a tool message with status "error".
+
     Args:
         kb: the knowledge base. You may build it later; until then the tool reports that it does not exist.
         name: the tool's name; empty means `ask_` and the knowledge base.
         about: the subject of the documents ("the company's travel rules"), for the calling agent.
-        mode: "reject": abstain if the documents do not answer; "strict": also if one link is not stated;
-            "open": allow own knowledge, marked.
+        mode: what an answer may rest on; see `AskContext`.
         context: every option of a question, instead of `mode`.
         settings: home, models and limits; None means the environment's settings.
         resources: resources that your code has opened, instead of `settings`; share them to load models only once.
-
-    Returns:
-        A tool with one argument, `question`, for invoke and ainvoke. Its content is the answer with numbered,
-        quoted sources; its artifact is the whole `AskOutput`. An error that the caller can fix becomes a
-        tool message with status "error".
-
-    Raises:
-        KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
     """
     asker = LocalAsker(resources or resources_for(settings), kb, context or AskContext(mode=mode))
     return tool_of(asker, name=name, about=about)
@@ -222,29 +214,14 @@ class Subagent(TypedDict):
 
 def as_subagent(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", context: AskContext | None = None,
                 settings: Settings | None = None, resources: Resources | None = None) -> Subagent:
-    """Return a subagent that answers from a knowledge base.
+    """Return a subagent that answers from a knowledge base; the arguments are those of `as_tool`.
 
     For deepagents: `create_deep_agent(model, subagents=[banyan.as_subagent("kb")])`. For your own graph:
     `graph.add_node("documents", banyan.as_subagent("kb")["runnable"])`. If your graph's state has keys of
     `SubagentOutput` (answer, citations, ...), they are filled in as well.
 
-    Args:
-        kb: the knowledge base. You may build it later; until then the subagent reports that it does not exist.
-        name: the subagent's name; empty means `documents_` and the knowledge base.
-        about: the subject of the documents, for the calling agent.
-        mode: "reject": abstain if the documents do not answer; "strict": also if one link is not stated;
-            "open": allow own knowledge, marked.
-        context: every option of a question, instead of `mode`.
-        settings: home, models and limits; None means the environment's settings.
-        resources: resources that your code has opened, instead of `settings`; share them to load models only once.
-
-    Returns:
-        Name, description and runnable. The question is the last human message; the messages before it give a
-        follow-up its context. An error that can be fixed becomes the last message and `error`, and the calling graph
-        continues.
-
-    Raises:
-        KnowledgeBaseNameError: `kb` cannot be a knowledge base's name.
+    The question is the last human message; the messages before it give a follow-up its context. An error that can be
+    fixed becomes the last message and `error`, and the calling graph continues.
     """
     asker = LocalAsker(resources or resources_for(settings), kb, context or AskContext(mode=mode))
     return subagent_of(asker, name=name, about=about)

@@ -123,11 +123,8 @@ def _join(ray: ModuleType, address: str, leave_steps: ExitStack) -> None:
 def resources_on(resources: Resources, ray: str | bool) -> Iterator[Resources]:
     """Join a Ray cluster for the block, and yield resources whose builds run on it.
 
-    Args:
-        resources: the resources of this process. Knowledge bases that they have open stay open, and see what the
-            builds write.
-        ray: the cluster's address, `auto` or HOST:PORT (see `join_cluster`). True starts Ray on this machine. With ""
-            or False no cluster is used, and `resources` is yielded.
+    `ray` is the cluster's address, `auto` or HOST:PORT (see `join_cluster`); True starts Ray on this machine, and
+    without a value `resources` themselves are yielded. Knowledge bases that they have open see what the builds write.
 
     Raises:
         ClusterError: Ray is not installed, no cluster answers, or its workers do not fit this process.

@@ -184,10 +184,9 @@ def backup(kb: Kb, output: Annotated[Path, typer.Option("--output", "-o", help="
            as_json: AsJson = False) -> None:
     """Write a knowledge base to one file, even while a build runs.
 
-    The file is a zip of ledger.sqlite (documents, chunks, their extractions, schema versions and decisions,
-    communities with their summaries, LLM responses, accounts) as it is when the command runs, and manifest.json with
-    its size and SHA-256. It does not contain graph and vectors: `restore` rebuilds them from the ledger without
-    calling an LLM. Nor does it contain your source files and settings.
+    The file is a zip of its ledger (documents, extractions, schema, decisions, LLM responses, accounts) with a
+    checksum. Graph and vectors are not in it: `restore` rebuilds them without calling an LLM. Nor are your source files
+    and settings.
     """
     with open_resources(reasons=False) as resources, track(err, "copying") as progress:
         layout = Layout.by(resources.settings, kb).require()
