@@ -13,14 +13,13 @@ from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
 from ..models.llm.inferring import inference_prompt
-from ..models.llm.llm_reasoner import extraction_prompt, summary_batches, summary_prompt
+from ..models.llm.llm_reasoner import extraction_prompt
 from ..models.rules.table_facts import read_rows
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import batched
-from ..schemas.retrieval import CommunityDigest
 from ..text.markup import has_statement
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
@@ -48,9 +47,6 @@ _SAMPLE = 100
 # benchmarks/newcomer.
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS, _GROUPING_TOKENS = 900, 170, (1200, 60)
 
-# A name and one to three sentences, as the prompt asks for.
-_SUMMARY_TOKENS = 90
-
 
 class Amount(Frozen):
     """Calls and their tokens."""
@@ -63,21 +59,6 @@ class Amount(Frozen):
         """Return the amount multiplied by a number, rounded."""
         return Amount(calls=round(number * self.calls), prompt_tokens=round(number * self.prompt_tokens),
                       completion_tokens=round(number * self.completion_tokens))
-
-
-class SummaryEstimate(Amount):
-    """The number of communities (or groups of a survey), and the calls and tokens of describing them."""
-
-    communities: int
-
-
-def estimate_summaries(resources: Resources, digests: Sequence[CommunityDigest]) -> SummaryEstimate:
-    """Estimate the calls and tokens that an LLM would take to describe communities; no call is made."""
-    batches = summary_batches(digests)
-    communities = sum(map(len, batches))
-    return SummaryEstimate(
-        communities=communities, calls=len(batches), completion_tokens=communities * _SUMMARY_TOKENS,
-        prompt_tokens=sum(summary_prompt(batch, resources.settings).tokens for batch in batches))
 
 
 class BuildEstimate(Amount):

@@ -11,9 +11,9 @@ from rich.tree import Tree
 
 from ...api.manual_edits import ManualEdits
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...schemas.edits import in_words
+from ...schemas.edits import EditDecision, in_words
 from ...schemas.naming import canonical_name
-from ...schemas.resolution import Alias, EntityGroup
+from ...schemas.resolution import Alias, EntityDecision, EntityGroup
 from ...tools.index import RetrievalIndex
 from ...tools.schema_names import find_type
 from ..console import CommandError, err, left_out, on_a_line, out, print_json, table_of
@@ -177,14 +177,18 @@ def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
         mentions = snapshot.kb.graph.mentions
         names = {entity: mentions.entity(entity).name if entity in mentions else entity
                  for pair in pairs for entity in (pair.first, pair.second)}
-    lines = [(pair.decided_at, "", f"{pair.verdict} {names[pair.first]}, {names[pair.second]}", pair, "")
-             for pair in pairs]
-    lines += [(one.decided_at, f"[bold]{one.number}[/bold] ", in_words(one.edit), one,
-               f" [dim]undone by {on_a_line(one.undone_by)} {one.undone_at}[/dim]" if one.undone_at else "")
-              for one in edits]
-    for when, number, what, decision, undone in sorted(lines, key=lambda line: line[0]):
+    made: list[tuple[EntityDecision | EditDecision, str]] = [
+        (pair, f"{pair.verdict} {names[pair.first]}, {names[pair.second]}") for pair in pairs]
+    made += [(one, in_words(one.edit)) for one in edits]
+    for decision, what in sorted(made, key=lambda line: line[0].decided_at):
+        number = undone = ""
+        if isinstance(decision, EditDecision):
+            number = f"[bold]{decision.number}[/bold] "
+            if decision.undone_at:
+                undone = f" [dim]undone by {on_a_line(decision.undone_by)} {decision.undone_at}[/dim]"
         reason = f" ({on_a_line(decision.why)})" if decision.why else ""
-        out.print(f"{when} {number}{on_a_line(decision.who)}: {on_a_line(what)}{reason}{undone}", soft_wrap=True)
+        out.print(f"{decision.decided_at} {number}{on_a_line(decision.who)}: {on_a_line(what)}{reason}{undone}",
+                  soft_wrap=True)
 
 
 class ListedEntity(NamedTuple):

@@ -6,17 +6,12 @@ from typing import Annotated
 import typer
 from rich.tree import Tree
 
-from ...agents.estimate import estimate_summaries
-from ...agents.resources import Resources
-from ...agents.snapshots import Snapshot
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
-from ...graph_store.tree.community_digests import digests
 from ...schemas.lookups import CommunityLookup
-from ...schemas.retrieval import CommunityDigest
 from ...tools.index import RetrievalIndex
-from ...tools.surveys import MOST_DESCRIBED, described_groups, survey_along, survey_by
+from ...tools.surveys import MOST_DESCRIBED, survey_along, survey_by
 from ..console import CommandError, err, left_out, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
 
@@ -45,8 +40,6 @@ def tree(  # noqa: PLR0913  (its options)
     describe: Annotated[bool, typer.Option("--describe", help="With --by: have reports written on the groups, by the "
                                                               "model where one is set; lookups show them, "
                                                               "too.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Estimate the cost of describing communities, or with "
-                                                            "--by groups.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
@@ -56,9 +49,6 @@ def tree(  # noqa: PLR0913  (its options)
     if along and not root:
         raise CommandError("--along begins at an entity: name it with --root")
     with open_resources(reasons=describe) as resources:
-        if dry_run:
-            _show_estimate(resources, kb, lookup, limit, as_json=as_json)
-            return
         if describe:
             written = resources.describe_groups(kb, by, alpha, min(limit, MOST_DESCRIBED))
             err.print(f"{written} reports written; groups that did not change keep theirs")
@@ -67,28 +57,6 @@ def tree(  # noqa: PLR0913  (its options)
                 _show_survey(snapshot.index, lookup, as_json=as_json)
             else:
                 _show_communities(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
-
-
-def _show_estimate(resources: Resources, kb: str, lookup: CommunityLookup, limit: int, *, as_json: bool) -> None:
-    """Print how many calls and tokens it takes to describe the groups of a field, or all communities."""
-    with resources.snapshot(kb) as snapshot:
-        estimate = estimate_summaries(resources, _groups_to_describe(snapshot, lookup, limit))
-    if as_json:
-        print_json(estimate.model_dump())
-    else:
-        out.print(f"{estimate.communities} {'groups' if lookup.by else 'communities'}, {estimate.calls} calls, about "
-                  f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens")
-
-
-def _groups_to_describe(snapshot: Snapshot, lookup: CommunityLookup, limit: int) -> list[CommunityDigest]:
-    """Return the digests that a model would describe; a digest is what it is given of a community or group."""
-    kb, graph = snapshot.kb, snapshot.index.graph
-    if not lookup.by:
-        return digests(graph, kb.communities.all(level=None))
-    reports_by_id = kb.communities.group_reports()
-    groups = described_groups(snapshot.index, kb.schemas.current(), lookup.by, lookup.weight,
-                              min(limit, MOST_DESCRIBED))
-    return digests(graph, [group for group in groups if group.id not in reports_by_id])
 
 
 def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
