@@ -147,16 +147,11 @@ class Settings(BaseSettings):
                                      "with a model two for each call at once if that is more")
 
     max_file_mb: float = Field(100.0, gt=0, description="largest file or record read, unpacked and as text too, in MB")
-    max_documents: int = Field(1_000_000, ge=1, description="most documents that one build reads")
-    max_json_depth: int = Field(64, ge=1, le=500, description="deepest nesting of a JSON record")
     max_file_seconds: float = Field(120.0, gt=0, description="deadline for reading one file that is no plain text")
-    max_file_memory_mb: int = Field(4096, ge=256, description="memory of the process that reads such a file, in MB of "
-                                    "address space, its libraries included")
     ocr: Literal["auto", "off"] = Field("auto", description="text in pictures, as of scanned pages: read where "
                                         "Tesseract is installed, or not at all")
     fetch: Literal["off", "public", "any"] = Field("off", description="which addresses of the web a build may read: "
                                                    "none, those of public networks, any; a server reads none")
-    max_folder_depth: int = Field(64, ge=1, le=500, description="deepest nesting of folders")
 
     schema_confidence: float = Field(0.8, ge=0, le=1, description="mu of eq. 3: mean confidence to accept")
     schema_support: int | None = Field(None, ge=1, description="documents that must support a new element; unset: "
@@ -205,7 +200,6 @@ class Settings(BaseSettings):
     reranker_base_url: EndpointUrl | None = Field(None, description="endpoint with a `/rerank` path that has this "
                                                   "model; none: it is on this machine")
     reranker_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
-    rerank_passages: int = Field(30, ge=1, description="best passages that the cross-encoder reorders")
 
     @field_validator("llm_reasoning_effort")
     @classmethod

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ..ingest.loaders import OnFailure
 
 _Edited = TypeVar("_Edited")
+_RERANKED_PASSAGES = 30
+"""The best passages that a cross-encoder reorders."""
 
 
 
@@ -70,7 +72,7 @@ class Resources(ProcessModels):
         """Start with nothing open."""
         super()._begin()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
-            lambda: self.reranker, self.settings.rerank_passages))
+            lambda: self.reranker, _RERANKED_PASSAGES))
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
                                self._forget_reasoners)
 
@@ -78,10 +80,8 @@ class Resources(ProcessModels):
     def limits(self) -> Limits:
         """The limits for reading files and folders, from the settings."""
         settings = self.settings
-        return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), documents=settings.max_documents,
-                      json_depth=settings.max_json_depth, folder_depth=settings.max_folder_depth,
-                      seconds=settings.max_file_seconds, memory_mb=settings.max_file_memory_mb, fetch=settings.fetch,
-                      ocr=settings.ocr)
+        return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), seconds=settings.max_file_seconds,
+                      fetch=settings.fetch, ocr=settings.ocr)
 
     def read(self, paths: "Sequence[Path | Address]", on_failure: "OnFailure") -> Iterator[Document]:
         """Yield the documents in files and folders (see `load_documents`)."""

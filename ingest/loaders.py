@@ -123,7 +123,7 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
                     _fail(on_failure, document.source, f"the id {document.id!r} was already given by "
                           f"{sources[document.id]}: rename one, or load them into two knowledge bases")
                 elif len(sources) == limits.documents:
-                    _fail(on_failure, file.place, f"more than {limits.documents:,} documents (BANYAN_MAX_DOCUMENTS): "
+                    _fail(on_failure, file.place, f"more than {limits.documents:,} documents: "
                           "build the rest in another run; nothing from here on was read")
                     return
                 else:

@@ -71,7 +71,7 @@ class ReadingProcess:
             line = answer.result()
             if not line:
                 raise UnreadableError("the process that read it ended, perhaps because it needed more than "
-                                      f"{self._limits.memory_mb:,} MB of memory (BANYAN_MAX_FILE_MEMORY_MB): split it, "
+                                      f"{self._limits.memory_mb:,} MB of memory: split it, "
                                       "or convert it to text")
             unless_answered.pop_all()
         reply: dict[str, Any] = json.loads(line)
@@ -129,7 +129,7 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     except UnreadableError as error:
         return {"error": str(error)}
     except MemoryError:
-        return {"error": f"more than {limits.memory_mb:,} MB of memory (BANYAN_MAX_FILE_MEMORY_MB) to read it: split "
+        return {"error": f"more than {limits.memory_mb:,} MB of memory to read it: split "
                          "it"}
     except Exception as error:  # noqa: BLE001 - a parser can raise anything on a broken structure
         return {"error": f"a broken {path.suffix[1:].lower()} file ({type(error).__name__}: {str(error)[:200]}): save "

@@ -58,7 +58,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
         try:
             for number, record in enumerate(read_records(path, fail, limits)):
                 if len(sources) == limits.documents:
-                    fail(f"{path.name}#{number}", f"more than {limits.documents:,} records (BANYAN_MAX_DOCUMENTS): "
+                    fail(f"{path.name}#{number}", f"more than {limits.documents:,} records: "
                          "import the rest in another run")
                     return
                 try:
