@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from ..parsing.parser import Parser
 from .likeness import likeness
 from .question import ASKS_PHONE, Question, foreign_forms, tells_time
 from .recognition.names import find_names, names_in
-from .recognition.spans import Span, cue_language, find_spans
+from .recognition.spans import Span, find_spans
 from .units import Unit, find_units
 
 Scores = NDArray[np.float64]
@@ -106,7 +105,6 @@ class Finder:
         self._texts = list(dict.fromkeys(text for texts in around for text in texts))
         row_of = {text: row for row, text in enumerate(self._texts)}
         self._text_rows = [np.array([row_of[text] for text in texts], np.intp) for texts in around]
-        self._language = cache(lambda number: cue_language(passages[number - 1].text, parser))
 
     def search(self, question: Question) -> list[Found]:
         """Return all units, best first.
@@ -213,11 +211,10 @@ class Finder:
 
     def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
         """Return the spans of each unit, including capitalised words of unknown kind."""
-        texts, languages = [unit.text for unit in units], [self._language(unit.passage) for unit in units]
-        recognised = find_spans(texts, self.parser, languages=languages)
         found = list[list[Span]]()
-        for text, language, spans in zip(texts, languages, recognised, strict=True):
-            capitalised = [place for place in find_names(text) if place[0] > 0] if not language else []
+        for unit, spans in zip(units, find_spans([unit.text for unit in units], self.parser), strict=True):
+            # The first word of a sentence has a capital anyway.
+            capitalised = [place for place in find_names(unit.text) if place[0] > 0]
             found.append([*spans, *(Span(start, end, "name") for start, end in capitalised
                                     if all(end <= span.start or start >= span.end for span in spans))])
         return found

@@ -1,29 +1,26 @@
-"""The rules reader of chunks: it extracts named entities, and the facts that a form or a reliable pattern states."""
+"""The rules reader of chunks: it extracts named entities, and the facts of key-value lines and lists of people."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, ExtractionRequest
+from ...schemas.extraction import ExtractedEntity, Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.lexicon import words
 from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
-from ...text.sentences import split_sentences
 from ..parsing.parser import Parser
 from .key_values import key_value_rows
 from .metadata_facts import people_rows
-from .prose_facts import ProseFacts, load_patterns
 from .recognition.name_kinds import TypeNouns, infer_type
 from .recognition.name_words import PREPOSITIONS, ROLES
-from .recognition.spans import VALUES, Span, cue_language, find_spans, name_of
-from .stated_facts import FactForms, Mention, Stated, load_forms
+from .recognition.spans import VALUES, Span, find_spans, name_of
 from .table_facts import facts_of_rows
 
 OPEN_GUESSES = "general"
@@ -39,7 +36,6 @@ _TYPES_OF_KINDS = {
     "award": ("award", "奖项"),
 }
 """The names that schemas use for the type of each kind."""
-_CONFIDENCE = 0.9  # the confidence of a fact: the forms are right nine times in ten
 _LONGEST_TITLE, _LONGEST_NAMING_HEADING = 10, 4  # the most words of a title, and of a heading that is a name
 _CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of a document share them
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
@@ -72,98 +68,63 @@ class RulesReader:
         """
         titles = [_subject_of_title(request.title, request.document) for request in requests]
         texts = [request.text for request in requests]
-        languages = [cue_language(one.text, self._parser, f"{one.title}\n{one.heading}") for one in requests]
-        found = find_spans(texts, self._parser, titles, languages)
-        return [self._extract_one(*one, schema) for one in zip(requests, titles, languages, found, strict=True)]
+        found = find_spans(texts, self._parser, titles)
+        return [self._extract_one(*one, schema) for one in zip(requests, titles, found, strict=True)]
 
-    def _extract_one(self, request: ExtractionRequest, title: str, language: str, found: Sequence[Span],
+    def _extract_one(self, request: ExtractionRequest, title: str, found: Sequence[Span],
                      schema: GraphSchema) -> Extraction:
         """Return the entities and facts of one chunk."""
         prepared, text = _prepare(schema), request.text
-        title_spans = self._short_spans(title, language)
+        title_spans = self._short_spans(title)
         follows_key = request.document.endswith(f": {title}")
         names = _Names(text, found, title, title_spans, keyed=follows_key)
-        types = {name: prepared.type_of(names, name, certain=bool(language)) for name in names.spans}
-        if language:
-            admitted = set(names.spans)
-        else:
-            admitted = _sure_names(text, names.spans) | {
-                name for name in names.spans if prepared.has_evidence(names, name)}
-        # The short form in brackets after an admitted organization: "Oslo Pump Alliance (OPA)".
-        admitted |= {short.name for full, short in pairwise(names.mentions) if full.name in admitted and (
-            full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"})}
-        triples: dict[tuple[str, str, str, str], ExtractedTriple] = {}
-        attributes: dict[tuple[str, str, str, str], ExtractedAttribute] = {}
-        for fact in self._state_facts(prepared, text, names, read_by_tree=not language):
-            head, label, tail, time, quote = *fact[:4], text[fact.start : fact.end]
-            for name, kind in ((head, fact.head_kind), (tail, fact.tail_kind)):
-                if kind and (name not in names.spans or kind != names.kind(name)):
-                    prepared.confirm(types, name, kind)
-            if label in prepared.attributes:
-                types.setdefault(head, prepared.fallback)
-                attributes.setdefault((head, label, tail, time), ExtractedAttribute(
-                    entity=head, attribute=label, value=tail, evidence=quote, time=time,
-                    confidence=_CONFIDENCE))
-                continue
-            head_type, tail_type = prepared.types_of_ends(label, types.get(head, ""), types.get(tail, ""))
-            if head != tail and prepared.schema.fits(head_type, label, tail_type):
-                types |= {head: head_type, tail: tail_type}
-                triples.setdefault((head, label, tail, time), ExtractedTriple(
-                    head=head, relation=label, tail=tail, evidence=quote, time=time, confidence=_CONFIDENCE))
-        admitted |= {end for head, _, tail, _ in (*triples, *attributes) for end in (head, tail)}
-        rows = [*key_value_rows(text, title, request.heading, self._is_name, request.document),
-                *people_rows(text, request.heading, request.document)]
-        listed = facts_of_rows(rows, text, title, request.heading, schema, self._is_name, request.document)
-        return listed.combine(Extraction(
-            entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in types.items()
-                           if kind and name in admitted),
-            triples=tuple(triples.values()), attributes=tuple(attributes.values())))
+        types = {name: prepared.type_of(names, name) for name in names.spans}
+        admitted = _sure_names(text, names.spans) | {
+            name for name in names.spans if prepared.has_evidence(names, name)}
+        for full, short in pairwise(found):
+            is_acronym = full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"}
+            if is_acronym and names.full_name(full) in admitted:  # "Oslo Pump Alliance (OPA)"
+                admitted.add(names.full_name(short))
 
-    def _state_facts(self, prepared: "_Prepared", text: str, names: "_Names", *,
-                     read_by_tree: bool) -> Iterator[Stated]:
-        """Yield the facts of a text's sentences, by forms and, with `read_by_tree`, also by the parse of English."""
-        sentences, subject = split_sentences(text), names.subject()
-        yield from prepared.forms.find(text, names.mentions, sentences, subject)
-        if read_by_tree:
-            prose = [(start, end) for start, end in sentences if text[end - 1] not in "?？" and (
-                "```" not in text[start:end] and not has_han(text[start:end]))]
-            yield from prepared.prose.find(self._parser, text, prose, names.mentions, subject)
+        def is_name(words: str) -> bool:
+            return words in names.spans or self._is_name(words)
+
+        rows = [*key_value_rows(text, title, request.heading, is_name, request.document),
+                *people_rows(text, request.heading, request.document)]
+        listed = facts_of_rows(rows, text, title, request.heading, schema, is_name, request.document)
+        return listed.combine(Extraction(entities=tuple(
+            ExtractedEntity(name=name, type=kind) for name, kind in types.items() if kind and name in admitted)))
 
     def _is_name(self, heading: str) -> bool:
         """Return True for two to four words that each begin with a capital or a digit, and for a recognised name."""
         parts = heading.split()
         if 1 < len(parts) <= _LONGEST_NAMING_HEADING and all(part[0].isupper() or part[0].isdigit() for part in parts):
             return True
-        spans = self._short_spans(heading, None)
+        spans = self._short_spans(heading)
         return len(spans) == 1 and spans[0].kind not in VALUES and spans[0].end - spans[0].start == len(heading)
 
 
-def _spans_of(parser: Parser, text: str, language: str | None) -> Sequence[Span]:
-    """Return the spans of one text; with None as its language, the language is detected."""
-    return find_spans([text], parser, languages=None if language is None else [language])[0]
+def _spans_of(parser: Parser, text: str) -> Sequence[Span]:
+    return find_spans([text], parser)[0]
 
 
 class _Prepared:
-    """Look-ups in a schema: its types by nouns and kinds, and the forms and patterns of its relations."""
+    """Look-ups in a schema: its types by nouns and kinds."""
 
     def __init__(self, schema: GraphSchema) -> None:
         """Index the schema, or the general seed if the schema is open."""
         self._given = schema  # keeps it alive: the cache of `_prepare` uses its id
         known = load_schema(OPEN_GUESSES) if schema.open else schema
-        self.schema = known
         self._nouns = TypeNouns(known)
-        self.forms = FactForms(known, load_forms())
-        self.prose = ProseFacts(known, load_patterns())
-        self.attributes = {attribute.name for attribute in known.attribute_types}
         type_by_name = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
-        self.fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
+        self._fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         self._type_of_kind = {
-            kind: next((type_by_name[name] for name in names if name in type_by_name), self.fallback)
+            kind: next((type_by_name[name] for name in names if name in type_by_name), self._fallback)
             for kind, names in _TYPES_OF_KINDS.items()}
 
-    def type_of(self, names: "_Names", name: str, *, certain: bool) -> str:
+    def type_of(self, names: "_Names", name: str) -> str:
         """Return the type of a name by the words around it, else by its kind; "" if the schema has none."""
-        default = self.fallback if certain or names.is_title(name) else ""
+        default = self._fallback if names.is_title(name) else ""
         return self._infer_type(names, name) or self._type_of_kind.get(names.kind(name), default)
 
     def has_evidence(self, names: "_Names", name: str) -> bool:
@@ -177,28 +138,6 @@ class _Prepared:
             return votes.most_common(1)[0][0]
         is_named_by_type = names.kind(name) not in {"person", "work"} and infer_type(name)
         return self._nouns.type_of_name(name) if is_named_by_type else ""
-
-    def types_of_ends(self, label: str, head_type: str, tail_type: str) -> tuple[str, str]:
-        """Return the types of a fact's ends, replaced by more specific ones if its relation demands these."""
-        relation = self.schema.relation_type(label)
-        if relation is None:
-            return head_type, tail_type
-        return self._specific_type(head_type, relation.domain), self._specific_type(tail_type, relation.range)
-
-    def _specific_type(self, general: str, allowed: tuple[str, ...]) -> str:
-        """Return the first allowed type that is a subtype of a general type."""
-        if self.schema.is_a(general, allowed):
-            return general
-        return next((name for name in allowed if general in self.schema.ancestors(name)), general)
-
-    def confirm(self, types: dict[str, str], name: str, kind: str) -> None:
-        """Set the type of a name to that of the kind that a fact demands."""
-        type_of_fact = self.fallback if kind == "thing" else self._type_of_kind.get(kind, "")
-        if not type_of_fact:
-            return
-        unspecific = {"", self.fallback, *self._type_of_kind.values()}
-        if name not in types or (not infer_type(name) and types[name] in unspecific):
-            types[name] = type_of_fact
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
@@ -221,19 +160,22 @@ class _Names:
             if span.kind not in VALUES:
                 kinds.setdefault(name_of(text, span), span.kind)
         body = _body_in_title(title, title_spans)  # short forms of an organization begin its name
-        full_names = {name: body if body.startswith(name) and kind != "person" else _full_name(name, kinds, title)
-                      for name, kind in kinds.items()}
-        self.mentions = [Mention(span.start, span.end, span.kind, full_names.get(name, name))
-                         for span in found for name in [name_of(text, span)]]
+        self._full_names = {name: body if body.startswith(name) and kind != "person" else _full_name(name, kinds, title)
+                            for name, kind in kinds.items()}
         is_statute = title.endswith(_STATUTES)
         is_work = keyed or " - " in title or ":" in title or is_statute
         self._title_kind = "work" if is_work else title_spans[0].kind if title_is_a_name or body else ""
         self._title = body or title
-        names_subject = body or (title and (title_is_a_name or is_statute or title in full_names.values()))
+        names_subject = body or (title and (title_is_a_name or is_statute or title in self._full_names.values()))
         self.spans: dict[str, list[Span]] = {self._title: []} if names_subject else {}
         for span in found:
             if span.kind not in VALUES:
-                self.spans.setdefault(full_names[name_of(text, span)], []).append(span)
+                self.spans.setdefault(self.full_name(span), []).append(span)
+
+    def full_name(self, span: Span) -> str:
+        """Return the full name of a span, or its words if they have none."""
+        name = name_of(self.text, span)
+        return self._full_names.get(name, name)
 
     def kind(self, name: str) -> str:
         """Return the most common kind of a name's places."""
@@ -246,16 +188,6 @@ class _Names:
     def is_title(self, name: str) -> bool:
         """Return True for the subject of the document's title."""
         return name == self._title
-
-    def subject(self) -> Mention | None:
-        """Return the subject of the chunk: that of its title, else the name with which its text begins, else None."""
-        if self._title in self.spans:
-            return Mention(0, 0, self.kind(self._title), self._title)
-        first = next((m for m in self.mentions if m.kind not in VALUES), None)
-        if first is None:
-            return None
-        words_before = self.text[: first.start].strip(" \t\n\"“*《").lower()
-        return first._replace(kind=self.kind(first.name)) if words_before in {"", "the"} else None
 
 
 def _body_in_title(title: str, title_spans: Sequence[Span]) -> str:

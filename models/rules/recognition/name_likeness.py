@@ -46,20 +46,9 @@ def may_be(kind: str, name: str) -> bool:
     return any(_is_spelled_like_name(word) or is_close(word) for word in parts)
 
 
-def is_nearer(kind: str, other: str, name: str) -> bool:
-    """Return True if the words of a name are used like names of a kind more than like those of another."""
-    parts = name.partition(" of ")[0].split()
-    return sum(_closeness(word, kind)[0] - _closeness(word, other)[0] for word in parts) > 0
-
-
 def is_known(name: str) -> bool:
     """Return True if a word is used like the names of organizations more than like the words for things."""
     return _closeness(name, "organization")[0] > _LEAST_OF_ACRONYM
-
-
-def is_rare(name: str) -> bool:
-    """Return True if the last word of a name is rare, so that it is probably no word for a thing."""
-    return _closeness(name.rpartition(" ")[2], "location")[1]
 
 
 def _is_spelled_like_name(word: str) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -91,15 +91,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     for start, end in hidden:
         is_hidden[start:end] = b"\1" * (end - start)
     runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS], title)
-    recognised, unknown = list[Span](), list[Span]()
-    for ent in doc.ents:
-        kind = _KINDS.get(ent.label_)
-        if kind and _has_honorific(text, ent.start_char, ent.end_char):
-            kind = "person"
-        place = _trim(text, ent.start_char, ent.end_char, kind) if kind else None
-        if kind and place:
-            start, end = _trim(text, *runs.extend(*place, of=kind != "person"), kind) or place
-            recognised.append(Span(start, end, kind))
+    recognised, unknown = list(_recognised_names(text, doc, runs)), list[Span]()
     for run in runs.of_several_words():
         kind = "person" if _has_honorific(text, *run) else "name"
         if place := _trim(text, *run, kind):
@@ -111,22 +103,43 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised)])
     spans = without_overlaps(*([span for span in layer if not any(is_hidden[span.start : span.end])]
                                for layer in (certain, pieces)))
-    # The kinds that words give are certain, by name; other kinds are the recogniser's guesses.
-    kinds_by_words = dict[str, str]()
-    for number, span in enumerate(spans):
-        is_certain_work = span.kind == "work" and span in certain
-        as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
-        if not is_certain_work and (kind := infer_kind(text, as_name)):
-            spans[number] = replace(span, kind=kind)
-            kinds_by_words.setdefault(name_of(text, span), kind)
-    kinds_by_words |= _kinds_of_acronyms(text, spans)
-    spans = [span if name_of(text, span) in kinds_by_words or _may_be_of_kind(text, span)
-             else replace(span, kind="name") for span in spans]
+    spans, kinds_by_words = _correct_kinds(text, spans, certain)
     terms = _common_terms(text, spans)
     names = [_with_article(text, span) for span in spans
              if span in certain or (name_of(text, span) not in terms and (
                  text[span.start : span.end] in title.split() or not _is_junk(text, doc, span)))]
     return _unify_kinds(text, names, kinds_by_words)
+
+
+def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
+    """Yield the recogniser's entities, trimmed and extended to complete names."""
+    for ent in doc.ents:
+        kind = _KINDS.get(ent.label_)
+        if kind is None:
+            continue
+        if _has_honorific(text, ent.start_char, ent.end_char):
+            kind = "person"
+        if place := _trim(text, ent.start_char, ent.end_char, kind):
+            whole = runs.extend(*place, of=kind != "person")
+            yield Span(*(_trim(text, *whole, kind) or place), kind)
+
+
+def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -> tuple[list[Span], dict[str, str]]:
+    """Return the spans with the kinds that words give, and these kinds by name; other kinds are only guesses."""
+    kinds_by_words = dict[str, str]()
+    corrected = list[Span]()
+    for span in spans:
+        as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
+        kind = "" if span.kind == "work" and span in certain else infer_kind(text, as_name)
+        corrected.append(replace(span, kind=kind) if kind else span)
+        if kind:
+            kinds_by_words.setdefault(name_of(text, span), kind)
+    for full, short in pairwise(corrected):  # the acronym in brackets after a full name is of its kind
+        if (full.kind not in {"name", "person", "location"} and _ACRONYM.fullmatch(text, short.start, short.end)
+                and _OPENING_BRACKET.fullmatch(text, full.end, short.start)):
+            kinds_by_words[name_of(text, short)] = full.kind
+    return [span if name_of(text, span) in kinds_by_words or _may_be_of_kind(text, span)
+            else replace(span, kind="name") for span in corrected], kinds_by_words
 
 
 def _may_be_of_kind(text: str, span: Span) -> bool:
@@ -138,7 +151,8 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
     kind = "organization" if span.kind == "product" else span.kind
     if kind not in {"person", "location", "organization"}:
         return True
-    if _CODE.fullmatch(name) or (_ACRONYM.fullmatch(name) and not _is_known_acronym(name, span.kind)):
+    is_known_acronym = name in _COUNTRY_ACRONYMS if kind == "location" else kind == "organization" and is_known(name)
+    if _CODE.fullmatch(name) or (_ACRONYM.fullmatch(name) and not is_known_acronym):
         return False
     if word_before.rstrip(".") in ROLES | _HONORIFICS:
         return True
@@ -151,19 +165,6 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
     if kind == "person" and re.search(rf"\b{re.escape(noun)}s?\b", text):
         return False  # "DAO Fork" beside "fork"
     return may_be(kind, name) and not (kind == "person" and word_before in {"a", "an", "the", "any", "each"})
-
-
-def _is_known_acronym(name: str, kind: str) -> bool:
-    """Return True for acronyms of countries and of well-known organizations."""
-    return name in _COUNTRY_ACRONYMS if kind == "location" else kind == "organization" and is_known(name)
-
-
-def _kinds_of_acronyms(text: str, spans: Sequence[Span]) -> dict[str, str]:
-    """Return the kinds of acronyms in brackets, which are those of the full names before them."""
-    return {name_of(text, short): full.kind for full, short in pairwise(spans)
-            if full.kind not in {"name", "person", "location"}
-            and _ACRONYM.fullmatch(text, short.start, short.end)
-            and _OPENING_BRACKET.fullmatch(text, full.end, short.start)}
 
 
 def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:

@@ -174,3 +174,24 @@ def test_what_there_are_several_of_is_no_name(parser: Parser) -> None:
 def test_a_term_is_no_work_and_what_is_said_of_things_is_no_name(text: str, expected: list[tuple[str, str]],
                                                                 parser: Parser) -> None:
     assert spans(text, parser) == expected
+
+
+@pytest.mark.parametrize(("sentence", "expected"), [
+    ("他入职某科技公司。", []),
+    ("日本定都于东京。", ["日本", "东京"]),
+    ("宁波在浙江省东部。", ["宁波", "浙江省"]),
+    ("每项变更由 SIG组内成员讨论确定。", []),
+    ("SIG的治理实现特定的目标。", ["SIG"]),
+    ("企业“走出去”步伐加快。", []),
+    ("沿运河修建道路。", []),
+    ("国务院能源主管部门制定规划。", ["国务院"]),
+    ("瑞达包装位于苏州。", ["瑞达包装", "苏州"]),
+    ("“小满食堂”由张敏创办。", ["小满食堂", "张敏"]),
+    ("仲裁庭应当先行调解。", ["仲裁庭"]),
+    ("**党/团组织**的材料交到教务处，所在的周**为第一周。", []),
+    ("学生传媒中心活动加的是尽美。", []),
+    ("学院获批四川省教育厅高等学校课程立项。", ["四川省教育厅"]),
+    ("上海市劳动和社会保障局报经市人民政府批准后实施。", []),
+])
+def test_pieces_of_words_and_sentences_are_no_chinese_names(sentence: str, expected: list[str], parser: Parser) -> None:
+    assert names(sentence, parser) == expected

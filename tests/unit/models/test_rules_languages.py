@@ -1,20 +1,14 @@
-"""Languages other than English and Chinese: names, the kinds of questions, words, and short answers."""
+"""Languages other than English and Chinese: the kinds of questions, words, dates and short answers."""
 
-import json
-from pathlib import Path
 
 import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.answers import Answers
 from banyan.models.rules.question import analyse
-from banyan.models.rules.reader import RulesReader
-from banyan.models.rules.recognition.spans import cue_language, find_spans
-from banyan.schemas.extraction import ExtractionRequest
-from banyan.schemas.formats.schema_loading import load_schema
+from banyan.models.rules.recognition.spans import find_spans
 from banyan.schemas.retrieval import Passage, QuotedDraft
 from banyan.text.content_words import content_words
 
-FOLDER = Path(__file__).parents[3] / "benchmarks" / "questions" / "languages"
 
 
 @pytest.fixture(scope="module")
@@ -22,73 +16,18 @@ def parser() -> Parser:
     return Parser()
 
 
-@pytest.mark.parametrize(("text", "expected"), [
-    ("La abogada vive en Bogotá y estudió en la Universidad Nacional de Colombia con Mercedes Barcha.",
-     [("Bogotá", "location"), ("Universidad Nacional de Colombia", "organization"), ("Mercedes Barcha", "person")]),
-    ("El puente cruza el río Ebro y lo proyectó don Julio por encargo de una panadería de Lorcilla.",
-     [("río Ebro", "location"), ("Julio", "person"), ("Lorcilla", "location")]),
-    (("El Comité Ejecutivo y el Consejo de Pregrado eligen a Nicolás Castro. Art. 6 - Adicionalmente se vota la Cuenta "
-      "Pública."), [("Comité Ejecutivo", "organization"), ("Consejo de Pregrado", "organization"),
-                  ("Nicolás Castro", "person"), ("6", "number"), ("Cuenta Pública", "name")]),
-    ("Le siège est à Séville, et Carlos Ghosn a dirigé le club d'aviron de Port-Mazeray jusqu'en 2019.",
-     [("Séville", "location"), ("Carlos Ghosn", "person"), ("club d'aviron de Port-Mazeray", "organization"),
-      ("2019", "date")]),
-    ("Viele Studenten kommen aus China und werden von Frau Blum unterrichtet, im Sommer auch von Max Weber.",
-     [("China", "location"), ("Blum", "person"), ("Max Weber", "person")]),
-    (("Im Protokoll steht, dass das Repair Café bei Bedarf in Präsenz oder in Bielefeld tagt und Tim Blum die Technik "
-      "Gruppe leitet. Herr Max Weber gibt den Vorsitz ab. Die Werkbank vom Verein 150 € ist in der Stadtbücherei Ulm."),
-     [("Bielefeld", "location"), ("Tim Blum", "person"), ("Max Weber", "person"), ("150 €", "number"),
-      ("Stadtbücherei Ulm", "organization")]),
-    ("Он родился в городе Омске и служил на заводе «Полюс», где его учил инженер Илья Репин.",
-     [("Омске", "location"), ("Полюс", "name"), ("Илья Репин", "person")]),
-    ("लेख श्रीमती कमला देशवाल ने रामनगर शहर में १४ मई १९९७ को पढ़ा।",
-     [("कमला देशवाल", "person"), ("रामनगर", "location"), ("१४ मई १९९७", "date")]),
-    ("অধ্যাপক অমিতাভ চক্রবর্তী রূপপুর গ্রামে ৭ মার্চ ১৯৯৬ তারিখে আসেন।",
-     [("অমিতাভ চক্রবর্তী", "person"), ("রূপপুর", "location"), ("৭ মার্চ ১৯৯৬", "date")]),
-    ("تدير السيدة ليلى الحمداني مكتبة تل الزهور في مدينة حلب منذ ٥ مايو ١٩٩٣.",
-     [("ليلى الحمداني", "person"), ("مكتبة تل الزهور", "organization"), ("حلب", "location"),
-      ("٥ مايو ١٩٩٣", "date")]),
-    ("館長の三枝千代子は鳴沢川を渡り、マリー・キュリーに会った。",
-     [("三枝千代子", "person"), ("鳴沢川", "location"), ("マリー・キュリー", "person")]),
-    ("館長の三枝千代子は「義務」を説明し、「ポンプ祭」で「ポンプを直します」と言った。",
-     [("三枝千代子", "person"), ("ポンプ祭", "name")]),
+@pytest.mark.parametrize("text", [
+    "लेख श्रीमती कमला देशवाल ने रामनगर शहर में १४ मई १९९७ को पढ़ा।",
+    "館長の三枝千代子は1997年5月14日に鳴沢川を渡り、マリー・キュリーに会った。",
+    "تدير السيدة ليلى الحمداني مكتبة تل الزهور في مدينة حلب منذ ٥ مايو ١٩٩٣.",
 ])
-def test_names_are_found_by_the_words_around_them(text: str, expected: list[tuple[str, str]], parser: Parser) -> None:
-    assert [(text[span.start : span.end], span.kind) for span in find_spans([text], parser)[0]] == expected
+def test_languages_without_a_pipeline_have_dates_and_no_guessed_names(text: str, parser: Parser) -> None:
+    assert [span.kind for span in find_spans([text], parser)[0]] == ["date"]
 
 
-def test_english_and_chinese_are_read_as_before(parser: Parser) -> None:
-    assert cue_language("The library was opened by the mayor of the town in the spring.", parser) == ""
-    assert cue_language("图书馆于1931年开放。", parser) == ""
-    assert cue_language("La biblioteca abrió sus puertas en 1931 y es de la ciudad.", parser) == "es"
-    assert cue_language("La biblioteca de la ciudad", parser) == "", "a few words may be a name in an English text"
-
-
-def test_a_list_of_names_is_in_the_language_of_the_titles_above_it(parser: Parser) -> None:
-    names = "Felix Blum, Karin Weber, Repair Café"
-    assert cue_language(names, parser) == ""
-    assert cue_language(names, parser, "Protokoll der Sitzung des Vereins\nAnwesende") == "de"
-    assert cue_language(names, parser, "Minutes of the meeting of the board\nPresent") == ""
-
-
-def test_addresses_are_in_no_language(parser: Parser) -> None:
-    text = "- [Kisten](https://www.blum.com/de/de/) und die Umfrage, die bis zum 3. Mai für alle Mitglieder offen ist"
-    assert cue_language(text, parser) == "de"
-
-
-def test_what_is_found_of_the_listed_names_does_not_fall() -> None:
-    reader, schema = RulesReader(), load_schema("general")
-    listed = {record["id"]: {name.casefold() for kind in ("person", "location", "other") for name in record[kind]}
-              for record in map(json.loads, (FOLDER / "names.jsonl").read_text("utf-8").splitlines())}
-    found = right = 0
-    for line in (FOLDER / "more_documents.jsonl").read_text("utf-8").splitlines():
-        document = json.loads(line)
-        request = ExtractionRequest(text=document["text"], title=document["title"])
-        entities = reader.extract([request], schema)[0].entities
-        found += len({entity.name.casefold() for entity in entities})
-        right += len({entity.name.casefold() for entity in entities} & listed[document["id"]])
-    assert right >= 90
-    assert right / found > 0.9
+def test_names_in_latin_script_are_found_in_any_language(parser: Parser) -> None:
+    text = "La abogada vive en Bogotá y estudió con Mercedes Barcha."
+    assert "Mercedes Barcha" in {text[span.start : span.end] for span in find_spans([text], parser)[0]}
 
 
 @pytest.mark.parametrize(("question", "language", "expected"), [

