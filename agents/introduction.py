@@ -12,7 +12,7 @@ from ..graph_store.ledger.notes import read_unread_files
 from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
 from ..schemas.naming import has_name, normalise
-from ..text.content_words import Language, language_of
+from ..text.languages import Language, phrase_language
 from ..text.titles import UNREAD
 from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import is_named_in_text, link_by_sentences
@@ -173,7 +173,7 @@ def _example_questions(index: RetrievalIndex, rows: Sequence[int], *, documents:
     """Return questions that any knowledge base with these entities can answer, in the language of their names."""
     short = [row for row in rows if len(index.about(row)[0]) <= _LONGEST_NAME]
     first = index.about(short[0])[0] if short else ""
-    questions = [_ABOUT[language_of(first)]] if documents > 1 else []
+    questions = [_ABOUT[phrase_language(first)]] if documents > 1 else []
     return [*questions, *suggest_questions(index, short)]
 
 
@@ -190,16 +190,16 @@ def suggest_questions(index: RetrievalIndex, rows: Sequence[int]) -> list[str]:
     for one, other, _ in link_by_sentences(index, ids):
         names = [index.about(index.entity_row[entity])[0] for entity in (one, other)]
         if not (has_name(names[0], names[1]) or has_name(names[1], names[0])):
-            questions.append(_RELATED[language_of(names[0])].format(*names))
+            questions.append(_RELATED[phrase_language(names[0])].format(*names))
             unused = [row for row in unused if index.entity_row.at(row) not in (one, other)]
             break
     for row in unused:
         if 1 < index.browsing.documents[row] <= _MOST_MENTIONING:
             name = index.about(row)[0]
-            questions.append(_MENTIONING[language_of(name)].format(name))
+            questions.append(_MENTIONING[phrase_language(name)].format(name))
             unused.remove(row)
             break
     if unused:
         name = index.about(unused[0])[0]
-        questions.insert(0, _SAID[language_of(name)].format(name))
+        questions.insert(0, _SAID[phrase_language(name)].format(name))
     return questions

@@ -37,7 +37,7 @@ from banyan.benchmarks.papers.running import BenchError, Plan, Progressed, Watch
 from banyan.cli.console import explain_errors
 from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetError
-from banyan.prompts import Language, language_of
+from banyan.prompts import Language, text_language
 from banyan.runtime.budgets import Budget
 from banyan.schemas.retrieval import Mode
 
@@ -115,7 +115,7 @@ def ask_peer(peer: Peer, resources: Resources, dataset: Dataset, plan: Plan, res
         endpoint = PeerEndpoint(resources.settings, resources.embedder, calls, budget)
         with endpoint.serve() as url:
             job = folder / "job.json"
-            fields = _job(resources, dataset, plan, language_of(left[0].question), folder, url)
+            fields = _job(resources, dataset, plan, text_language(left[0].question), folder, url)
             job.write_text(json.dumps(fields, ensure_ascii=False), "utf-8")
             _converse(peer, job, endpoint, left, results, done, lambda number: progress(number, len(left)),
                       len(dataset.documents))

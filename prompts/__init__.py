@@ -12,14 +12,33 @@ from .rendering import (
     example,
     extraction_instructions_block,
     instructions_line,
-    language_of,
     number_items,
     question_language,
     render,
+    text_language,
 )
 from .schema_text import schema_block
 
-__all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_text", "check_prompts",
-           "example", "extraction_instructions_block", "instructions_line", "language_of", "last_text",
-           "lookups_text", "mode_text", "number_items", "passage_text", "question_language", "render", "rounds_text",
-           "schema_block"]
+__all__ = [
+    "STEPS",
+    "Fenced",
+    "Language",
+    "Prompt",
+    "PromptFileError",
+    "Step",
+    "block_text",
+    "check_prompts",
+    "example",
+    "extraction_instructions_block",
+    "instructions_line",
+    "last_text",
+    "lookups_text",
+    "mode_text",
+    "number_items",
+    "passage_text",
+    "question_language",
+    "render",
+    "rounds_text",
+    "schema_block",
+    "text_language",
+]

@@ -32,7 +32,7 @@ KANA_SHARE = 0.1
 """The English prompts are used for Japanese."""
 
 
-def language_of(text: str) -> Language:
+def text_language(text: str) -> Language:
     """Return the language of the prompts for a text, by its script.
 
     Returns:
@@ -68,7 +68,7 @@ def question_language(question: str) -> Language:
     # One English word may be a part of a name, such as "Shakespeare and Company".
     if chinese_count and english_count < _LEAST_ENGLISH and not _is_japanese(question):
         return "zh"
-    return language_of(_CAPITALISED.sub("", question))
+    return text_language(_CAPITALISED.sub("", question))
 
 
 Step = Literal["extract", "resolve", "summarise", "agent", "condense", "infer", "group", "repair"]

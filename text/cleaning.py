@@ -60,11 +60,7 @@ def one_line(text: str) -> str:
 
 
 def clean_json(value: _T) -> _T:
-    """Apply `clean_text` to every string in a decoded JSON value, including the names of fields.
-
-    Raises:
-        RecursionError: the value is nested deeper than Python allows.
-    """
+    """Apply `clean_text` to every string in a decoded JSON value, including the names of fields."""
     if isinstance(value, str):
         return clean_text(value)  # type: ignore[return-value]
     if isinstance(value, list):

@@ -3,17 +3,13 @@
 import re
 from functools import cache, lru_cache
 from threading import Lock
-from typing import Literal
 
 import Stemmer
 
 from ..schemas.naming import normalise
 from .languages import function_words
-from .languages import language_of as any_language_of
 from .lexicon import CHINESE_CONCEPTS, CHINESE_STOP, ENGLISH_CONCEPTS, ENGLISH_STOP
 from .scripts import MARKS
-
-Language = Literal["en", "zh"]
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff"
 _HAN_CHARACTER = re.compile(f"[{_HAN}]")
@@ -46,14 +42,6 @@ def stem_word(word: str, language: str = "english") -> str:
 @cache
 def _stemmer(language: str) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(language, 0)  # without its own cache: `stem_word` has one
-
-
-def language_of(text: str) -> Language:
-    """Return the language in which Banyan's own phrases about a text are written.
-
-    It is "zh" for a text with Chinese characters that is not Japanese, else "en".
-    """
-    return "zh" if _HAN_CHARACTER.search(text) and any_language_of(text) != "ja" else "en"
 
 
 @lru_cache(maxsize=16_384)

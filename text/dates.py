@@ -85,22 +85,14 @@ _FIRST_YEAR, _LAST_YEAR = 1000, 2199
 
 
 def find_dates(text: str) -> Iterator[tuple[int, int]]:
-    """Find the dates in a text, as (start, end), in order; "1914–1918" is one.
-
-    Args:
-        text: any text, in English, Chinese or a language of `months.json`; in figures of any script.
-    """
+    """Find the dates in a text, as (start, end), in order; "1914–1918" is one. Figures may be of any script."""
     return (match.span() for match in _DATES.finditer(with_ascii_digits(text)))
 
 
 def parse_date(text: str) -> str:
-    """Return the normal form of a date.
+    """Return the normal form of a date, or "" if the text is not one.
 
-    Args:
-        text: a date in figures, in English, Chinese or a language of `months.json`, alone or after a word such as "in".
-
-    Returns:
-        The normal form; "" if the text is not a date.
+    The date is in figures, in English, Chinese or a language of `months.json`, alone or after a word such as "in".
     """
     normalised = with_ascii_digits(normalise(text))
     if not _NUMERAL.search(normalised):  # every form of a date has a numeral; most names have none
@@ -147,12 +139,8 @@ def spell_dates(text: str, *, chinese: bool) -> str:
 def date_terms(words: Sequence[str]) -> Iterator[str]:
     """Yield the day ("2020-02-18") and the month ("2020-02") of each date in a text, as terms of a lexical index.
 
-    With these terms, a question about 18 February 2020 finds the minutes of 2020.2.18. The function reads a list of
-    words because regular expressions over the text would take longer than all other indexing. A date such as 3/4/2020,
-    whose day could also be its month, yields nothing.
-
-    Args:
-        words: the words of the text in order, without punctuation and folded as by `normalise`.
+    A date such as 3/4/2020, whose day could also be its month, yields nothing. The words are those of the text in
+    order, without punctuation and folded as by `normalise`; regular expressions over the text would be slow.
     """
     for position, word in enumerate(words):
         if not word.isdecimal():
@@ -207,8 +195,7 @@ def is_month(word: str) -> bool:
 def calendar_day(normal: str) -> tuple[int, int, int] | None:
     """Return the year, month and day of a normal form: 0 for unknown parts, negative years for BC.
 
-    Returns:
-        (year, month, day); None for a decade, a century, a quarter, an interval, or a day without a year.
+    None is for a decade, a century, a quarter, an interval, or a day without a year.
     """
     match = _NORMAL_DAY.fullmatch(normal)
     month = int(match["month"] or 0) if match else 0

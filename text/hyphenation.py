@@ -25,9 +25,6 @@ def join_broken_words(pages: Sequence[str]) -> list[str]:
 
     If the text has the whole word elsewhere, with or without a hyphen, its more frequent spelling is used. Otherwise
     the hyphen stays if both parts are words of the text, or if the second part begins with a capital ("Anglo-Saxon").
-
-    Args:
-        pages: the texts of a printed work, because a word is often whole on another page.
     """
     if not any(map(_BREAK.search, pages)):
         return list(pages)
@@ -58,7 +55,7 @@ def _count_words(pages: Sequence[str]) -> Counter[str]:
 
 
 def _last_letters(match: "re.Match[str]") -> str:
-    """Return the first part of a broken word: the letters before the hyphen; "" if there are none."""
+    """Return the letters before the hyphen, or ""."""
     letters = _LAST_LETTERS.search(match.string[max(0, match.start() - _LONGEST):match.start()])
     return letters[0] if letters else ""
 

@@ -2,15 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import Literal
 
 from .scripts import CJK, KANA, script_of
+
+Language = Literal["en", "zh"]
+"""The languages of Banyan's own phrases."""
 
 _WORD = re.compile(r"[^\W\d_]+")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+")
 _WIDE = re.compile(f"[{CJK}]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WIDTH = 3
 """A letter of Chinese, Japanese or Korean says about as much as three Latin ones."""
 _FEWEST_WORDS = 8
@@ -46,14 +51,9 @@ def function_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def language_of(text: str) -> str:
-    """Return the ISO 639-1 code of a text's language.
+    """Return the ISO 639-1 code of a text's language, or "" if it cannot be determined.
 
-    Args:
-        text: any text; one of a few words in Latin script has a language only if it has function words.
-
-    Returns:
-        For Chinese, Japanese and Korean scripts "zh", "ja" or "ko"; for Latin script the language with the most
-        function words; for another script the most common language that uses it; "" if it cannot be determined.
+    In Latin script it is the language with the most function words, in most others the most common one that uses it.
     """
     script = script_of(text)
     if script == "cjk":
@@ -69,14 +69,9 @@ def language_of(text: str) -> str:
     return best if counts[best] else ""
 
 
-def likely_language(text: str) -> str:
-    """Return the language of a short text in Latin script by a few words of it; see `language_of`.
-
-    It is "" for English, for other scripts, and for a text without two different function words of one language.
-    """
-    words, language = frozenset(_latin_words(text)), language_of(text)
-    is_certain = script_of(text) == "latin" and len(words & function_words(language)) >= _FEWEST_FOREIGN
-    return language if is_certain and language != "en" else ""
+def phrase_language(text: str) -> Language:
+    """Return the language of Banyan's own phrases about a text: Chinese if it has Han letters and is not Japanese."""
+    return "zh" if _HAN.search(text) and language_of(text) != "ja" else "en"
 
 
 def _latin_words(text: str) -> list[str]:
@@ -106,24 +101,18 @@ def is_english(text: str) -> bool | None:
         return None
     if english_share > foreign_share:
         return True
-    return False if _is_of_another_language(words) else None
-
-
-def _is_of_another_language(words: Sequence[str]) -> bool:
-    """Return True if a text has at least `_FEWEST_FOREIGN` different function words that are not English."""
-    english, foreign = _function_words()
     different_words = frozenset(words)
-    if len(foreign & different_words) < _FEWEST_FOREIGN:
-        return False
+    if len(foreign_words & different_words) < _FEWEST_FOREIGN:
+        return None
     largest_count = max(len(different_words & listed) for listed in _word_lists().values())
-    return len(words) < _LONG or largest_count > len(different_words & english)
+    has_own_words = len(words) < _LONG or largest_count > len(different_words & english_words)
+    return False if has_own_words else None
 
 
 def are_english(texts: Iterable[str]) -> bool:
     """Return True unless a tenth or more of the letters of some texts are in texts that are not English.
 
-    Args:
-        texts: in any order; texts whose language cannot be determined do not count.
+    Texts whose language cannot be determined do not count.
     """
     letter_counts = {True: 0, False: 0}  # of English texts, and of others
     for text in texts:

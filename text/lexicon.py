@@ -10,20 +10,19 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-_PEOPLES = Path(__file__).with_name("peoples.json")
+_CONCEPTS, _PEOPLES = map(Path(__file__).with_name, ("concepts.json", "peoples.json"))
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """Return the words of a list written as one text."""
     return frozenset(text.split())
 
 
-ENGLISH_STOP = words(
-    "a an the of in on at to for from by with and or as is are was were be been being do does did has have "
-    "had this that these those there it its he she they him her them his their who whom whose which what "
-    "when where why how many much name called named not no can could will would shall should may might "
-    "must about into than then so if but also i you we me my your our please tell give anybody anyone anything any ever"
-)
+ENGLISH_STOP = word_set("a an the of in on at to for from by with and or as is are was were be been being do does did "
+                        "has have had this that these those there it its he she they him her them his their who whom "
+                        "whose which what when where why how many much name called named not no can could will would "
+                        "shall should may might must about into than then so if but also i you we me my your our "
+                        "please tell give anybody anyone anything any ever")
 """English words without content in a question or a sentence."""
 
 CHINESE_STOP = re.compile(
@@ -32,63 +31,19 @@ CHINESE_STOP = re.compile(
 )
 """Chinese words and characters without content; runs of characters are cut at them."""
 
-ENGLISH_CONCEPTS = {
-    "born": "birth", "birthplace": "birth", "birthdate": "birth", "birthday": "birth",
-    "die": "death", "died": "death", "dies": "death", "dead": "death", "dying": "death",
-    "wrote": "write", "written": "write", "writer": "write", "author": "write", "authored": "write",
-    "writing": "write", "writes": "write", "authors": "write", "novelist": "write",
-    "founded": "establish", "founder": "establish", "founders": "establish", "founding": "establish",
-    "established": "establish", "cofounded": "establish", "co-founded": "establish",
-    "won": "win", "winner": "win", "winning": "win", "wins": "win",
-    "wife": "spouse", "husband": "spouse", "married": "spouse", "marry": "spouse", "marriage": "spouse",
-    "son": "child", "daughter": "child", "children": "child", "sons": "child", "daughters": "child",
-    "made": "make", "maker": "make", "built": "build", "builder": "build", "building": "building",
-    "led": "lead", "leader": "lead", "taught": "teach", "teacher": "teach", "teaching": "teach",
-    "lie": "locate", "lies": "locate", "lay": "locate", "located": "locate", "situated": "locate",
-    "stands": "locate", "location": "locate", "headquarters": "headquarter", "headquartered": "headquarter",
-    "studied": "study", "studies": "study", "educated": "study", "graduated": "study",
-    "alma": "study", "sang": "sing", "sung": "sing", "singer": "sing",
-    "spoken": "speak", "spoke": "speak", "inhabitants": "population", "populous": "population",
-    "populations": "population", "bought": "acquire", "tall": "height", "high": "height", "long": "length",
-    "large": "size", "big": "size", "area": "size", "old": "age", "aged": "age", "far": "distance",
-    "cost": "price", "costs": "price", "expensive": "price", "cheap": "price", "cheaper": "price", "cheapest": "price",
-    "dearer": "price", "dearest": "price", "prices": "price", "weigh": "weight", "weighs": "weight", "heavy": "weight",
-    "light": "weight", "heavier": "weight", "heaviest": "weight", "lighter": "weight", "lightest": "weight",
-    "longer": "length", "longest": "length", "taller": "height", "tallest": "height",
-    "higher": "height", "highest": "height",
-    "larger": "size", "largest": "size", "bigger": "size", "biggest": "size", "older": "age", "oldest": "age",
-    "young": "age", "younger": "age", "youngest": "age",
-    "fast": "speed", "faster": "speed", "fastest": "speed", "ceo": "executive", "cfo": "finance",
-    "employs": "employ", "employees": "employ", "staff": "employ",
-    "pay": "price", "pays": "price", "paid": "price", "fee": "price", "fees": "price", "charge": "price",
-    "attended": "present", "attendees": "present", "attend": "present", "sent": "send", "sender": "send",
-    "cc": "copy", "copied": "copy", "copies": "copy", "job": "role", "position": "role", "post": "role",
-    "acquired": "acquire", "starring": "star", "starred": "star", "stars": "star",
-}
-"""English word forms that no suffix rule unites, with their concept."""
 
-CHINESE_CONCEPTS = {
-    "出生地": "birth", "出生": "birth", "生于": "birth", "诞生": "birth",
-    "去世": "death", "逝世": "death", "卒于": "death", "病逝": "death", "死于": "death",
-    "作者": "write", "撰写": "write", "写": "write", "著": "write",
-    "创始人": "establish", "成立": "establish", "创立": "establish", "创建": "establish", "创办": "establish",
-    "设立": "establish", "建造": "build", "修建": "build", "兴建": "build", "建于": "build", "始建": "build",
-    "位于": "locate", "坐落": "locate", "地处": "locate",
-    "妻子": "spouse", "丈夫": "spouse", "配偶": "spouse", "结婚": "spouse",
-    "儿子": "child", "女儿": "child", "子女": "child",
-    "毕业": "study", "就读": "study", "母校": "study",
-    "发现者": "discover", "发现": "discover", "发明者": "invent", "发明": "invent",
-    "售价": "price", "价格": "price", "多少钱": "price", "重量": "weight", "首席执行官": "executive", "库存": "stock",
-    "导演": "direct", "执导": "direct", "总部": "headquarter", "人口": "population", "居民": "population",
-}
-"""Chinese synonyms with their concept."""
+def _load_concepts(language: str) -> dict[str, str]:
+    listed: dict[str, str] = json.loads(_CONCEPTS.read_text("utf-8"))[language]
+    return {word: concept for concept, forms in listed.items() for word in forms.split()}
 
-DATE_NOUNS = words("date year day month decade century birthdate birthday time")
-NUMBER_NOUNS = words(
-    "population height length area depth weight price cost number amount age distance size elevation "
-    "revenue profit width diameter mass speed temperature capacity budget salary percentage share range rate fee rent "
-    "turnover quantity total sum load"
-)
+
+ENGLISH_CONCEPTS, CHINESE_CONCEPTS = _load_concepts("en"), _load_concepts("zh")
+"""English word forms that no suffix rule unites, and Chinese synonyms, each with its concept."""
+
+DATE_NOUNS = word_set("date year day month decade century birthdate birthday time")
+NUMBER_NOUNS = word_set("population height length area depth weight price cost number amount age distance size "
+                        "elevation revenue profit width diameter mass speed temperature capacity budget salary "
+                        "percentage share range rate fee rent turnover quantity total sum load")
 
 
 SUMMARY_CUES = re.compile(

@@ -112,22 +112,15 @@ _COUNTS = re.compile(
 def find_numbers(text: str, *, counts: bool = False) -> Iterator[tuple[int, int]]:
     """Find the numbers in a text, with their currency, scale and unit, as (start, end), in order.
 
-    Args:
-        text: any text, in figures of any script.
-        counts: whether to also find small numbers in words, each with what it counts ("three rivers", 三座).
+    With `counts`, also find small numbers in words, each with what it counts ("three rivers", 三座).
     """
     return (match.span() for match in (_COUNTS if counts else _NUMBERS).finditer(with_ascii_digits(text)))
 
 
 def parse_number(text: str) -> str:
-    """Return the normal form of a number with its unit.
+    """Return the normal form of a number with its unit, or "" if the text is not one.
 
-    Args:
-        text: a number in figures or words, in English or Chinese, with or without currency, scale and
-            unit, alone or after a word such as "about".
-
-    Returns:
-        The normal form; "" if the text is not a number.
+    The number is in figures or words, in English or Chinese, alone or after a word such as "about".
     """
     folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(text)).strip(" .;。，")))
     folded = _EUROPEAN_FIGURES.sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)
@@ -168,9 +161,7 @@ def is_unit(text: str) -> bool:
 def measure(normal: str) -> tuple[str, float] | None:
     """Return the dimension of a normal form ("length", "CNY", ...) and its amount in the base unit.
 
-    Returns:
-        (dimension, amount), so that "3 km" and "3000 m" are equal; None for a range or a compound, which has several
-        figures.
+    So "3 km" and "3000 m" are equal. None is for a range or a compound, which has several figures.
     """
     unit, figures = figures_of(normal)
     if len(figures) != 1:
@@ -250,11 +241,7 @@ class Value:
 
 
 def find_values(text: str) -> list[Value]:
-    """Find the dates and numbers of a text, in order; a number that overlaps a date is left out.
-
-    Returns:
-        Values that do not overlap; `text` is verbatim, with its currency, scale and unit.
-    """
+    """Find the dates and numbers of a text, in order; a number that overlaps a date is left out."""
     dates = [Value(start, end, text[start:end], "date") for start, end in find_dates(text)]
     numbers = [Value(start, end, text[start:end], "number") for start, end in find_numbers(text)]
     offsets_in_dates = {offset for date in dates for offset in range(date.start, date.end)}
@@ -263,22 +250,14 @@ def find_values(text: str) -> list[Value]:
 
 
 def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
-    """Return the normal form of a value.
+    """Return the normal form of a date or a number, or "" if the value is not of its `kind`.
 
-    Args:
-        text: the value as stated.
-        kind: the expected kind; a value of kind "text" has no normal form.
-        unit: the unit of numbers that state none.
-
-    Returns:
-        The form of `parse_date` or `parse_number`; "" if the value is not of that kind, or if the kind is "text".
+    `unit` is that of numbers that state none.
     """
-    if kind == "date":
-        return parse_date(text)
     if kind == "number":
         normal = parse_number(text)
         return f"{normal} {unit}" if normal and unit and " " not in normal else normal
-    return ""
+    return parse_date(text) if kind == "date" else ""
 
 
 def kind_of(text: str) -> ValueKind:

@@ -46,12 +46,7 @@ def _script(letter: str) -> str:
 
 
 def script_of(text: str) -> str:
-    """Return the script that most letters of a text belong to.
-
-    Returns:
-        "cjk" for Chinese, Japanese and Korean together, else the first word of the letters' Unicode
-        names in lower case ("latin", "cyrillic", "arabic", ...); "" for a text without letters.
-    """
+    """Return the script of most letters of a text: "cjk", "latin", "cyrillic", ...; "" for a text without letters."""
     if text.isascii():  # a fast path for most texts in Latin script
         return "latin" if any(map(str.isalpha, text)) else ""
     counts = Counter(map(_script, filter(str.isalpha, text)))

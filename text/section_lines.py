@@ -68,11 +68,8 @@ class Line(NamedTuple):
 def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
     """Yield the lines of a chunk's text, each with the headings and the caption above it.
 
-    Args:
-        text: a chunk's text.
-        heading: the headings above the chunk, outermost first, separated by `BETWEEN`; "" if there are none. A chunk
-            is cut at headings, so if it has some above it, a line in it that looks like a heading is code.
-        title: the document's title, which counts as a heading above all others.
+    `heading` are the headings above the chunk, joined by `BETWEEN`. A chunk is cut at headings, so if it has some above
+    it, a line in it that looks like a heading is code. The document's title counts as a heading above all others.
     """
     path = [(0, name) for name in (title, *heading.split(BETWEEN)) if name]
     marks_by_start = {match.start(): match for match in _MARKED.finditer(text)}
@@ -127,9 +124,6 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
         line: the line.
         label: a short name of the document; it is put before a single heading of one word, which says too little alone.
         known: names shown beside the section, such as the row's subject, which need not be repeated.
-
-    Returns:
-        The headings, outermost first; "" if none of them is specific.
     """
     path = [*line.above, *([line.caption] if line.caption else [])]
     while path and not (is_telling(path[-1]) and path[-1] not in known):
@@ -178,15 +172,9 @@ def mark_length(text: str) -> int:
 
 
 def opening_of(text: str, start: int) -> str:
-    """Return the sentence that opens the list whose item begins at a place, such as "The parts are:".
+    """Return the sentence that opens the list whose item begins at character `start`, such as "The parts are:".
 
-    Args:
-        text: any text.
-        start: the place, in characters; the beginning of a chunk, for instance.
-
-    Returns:
-        The last sentence before the list. If a blank line separates it from the list, it has to end with a colon.
-        "" if there is no such sentence, or if no item begins at the place.
+    If a blank line separates it from the list, it has to end with a colon. "" if there is none.
     """
     line_start = text.rfind("\n", 0, start) + 1
     if text[line_start:start].strip() or not is_item(text, line_start):

@@ -46,11 +46,7 @@ def states_something(value: str) -> bool:
 
 
 def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
-    """Write a row as one or more lines; each line repeats the first cell, which names the row's subject.
-
-    Args:
-        cells: at least one; each run of white space becomes one space.
-    """
+    """Write a row as one or more lines; each line repeats the first cell, which names the row's subject."""
     first, *others = [_cell_text(cell) for cell in cells]
     line_cells, length = [first], len(first)
     for cell in others:

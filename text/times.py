@@ -202,11 +202,7 @@ class DateError(ValueError):
 
 
 def read_day(text: str) -> tuple[str, str]:
-    """Return the first and last date of a text that names a date.
-
-    Raises:
-        DateError: it is no date with a year.
-    """
+    """Return the first and last date of a text that names a date, or raise `DateError`."""
     bounds = _bounds(parse_date(text))
     if bounds is None:
         raise DateError(f"{text!r} is not a date: write a year, a month or a day, such as 2020, 2020-03 or 2020-03-15")
@@ -316,11 +312,7 @@ def _before(day: _Day) -> _Day:
 def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:
     """Return the dates at which values of a subject that has one value at a time were replaced by another value.
 
-    Args:
-        values: the values of one subject, each with its stated times.
-
-    Returns:
-        For each value, the dates at which the next other value begins, one for each date from which the value holds.
+    For each value they are the dates at which the next other value begins, one for each date from which it holds.
     """
     starts = sorted({(_first_day(time.start), time.start, key) for key, validity in values.items()
                      for time in validity.times if time.start and time.kind in ("at", "from", "during")},

@@ -64,13 +64,8 @@ def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
     """Return the fields of a document's metadata that fit a budget, dates and authors first, as "name: value; ...".
 
     Fields that hold a web address are left out, and a field that does not fit is skipped as a whole.
-
-    Args:
-        metadata: the fields.
-        most_tokens: the budget, estimated tokens.
     """
     def rank(name: str) -> int:
-        """Return a field's place in `_LEADING_FIELDS`; all other fields come after these."""
         return _LEADING_FIELDS.index(name.lower()) if name.lower() in _LEADING_FIELDS else len(_LEADING_FIELDS)
 
     shown, tokens_left = list[str](), most_tokens

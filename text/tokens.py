@@ -25,9 +25,7 @@ _TOKEN = re.compile(TOKEN)
 def estimate_tokens(text: str) -> int:
     """Estimate the number of tokens of a text, in time linear in its length.
 
-    Returns:
-        The number of tokens, 0 for blank text. Cutting a text never lowers the total: its estimate is at most the sum
-        over the parts. So parts that fit a limit together still fit it when they are joined by white space.
+    It is at most the sum over the parts, so parts that fit a limit together still fit it when spaces join them.
     """
     return _TOKEN.subn("", text)[1]
 

@@ -10,7 +10,8 @@ from ...graph_store.store_errors import UnknownDocumentError
 from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
-from ...text.content_words import Language, content_words, language_of
+from ...text.content_words import content_words
+from ...text.languages import Language, phrase_language
 from ...text.markup import without_markup
 from ...text.scripts import script_of
 from ...text.table_rows import SET_APART
@@ -150,7 +151,7 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mod
 
 def _note(about: Literal["inferred", "left_out"], detail: object, text: str) -> str:
     """Return a note to the reader in the language of a text, with a detail such as the number of claims left out."""
-    return _NOTES[language_of(text)][about].format(detail)
+    return _NOTES[phrase_language(text)][about].format(detail)
 
 
 def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str:

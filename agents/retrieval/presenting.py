@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ...graph_store.ledger.document_rows import Documents
 from ...models.rules.recognition.names import names_in
 from ...schemas.retrieval import Answer, DraftAnswer, Passage
-from ...text.content_words import Language, language_of
+from ...text.languages import Language, phrase_language
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
 from .citing import NOT_FOUND, cite
@@ -30,7 +30,7 @@ _WORDS: dict[Language, dict[str, str]] = {
 def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,
                    abstain_below: float) -> Answer:
     """Return an answer that shows the short answer, if there is one, and below it the quotes."""
-    phrases = _WORDS[language_of(question)]
+    phrases = _WORDS[phrase_language(question)]
     # `cite` shows no quotes of a draft that it does not trust, so it is given full confidence.
     quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject")
     if not quoted.citations:
@@ -50,7 +50,7 @@ def _show_short(template: str, short: str) -> str:
 
 def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: bool) -> Answer:
     """Return an abstaining answer with similar names of the documents and, if `hint`, the hint to set up a model."""
-    phrases = _WORDS[language_of(question)]
+    phrases = _WORDS[phrase_language(question)]
     lines = [answer.answer]
     near = unknown_names_near(retriever.index, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
     if near:
@@ -64,7 +64,7 @@ def with_spelling(answer: Answer, replaced: Sequence[tuple[str, str]], question:
     """Return an answer with a line, in the question's language, for each misspelt word, given as (asked, meant)."""
     if not replaced:
         return answer
-    template = "“{}”按“{}”理解。" if language_of(question) == "zh" else "(“{}” was read as “{}”.)"
+    template = "“{}”按“{}”理解。" if phrase_language(question) == "zh" else "(“{}” was read as “{}”.)"
     notes = [template.format(asked, meant) for asked, meant in replaced]
     return answer.model_copy(update={"answer": "\n".join([answer.answer, *notes])})
 

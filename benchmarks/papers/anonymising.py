@@ -16,7 +16,7 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext, BuildInput
 from banyan.agents.resources import Resources
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
-from banyan.prompts import language_of
+from banyan.prompts import text_language
 from banyan.runtime.event_loop import run
 from banyan.schemas.documents import Frozen
 from banyan.schemas.errors import BanyanError
@@ -299,7 +299,7 @@ def _reversion(facts: Sequence[Fact], names: dict[str, str]) -> Task:
     """Return a task that shows facts between ids and asks for the names behind the ids."""
     lines = [f"- [{head}] {relation} [{tail}]" for head, relation, tail in facts]
     asked = {identifier: names[identifier] for head, _, tail in facts for identifier in (head, tail)}
-    return Task(question="\n".join([_REVERT[language_of("".join(asked.values()))], *lines]),
+    return Task(question="\n".join([_REVERT[text_language("".join(asked.values()))], *lines]),
                 answer="\n".join(f"{identifier}——{name}" for identifier, name in asked.items()))
 
 
@@ -315,7 +315,7 @@ def _choice(fact: Fact, facts_by_head: dict[str, list[Fact]], tails_by_type: dic
         place = _type_and_number(tail)[1] % _OPTIONS
         options[place:] = [tail, *options[place:_OPTIONS - 1]]
         lines = [f"{chr(ord('A') + number)}. [{option}]" for number, option in enumerate(options)]
-        asked = _CHOOSE[language_of(names[tail])].format(head=f"[{head}]", relation=relation)
+        asked = _CHOOSE[text_language(names[tail])].format(head=f"[{head}]", relation=relation)
         yield Task(question="\n".join([asked, *lines]), answer=f"{chr(ord('A') + place)}. [{tail}]")
 
 

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
 from ...config import LLM_STEPS, Settings
-from ...prompts import Language, Prompt, language_of
+from ...prompts import Language, Prompt, text_language
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import in_parallel, run
 from ..reasoner import ReasonerError
@@ -100,7 +100,7 @@ def _model_and_options(settings: Settings) -> tuple[str, str]:
 
 def prompt_language(settings: Settings, text: str) -> Language:
     """Return the language of the prompts for a text: that of the settings, or the text's own."""
-    return language_of(text) if settings.language == "auto" else settings.language
+    return text_language(text) if settings.language == "auto" else settings.language
 
 
 class Trial(NamedTuple):

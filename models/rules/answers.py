@@ -6,7 +6,7 @@ Nothing is inferred, counted or judged.
 from collections.abc import Iterator, Sequence
 
 from ...schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
-from ...text.content_words import language_of
+from ...text.languages import phrase_language
 from ..parsing.parser import Parser
 from .finder import Finder, named_documents
 from .question import Question, analyse
@@ -110,7 +110,7 @@ def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, int]]:
         if item.kind == "report":
             name = item.statement.partition(_NAME_END)[0]
             facts = list(dict.fromkeys(map(_readable, item.places)))
-            is_chinese = language_of(name) == "zh"
+            is_chinese = phrase_language(name) == "zh"
             yield (f"{name}：{'；'.join(facts)}。" if is_chinese else f"{name}: {'; '.join(facts)}."), number
 
 

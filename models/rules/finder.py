@@ -18,7 +18,7 @@ from ...schemas.naming import canonical_name, has_any_name, has_name
 from ...schemas.retrieval import Passage
 from ...text.content_words import spoken_words, stem
 from ...text.dates import parse_date, spell_dates
-from ...text.lexicon import words
+from ...text.lexicon import word_set
 from ...text.quantities import find_numbers, find_values
 from ...text.section_lines import mark_length
 from ...text.titles import plain_title
@@ -49,7 +49,7 @@ _PHONE = re.compile(r"(?<!\d)(?<!\d[.-])\+?\d[\d() /-]{5,17}\d(?![.-]?\d)")
 _UNITS_SEARCHED_FOR_SPANS = 8
 """The number of units of a question that are searched for spans, best first."""
 _MOST_QUOTES = 3
-_MEASURE_WORDS = words("long old far tall high large big deep fast heavy wide often late early name")
+_MEASURE_WORDS = word_set("long old far tall high large big deep fast heavy wide often late early name")
 """Words of 'how long' and similar forms, which an answer need not contain."""
 
 KINDS: dict[str, frozenset[str]] = {

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from ...schemas.naming import canonical_name
-from ...text.lexicon import words
+from ...text.lexicon import word_set
 from .question import analyse
 from .recognition.names import find_names, names_in
 
@@ -24,7 +24,7 @@ _PRONOUN = re.compile(
     r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?P<place>there)|he|she|it|they|him|her|hers|them|"
     r"(?:this|that) (?:one|person|city|country|company|place|man|woman|book|film|river))\b|"
     rf"{_HAN_PRONOUN}|(?P<where>那里|那儿|这里)", re.IGNORECASE)
-_PERSON_PRONOUNS = words("he she him his her hers 他 她 这个人 那个人 该人")
+_PERSON_PRONOUNS = word_set("he she him his her hers 他 她 这个人 那个人 该人")
 
 
 def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ...text.dates import parse_date
-from ...text.lexicon import words
+from ...text.lexicon import word_set
 from ...text.quantities import kind_of
 from ...text.scripts import CJK
 from ...text.section_lines import is_telling, lines_under
@@ -19,9 +19,10 @@ _LINE = re.compile(
     rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.#]{{1,40}}?)"
     r"\*{0,2}[ \t]?[:：]\*{0,2}[ \t]{0,4}"
     r"(?P<value>[^\s|][^\n|]{0,100})$")
-_NOT_KEYS = words(
-    "note notes example question answer warning tip hint important subject from to cc bcc date sent re ps nb todo "
-    "attention http https source see q a password passcode pin 注 注意 问 答 例 例如 提示")
+_NOT_KEYS = word_set("note notes example question answer warning tip hint "
+                     "important subject from to cc bcc date sent re ps nb "
+                     "todo attention http https source see q a password "
+                     "passcode pin 注 注意 问 答 例 例如 提示")
 _WEEKDAY = re.compile(r"^\w{2,6}day,? |(?<=\d)(?:st|nd|rd|th)\b")
 _NUMBERED = re.compile(r"[IVX]{1,4}\.|[A-Z]\.|\d{1,2}[.)]")
 _ITEM_NUMBER = re.compile(r"[A-Z]\w{0,9}-\d{1,6}\Z")  # a key that is the number of a thing: such lines list things

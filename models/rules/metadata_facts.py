@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.naming import label_key
-from ...text.lexicon import words
+from ...text.lexicon import word_set
 from ...text.scripts import CJK
 from ...text.section_lines import BETWEEN
 from ...text.section_lines import LIST_MARK as ITEM_MARK
@@ -21,19 +21,21 @@ _LONGEST_VALUE = 1000
 _LONGEST_ITEM = 60  # characters of an item of a list; what is longer is prose with a semicolon in it
 _MOST_WORDS = 5  # the most words of a person's name, and of what is said above a list of people
 _LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
-_PROSE_FIELDS = words("title description abstract summary subject comment comments 标题 摘要 说明")
+_PROSE_FIELDS = word_set("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
-_FIELDS_OF_PEOPLE = words(
-    "author authors editor editors owner owners contributor contributors reviewer reviewers maintainer "
-    "maintainers shepherd champion champions sponsor delegate from to cc attendees participants present "
-    "absent apologies regrets 作者 编者 编辑 译者 发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
+_FIELDS_OF_PEOPLE = word_set("author authors editor editors owner owners "
+                             "contributor contributors reviewer reviewers "
+                             "maintainer maintainers shepherd champion "
+                             "champions sponsor delegate from to cc attendees "
+                             "participants present absent apologies regrets 作者 "
+                             "编者 编辑 译者 发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
 """Words of fields that are people, and of what stands above lists of people."""
-_LAYOUT_FIELDS = words(
-    "layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator template "
-    "css nav_order toc sidebar_class_name pagination_next pagination_prev hide_table_of_contents aside outline")
+_LAYOUT_FIELDS = word_set("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator "
+                          "template css nav_order toc sidebar_class_name pagination_next pagination_prev "
+                          "hide_table_of_contents aside outline")
 """Fields that tell a program how to show the document."""
 _OFFICE_FILE = re.compile(r"\.(?:pdf|docx?|xlsx?|pptx?|od[tps])\)?$", re.IGNORECASE)
-_FILE_PROPERTIES = words("author created modified")
+_FILE_PROPERTIES = word_set("author created modified")
 """Fields that a program fills in: often with an account instead of a name, or the date of the template."""
 _FULL_NAME = re.compile(r"[^\W\d]{2,}\.? [^\W\d]")
 _SLUG = re.compile(r"[a-z\d]+(?:-[a-z\d]+)+")
@@ -51,7 +53,7 @@ _PEOPLE_ON_A_LINE = re.compile(
     r"(?P<people>[^\s*][^\n]{2,500}(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
 """A field of people in a text, and the indented lines that go on with it."""
 _AND = re.compile(r",? and ")
-_MAIL_FIELDS = words("from to cc 发件人 收件人 抄送")
+_MAIL_FIELDS = word_set("from to cc 发件人 收件人 抄送")
 _LINE_AFTER_TEXT = "."  # ends a list at the end of the text
 _ET_AL = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
 

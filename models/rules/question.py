@@ -9,10 +9,9 @@ from typing import Literal
 
 from ...schemas.naming import normalise
 from ...text.content_words import content_words, spoken_words
-from ...text.content_words import language_of as english_or_chinese
 from ...text.dates import spell_dates
-from ...text.languages import language_of
-from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, words
+from ...text.languages import language_of, phrase_language
+from ...text.lexicon import DATE_NOUNS, NUMBER_NOUNS, word_set
 from ...text.quantities import measure, parse_number
 from ...text.scripts import MARKS
 from ...text.sentences import split_sentences
@@ -25,7 +24,7 @@ Expected = Literal["person", "location", "organization", "name", "date", "number
 
 _LONGEST_QUESTION = 1_000  # the most characters of a question that are read
 _NOUNS_OF_KINDS: tuple[tuple[frozenset[str], Expected], ...] = (
-    (DATE_NOUNS | words("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"))
+    (DATE_NOUNS | word_set("month week weekday season hour"), "date"), (NUMBER_NOUNS, "number"))
 _KINDS: dict[str, Expected] = {"person": "person", "location": "location", "organization": "organization"}
 _QUESTION_WORDS: dict[str, dict[Expected, str]] = json.loads(
     Path(__file__).with_name("question_words.json").read_text("utf-8"))
@@ -68,14 +67,14 @@ AFTER_NUMBER = 40
 _COUNTED = re.compile(r"\bhow many ((?:[\w’'-]+ ){1,3})", re.IGNORECASE)
 _ASKED_MEASURES = (
     (re.compile(r"\bhow long\b|多长时间|多久|(?:几|多少)个?(?:工作)?(?:[天日年月周]|小时|星期)", re.IGNORECASE),
-     words("time years weeks months days hours minutes length")),
+     word_set("time years weeks months days hours minutes length")),
     (re.compile(r"\bhow (?:far|tall|high|wide|deep|big)\b|\b(?:length|height|depth|width|distance)\b", re.IGNORECASE),
-     words("length area")),
-    (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), words("mass")),
+     word_set("length area")),
+    (re.compile(r"\b(?:weighs?|weight|heavy)\b|重量|多重", re.IGNORECASE), word_set("mass")),
     (re.compile(r"\b(?:costs?|prices?|fees?|pay|charges?|charged|expensive|budget|revenue|turnover|salary|rent|donation)\b|"
-                r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), words("money")),
-    (re.compile("(?:多少|几倍)的?(?:工资|报酬|补偿|赔偿|罚款|税|利息)"), words("money %")),
-    (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), words("%")),
+                r"多少钱|价格|售价|费用|多少[元镑]", re.IGNORECASE), word_set("money")),
+    (re.compile("(?:多少|几倍)的?(?:工资|报酬|补偿|赔偿|罚款|税|利息)"), word_set("money %")),
+    (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), word_set("%")),
 )
 """The measures that answer a question of a form."""
 
@@ -146,7 +145,7 @@ def analyse(question: str) -> Question:
     """Analyse a question in English, Chinese or, with less detail, a language of `question_words.json`."""
     text = question[:_LONGEST_QUESTION].strip()
     any_language = language_of(text)
-    language = any_language if any_language in foreign_forms() else english_or_chinese(text)
+    language = any_language if any_language in foreign_forms() else phrase_language(text)
     if language == "zh":
         expected, focus = _chinese(text)
     elif language == "en":

@@ -12,7 +12,7 @@ from cachetools import LRUCache, cached
 from ...schemas.extraction import ExtractedEntity, Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
-from ...text.lexicon import words
+from ...text.lexicon import word_set
 from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
 from ..parsing.parser import Parser
@@ -41,10 +41,10 @@ _CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
 _FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")
-_BEFORE_PLACES = PREPOSITIONS | words("between outside inside throughout north south east west")
+_BEFORE_PLACES = PREPOSITIONS | word_set("between outside inside throughout north south east west")
 _KINDS_SURE_IF_REPEATED = frozenset({"organization", "location", "event", "work"})
 """The kinds that are confirmed by two occurrences."""
-_BEFORE_BODIES = words("by at for from joined of with under against")
+_BEFORE_BODIES = word_set("by at for from joined of with under against")
 _SUFFIXES_OF_SONS = frozenset({"Jr", "II", "III", "IV"})
 """Suffixes that tell a son from his father: "Karl Blum" may be the father of "Karl Blum Jr"."""
 _LAST_WORD = re.compile(r"\w{1,20}$")

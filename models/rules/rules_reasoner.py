@@ -11,7 +11,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.resolution import EntityPair, PairVerdict
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
-from ...text.content_words import language_of
+from ...text.languages import phrase_language
 from ..parsing.parser import Parser
 from . import follow_ups
 from .answers import Answers
@@ -108,7 +108,7 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
 
 def _mostly_chinese(texts: Sequence[str]) -> bool:
     """Return True if more than half of the texts are Chinese, so a single foreign name does not decide."""
-    return 2 * sum(language_of(text) == "zh" for text in texts) > len(texts)
+    return 2 * sum(phrase_language(text) == "zh" for text in texts) > len(texts)
 
 
 def _clean(texts: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...schemas.naming import canonical_name, has_name
 from ...schemas.retrieval import Passage
-from ...text.lexicon import words
+from ...text.lexicon import word_set
 from ...text.quantities import kind_of
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .finder import Finder, Found
@@ -15,7 +15,7 @@ from .recognition.spans import VALUES
 from .stated_lists import counted, listed, verdict
 from .units import Unit
 
-_NUMBERED = words("version number id code")
+_NUMBERED = word_set("version number id code")
 """Nouns whose answers have a figure."""
 _LEAST_COVERED = 0.55
 """The share of a question's words that a sentence must contain for its only span to be the answer."""

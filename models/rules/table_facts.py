@@ -17,7 +17,7 @@ from cachetools import LRUCache, cached
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
-from ...text.lexicon import words
+from ...text.lexicon import word_set
 from ...text.quantities import kind_of
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
@@ -45,8 +45,8 @@ _BOUND_HEADER = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which a cell would say another time: "until: 2020" is not "2020"."""
 _NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and addresses contain
 _LIST_SEPARATOR = "、"
-_AMBIGUOUS_HEADERS = words(
-    "network label labels item items notes note order host term head status series part arm unit method")
+_AMBIGUOUS_HEADERS = word_set("network label labels item items notes note order host term head status series part arm "
+                              "unit method")
 """Headers that mean no type in a table, though the schema has them as cues: a record label, a religious order."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ...text.lexicon import words
+from ...text.lexicon import word_set
 from ...text.quantities import parse_number
 from ...text.table_rows import DOCUMENT, NUMBER_OF, Cell, Row
 
@@ -29,12 +29,12 @@ _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
-_GROUP_HEADERS = words("list group category section status stage phase board")
-_NUMBERING_HEADERS = words("no no. nr nr. # s.no 序号")
-_TITLE_HEADERS = words("title name 名称 标题")
-_NAME_HEADERS = _TITLE_HEADERS | words("task item")
+_GROUP_HEADERS = word_set("list group category section status stage phase board")
+_NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
+_TITLE_HEADERS = word_set("title name 名称 标题")
+_NAME_HEADERS = _TITLE_HEADERS | word_set("task item")
 """Headers of columns that sort the rows, and of those that name them."""
-_LABEL_HEADERS = words("field parameter param key variable property attribute argument arg column 字段 参数 属性")
+_LABEL_HEADERS = word_set("field parameter param key variable property attribute argument arg column 字段 参数 属性")
 """Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
 _COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
 _LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ...schemas.inquiry import Block
 from ...schemas.retrieval import Passage, Place
-from ...text.content_words import language_of
+from ...text.languages import phrase_language
 from ..fact_rows import graph_item
 from ..index import RetrievalIndex
 from .asked_rows import MOST_SHOWN
@@ -74,7 +74,7 @@ def _quoted_span(text: str, first: int, last: int) -> tuple[int, int]:
 def _count_text(question: str, words: str, count: int) -> str:
     """Return a sentence, in the question's language, that says how many documents contain some words."""
     is_cut = count > MOST_SHOWN
-    if language_of(question) == "zh":
+    if phrase_language(question) == "zh":
         return f"{count} 份文档提到“{words}”{f'；以下列出 {MOST_SHOWN} 份' if is_cut else ''}"
     return (f"{count} document{' has' if count == 1 else 's have'} the words “{words}”"
             f"{f'; {MOST_SHOWN} of them follow' if is_cut else ''}")

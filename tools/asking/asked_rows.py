@@ -7,7 +7,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Block
 from ...schemas.lookups import EXTREMES, TripleLookup
 from ...schemas.retrieval import Passage, Place
-from ...text.content_words import language_of
+from ...text.languages import phrase_language
 from ..fact_rows import FactRow, graph_item, split_shared_note
 from ..index import RetrievalIndex
 from ..schema_names import find_term
@@ -74,7 +74,7 @@ def _list_others_compared(index: RetrievalIndex, schema: GraphSchema, table: Rea
 
 def _describe_limits(schema: GraphSchema, lookup: TripleLookup, question: str) -> str:
     """Return the conditions on the rows in brackets and in the question's language: " (status: Final)"."""
-    is_chinese = language_of(question) == "zh"
+    is_chinese = phrase_language(question) == "zh"
     colon, comma, brackets = ("：", "，", "（{}）") if is_chinese else (": ", ", ", " ({})")
     conditions = [f"{_label(schema, lookup.relation, question)}{colon}{lookup.tail}"] if lookup.tail else []
     for condition in lookup.where:
@@ -89,7 +89,7 @@ def _note_rest(question: str, shown: int, total: int) -> str:
     """Return a note, in the question's language, that only some of the rows follow; "" if all do."""
     if shown >= total:
         return ""
-    if language_of(question) == "zh":
+    if phrase_language(question) == "zh":
         return f"；以下列出 {total} 条中的 {shown} 条"
     return f"; {shown} of {total} rows follow"
 
@@ -102,7 +102,7 @@ def _build_summary(rows: list[FactRow], short: str, text: str) -> Passage:
 def _label(schema: GraphSchema, name: str, question: str) -> str:
     """Return the label of a relation or attribute in the question's language, or its name if it has none."""
     element = schema.attribute_type(name) or schema.relation_type(name)
-    return (element.labels.get(language_of(question)) if element else "") or name.replace("_", " ")
+    return (element.labels.get(phrase_language(question)) if element else "") or name.replace("_", " ")
 
 
 def _build_row(row: FactRow, further_fields: str, lookup: TripleLookup, label: str,

@@ -4,7 +4,7 @@ import re
 
 from ...schemas.lookups import Calculation
 from ...text.content_words import stem
-from ...text.lexicon import ENGLISH_STOP, words
+from ...text.lexicon import ENGLISH_STOP, word_set
 
 
 def _form(*parts: str) -> re.Pattern[str]:
@@ -94,30 +94,29 @@ IN_TURN = _form(r"\bdirectly or (?:indirectly|through)\b", r"\bindirectly\b", r"
                 r"\ball that (?:follow|depend)", r"\b(?:followed|came|resulted) from\b", "间接|依次|由此")
 
 # Words that say nothing of which rows are meant.
-PREPOSITIONS = words("by in at of to on from for with")
-NO_FIELD = words("count number name value total list field row record item entry")
+PREPOSITIONS = word_set("by in at of to on from for with")
+NO_FIELD = word_set("count number name value total list field row record item entry")
 """Fields of these names are in every question about rows, and asked for by none."""
 ENDINGS = frozenset(stem(word) for word in ("date", "year", "name", "number", "time", "place", "day"))
 """Words at the end of a field's name that questions leave out: "date" in "birth date"."""
-FLAGS = words("yes no true false y n 0 1 是 否 有 无")
+FLAGS = word_set("yes no true false y n 0 1 是 否 有 无")
 """The values of fields that say yes or no, of which nobody asks how many there are."""
-GENERIC = words("""
-    go gone here reach reaches reached be become became been turn turned stand stands end ended up still now today yet
-    currently present moment
-    time field fields value values entry entries row rows record records item items thing things one ones each both
-    list lists listed listing name names named show shows give gives given count counts number numbers total
-    different distinct various other others another else own directly direct themselves itself himself herself
-    respectively state stated states header word words text file files document documents among within during into
-    whole altogether all any every some exactly just only also please have has had make made get got fall falls fell
-    date dates dated common frequent frequently often prolific top most more less least fewer fewest largest
-    smallest highest lowest longest shortest biggest greatest latest earliest oldest newest recent recently first
-    last older younger youngest cheapest dearest expensive kind sort kinds sorts look turns split divide group
-    grouped break down compared compare between going according based out there exist exists appear appears set sets
-    produce produced contain contains mention mentions mentioning include includes would could people person who
-    much worth than over under above below since after before until at per cent in of to by two three four five six
-    seven eight nine ten year years month months decade decades so far as well ever belong belongs belonging hold
-    holds held carry carries cost costs priced price
-    """)
+GENERIC = word_set("go gone here reach reaches reached be become became been turn turned stand stands end ended up "
+                   "still now today yet currently present moment time field fields value values entry entries row rows "
+                   "record records item items thing things one ones each both list lists listed listing name names "
+                   "named show shows give gives given count counts number numbers total different distinct various "
+                   "other others another else own directly direct themselves itself himself herself respectively state "
+                   "stated states header word words text file files document documents among within during into whole "
+                   "altogether all any every some exactly just only also please have has had make made get got fall "
+                   "falls fell date dates dated common frequent frequently often prolific top most more less least "
+                   "fewer fewest largest smallest highest lowest longest shortest biggest greatest latest earliest "
+                   "oldest newest recent recently first last older younger youngest cheapest dearest expensive kind "
+                   "sort kinds sorts look turns split divide group grouped break down compared compare between going "
+                   "according based out there exist exists appear appears set sets produce produced contain contains "
+                   "mention mentions mentioning include includes would could people person who much worth than over "
+                   "under above below since after before until at per cent in of to by two three four five six seven "
+                   "eight nine ten year years month months decade decades so far as well ever belong belongs belonging "
+                   "hold holds held carry carries cost costs priced price")
 SAYS_NOTHING = GENERIC | ENGLISH_STOP
 HAN_GENERIC = re.compile(
     "请|列出|给出|所有|全部|哪些|哪几|哪一|哪|几|个|位|名|家|人|本|件|部|种|项|条|份|只|张|篇|台|款|座|所|次|期|是|的|了|有|在|于|"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ....text.lexicon import words
+from ....text.lexicon import word_set
 from ...parsing.chinese import Word, load_tagger
 from .name_words import CHINESE_SURNAMES
 
@@ -26,17 +26,16 @@ _BODY_ENDINGS = (
     "合作社", "事务所", "出版社", "乐团", "俱乐部", "博物馆", "图书馆", "中学", "小学", "政府", "局", "厂",
     "学校", "剧院", "剧团", "工作室", "工坊", "报社", "电视台", "商会", "联合会")
 """Endings of the names of organizations."""
-_TRADES = words("包装 资本 网络 物流 传媒 乳业 药业 纸业 矿业 置业 纺织 服饰 家居 餐饮 酒店 制造 重工 科技 电子 通信 "
-                "软件 食品 能源 材料 生物 汽车 钢铁 化工 机械 电器 影业 证券 保险 信托 航空 地产 实业 股份")
+_TRADES = word_set("包装 资本 网络 物流 传媒 乳业 药业 纸业 矿业 置业 纺织 服饰 家居 餐饮 酒店 制造 重工 科技 "
+                   "电子 通信 软件 食品 能源 材料 生物 汽车 钢铁 化工 机械 电器 影业 证券 保险 信托 航空 地产 "
+                   "实业 股份")
 """Words that end the short name of a company: 瑞达包装."""
 _PLACE_ENDINGS = ("省", "市", "县", "区", "镇", "乡", "村", "州", "路", "街", "号", "岛", "河", "江", "湖", "山")
-_COMMON_NOUNS = words(
-    "公司 集团 银行 大学 学院 医院 法院 政府 董事会 股东大会 监事会 委员会 企业 "
-    "本公司 该公司 我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 "
-    "夏朝 商朝 西周 东周 秦朝 汉朝 西汉 东汉 西晋 东晋 隋朝 唐朝 唐代 北宋 南宋 宋代 宋朝 元代 元朝 "
-    "明代 明朝 清代 清朝 民国 "
-    "社区 统筹地区 户籍地址 人民政府 市人民政府 自治区人民政府 直辖市人民政府 "
-    "地区 城市 全国 全球 世界 国内 国外 海外 当地")
+_COMMON_NOUNS = word_set("公司 集团 银行 大学 学院 医院 法院 政府 董事会 股东大会 监事会 委员会 企业 本公司 该公司 "
+                         "我公司 贵公司 交易所 子公司 总公司 分公司 母公司 原告 被告 国家 夏朝 商朝 西周 东周 秦朝 "
+                         "汉朝 西汉 东汉 西晋 东晋 隋朝 唐朝 唐代 北宋 南宋 宋代 宋朝 元代 元朝 明代 明朝 清代 "
+                         "清朝 民国 社区 统筹地区 户籍地址 人民政府 市人民政府 自治区人民政府 直辖市人民政府 地区 城市 "
+                         "全国 全球 世界 国内 国外 海外 当地")
 _SITE_ENDINGS = frozenset("阁寺塔楼桥江河湖山庙宫陵")
 _SITE_NOUNS = frozenset({"遗址", "大桥", "半岛", "群岛", "山脉", "高原", "机场", "故居", "大街", "水库", "运河"})
 _SIDE_OF_PLACE = re.compile(r"(?<=[^东南西北中])[东南西北中]{1,2}部$")  # 东部 in 浙江省东部

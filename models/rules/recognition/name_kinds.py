@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
-from ....text.lexicon import words
+from ....text.lexicon import word_set
 from ....text.scripts import has_han
 from .name_words import OF_ANY_KIND
 
@@ -40,12 +40,12 @@ _NOUN_SURNAMES = frozenset({
     "forest", "parish", "banks", "brook", "island", "fields", "hills", "court", "cross", "bishop"})
 """Nouns for places and bodies that are also surnames, such as in Jack Hill."""
 _RELATIONAL_NOUNS = {
-    "person": words("aunt chair child cofounder co-founder creator developer discoverer grandfather grandmother owner "
-                    "parent performer predecessor recipient screenwriter sibling spouse astronomer participant "
-                    "representative maintainer contributor chairperson treasurer liaison staff user customer presenter "
-                    "reporter voter candidate applicant licensee licensor partner"),
-    "location": words("birthplace headquarter headquarters hometown seat"),
-    "organization": words("alma employer publisher magazine"),
+    "person": word_set("aunt chair child cofounder co-founder creator developer discoverer grandfather grandmother "
+                       "owner parent performer predecessor recipient screenwriter sibling spouse astronomer "
+                       "participant representative maintainer contributor chairperson treasurer liaison staff user "
+                       "customer presenter reporter voter candidate applicant licensee licensor partner"),
+    "location": word_set("birthplace headquarter headquarters hometown seat"),
+    "organization": word_set("alma employer publisher magazine"),
 }
 _NUMERAL = re.compile(r"[ivx]+|\d+")
 _SHORTEST_STEM = 2

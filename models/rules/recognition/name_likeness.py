@@ -8,17 +8,18 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from ....text.lexicon import words
+from ....text.lexicon import word_set
 from ...embedding.embedder import Vectors
 from ...embedding.minilm import bundled_tokenizer, word_vectors
 
 _TYPICAL_NAMES = {
-    "person": words("john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan"),
-    "location": words("london paris germany texas tokyo india oslo chicago brazil vienna madrid canada egypt ohio"),
-    "organization": words("google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing samsung"),
+    "person": word_set("john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan"),
+    "location": word_set("london paris germany texas tokyo india oslo chicago brazil vienna madrid canada egypt ohio"),
+    "organization": word_set("google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing "
+                             "samsung"),
 }
-_TYPICAL_THINGS = words(
-    "project policy group system service price network general product data software market office public")
+_TYPICAL_THINGS = word_set("project policy group system service price network general product data software market "
+                           "office public")
 _LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 """How much closer a common word, and a rare one, must be to names than to things, as a difference of cosines."""
 _LEAST_OF_ACRONYM = 0.1  # how much closer an acronym must be

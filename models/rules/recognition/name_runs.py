@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ....text.lexicon import words
+from ....text.lexicon import word_set
 from .name_kinds import type_of_noun
 from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 
@@ -21,14 +21,16 @@ _ITEM_START = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
 _ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
 """What stands before and after a name that is an item of a list or a line of its own."""
 _MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
-_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | words(
-    "the a an this that these those and or but if when while where as so yet then there here who "
-    "which what how why both born died see also most many some all each every no not former current "
-    "new first second third since until although though because however")
-_NOT_AT_START = _NOT_IN_NAMES | ROLES | words(
-    "member members bachelor master doctor deputy minister leader winner author founder owner "
-    "article section chapter part clause one two most some many order officer commander "
-    "knight provost rector opposition")
+_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | word_set("the a an this that these those and or but if "
+                                                                     "when while where as so yet then there here who "
+                                                                     "which what how why both born died see also most "
+                                                                     "many some all each every no not former current "
+                                                                     "new first second third since until although "
+                                                                     "though because however")
+_NOT_AT_START = _NOT_IN_NAMES | ROLES | word_set("member members bachelor master doctor deputy minister leader winner "
+                                                 "author founder owner article section chapter part clause one two "
+                                                 "most some many order officer commander knight provost rector "
+                                                 "opposition")
 
 
 class NameRuns:

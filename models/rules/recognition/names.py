@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterator
 
 from ....schemas.naming import canonical_name
-from ....text.content_words import language_of
-from ....text.languages import function_words
-from ....text.languages import language_of as any_language_of
-from ....text.lexicon import ENGLISH_STOP, words
+from ....text.languages import function_words, language_of, phrase_language
+from ....text.lexicon import ENGLISH_STOP, word_set
 from .chinese_spans import find_chinese_names
 from .name_words import CALENDAR
 
@@ -18,14 +16,14 @@ Place = tuple[int, int]
 
 _QUOTED = re.compile(r"《([^《》]+)》|「([^「」]+)」|“([^“”]+)”|\"([^\"]+)\"|『([^『』]+)』")
 _WORD = re.compile(r"[^\W_]+(?:[.&'’-][^\W_]+)*\.?")
-_LINK_WORDS = words("of the de la le du des von van der den da di del y bin al ibn")
-_NOT_NAMES = ENGLISH_STOP | CALENDAR | words(
-    "together after before during since until while although though because however between among both either each "
-    "all some most many several such other another no yes one two three four five six seven eight nine ten "
-    "compare describe explain list summarise summarize outline tell show give name count find "
-    "today later earlier born according under over through when whether "
-    "its his her their our my ceo cfo cto coo"
-)
+_LINK_WORDS = word_set("of the de la le du des von van der den da di del y bin al ibn")
+_NOT_NAMES = ENGLISH_STOP | CALENDAR | word_set("together after before during since until while although though "
+                                                "because however between among both either each all some most many "
+                                                "several such other another no yes one two three four five six seven "
+                                                "eight nine ten compare describe explain list summarise summarize "
+                                                "outline tell show give name count find today later earlier born "
+                                                "according under over through when whether its his her their our my "
+                                                "ceo cfo cto coo")
 _SHORTEST_WITH_STOP = 2
 """The fewest letters of a word whose full stop ends a sentence; the full stop of an initial does not."""
 
@@ -33,9 +31,9 @@ _SHORTEST_WITH_STOP = 2
 def find_names(text: str) -> list[Place]:
     """Return the (start, end) of the names in a text, ascending and without overlaps and quotation marks."""
     places = [match.span(match.lastindex or 0) for match in _QUOTED.finditer(text)]
-    if language_of(text) == "zh":
+    if phrase_language(text) == "zh":
         places.extend((start, end) for start, end, _ in find_chinese_names(text, [(0, len(text))], []))
-    language = any_language_of(text)
+    language = language_of(text)
     runs = _capital_runs(text, frozenset() if language == "en" else function_words(language))
     # Every German noun has a capital, so a single word is no name there.
     places.extend(place for place in runs if language != "de" or " " in text[slice(*place)])

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from ....text.lexicon import words
+from ....text.lexicon import word_set
 
 _LINE = re.compile(r"^[^\n]+$", re.MULTILINE)
 _TABLE_ROW = re.compile(r"[ \t]{0,20}\|")
@@ -22,8 +22,8 @@ _GREETING = re.compile(
     r"cheers|thanks|thank you|many thanks|all the best|respectfully|cordially|see you)\b[^.\n]{0,40}[,!]?$)",
     re.IGNORECASE)
 _BAR_SEPARATOR = re.compile(r" [|»›•·>] ")
-_MENU_WORDS = words("home login logout contact contacts about products services imprint privacy search menu sitemap "
-                    "careers blog news help support faq skip back next previous")
+_MENU_WORDS = word_set("home login logout contact contacts about products services imprint privacy search menu sitemap "
+                       "careers blog news help support faq skip back next previous")
 _ADDRESS = re.compile(r"https?://\S{1,500}|www\.\S{1,500}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}")
 _TAG = re.compile(r"<[^<>\n]{1,300}>")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")

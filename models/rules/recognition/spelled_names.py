@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ....text.lexicon import ENGLISH_STOP, words
+from ....text.lexicon import ENGLISH_STOP, word_set
 from .name_kinds import infer_kind, infer_type, kind_of_noun
 from .name_likeness import is_known, may_be
 from .name_runs import NameRuns
@@ -22,16 +22,16 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
           "PER": "person", "MISC": "name"}
 """Kinds by spaCy's labels, including its pipelines for other languages; peoples, languages and values are omitted."""
 
-_HONORIFICS = words("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
+_HONORIFICS = word_set("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
 _NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
-_DETERMINERS = words("this that these those here there it what who our my your his her its their one each every")
-_INDEFINITE_WORDS = words("own your our other another such certain any each some 3rd")
+_DETERMINERS = word_set("this that these those here there it what who our my your his her its their one each every")
+_INDEFINITE_WORDS = word_set("own your our other another such certain any each some 3rd")
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
-_PARTICLES = words("ap bin ibn al el van ten ter da do dos di del della zu af av")
+_PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Parts of persons' names in lower case, in addition to those in `_LOWER_CASE_WORDS`."""
-_LOWER_CASE_WORDS = words(
-    "a an the of in on at by for from with to into and or but nor as de la le du des der von und y el vs is")
+_LOWER_CASE_WORDS = word_set("a an the of in on at by for from with to into and or but nor as de la le du des der von "
+                             "und y el vs is")
 _UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
 """The kinds that a recogniser often gives to single words that are no names."""
 _WORK_CONTEXT = re.compile(
@@ -50,7 +50,7 @@ _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
 _DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
-_COUNTRY_ACRONYMS = words("US USA UK UAE UN EU USSR GDR DRC PRC")
+_COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
 _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
 _KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
 """What stands before the name of a kind of thing: (each, a “Gold Member”)."""
@@ -68,7 +68,7 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
-_RANK_WORDS = words("managing executive deputy vice assistant associate senior acting interim founding")
+_RANK_WORDS = word_set("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer

@@ -10,7 +10,6 @@ from banyan.schemas.retrieval import Passage, QuotedDraft
 from banyan.text.content_words import content_words
 
 
-
 @pytest.fixture(scope="module")
 def parser() -> Parser:
     return Parser()

@@ -146,7 +146,7 @@ def test_headings_closings_navigation_and_markup_give_no_entities(reader: RulesR
 
 
 def test_an_extraction_does_not_depend_on_what_was_read_before(reader: RulesReader) -> None:
-    text = "Ada Blum (born 3 May 1901) is a painter from Oslo. Blum married Paul Weiss in Bergen.\n- Born in: Oslo\n- Age: 9"
+    text = "Ada Blum (born 3 May 1901) is a painter. Blum married Paul Weiss in Bergen.\n- Born in: Oslo\n- Age: 9"
     before = read(reader, text)
     read(reader, "Weiss is a town in Germany. Bergen is a company.")
     assert read(reader, text) == before == read(RulesReader(), text)

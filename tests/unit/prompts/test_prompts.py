@@ -12,7 +12,6 @@ from banyan.prompts import (
     Language,
     Prompt,
     example,
-    language_of,
     lookups_text,
     mode_text,
     number_items,
@@ -20,6 +19,7 @@ from banyan.prompts import (
     render,
     rounds_text,
     schema_block,
+    text_language,
 )
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
@@ -110,7 +110,7 @@ def test_a_text_in_a_list_cannot_begin_another_item():
     ("マリー・キュリーはワルシャワで生まれた。", "en"),
     ("Мария родилась в Варшаве.", "en"), ("", "en")])
 def test_the_language_follows_the_script(text, language):
-    assert language_of(text) == language
+    assert text_language(text) == language
 
 
 @pytest.mark.parametrize(("question", "language"), [
