@@ -46,28 +46,14 @@ class Parser:
         alone = not self._configured and set(installed_pipelines().values()) == {PACKAGE}
         return load_pipeline(named_pipelines(self._configured)[language], alone=alone)
 
-    def parse_sentences(self, sentences: Sequence[str], most_words: int) -> list["Doc | None"]:
-        """Parse English sentences together, without their named entities; return None for those that are too long.
-
-        The tokens have tags, lemmas and heads.
-
-        Raises:
-            ModelError: the pipeline is missing or damaged.
-        """
-        pipeline = self._pipeline("en")
-        parts = [name for name in pipeline.pipe_names if name != "ner"]
-        with self._lock:
-            docs = [_tokens(pipeline, text, one=True) for text in sentences]
-            short = [index for index, doc in enumerate(docs) if len(doc) <= most_words]
-            parsed = _run(pipeline, [docs[index] for index in short], parts)
-        parsed_by_index = dict(zip(short, parsed, strict=True))
-        return [parsed_by_index.get(index) for index in range(len(sentences))]
-
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
         """Recognise the named entities of texts, in batches.
 
         They are in `ents` of each document. `token.idx` is an offset into the text, and the sentences are those of
-        `split_sentences`. Errors are as in `parse_sentences`.
+        `split_sentences`.
+
+        Raises:
+            ModelError: a pipeline is missing or damaged.
         """
         known = self.languages()
         languages = [language if (language := language_of(text[:_CHARACTERS_COUNTED])) in known else "en"
@@ -112,11 +98,11 @@ def _processor() -> "Ops":
     return get_ops("cpu")
 
 
-def _tokens(pipeline: "Language", text: str, *, one: bool = False) -> "Doc":
-    """Tokenize a text, which is a single sentence with `one`, and mark the starts of its sentences."""
+def _tokens(pipeline: "Language", text: str) -> "Doc":
+    """Tokenize a text, and mark the starts of its sentences."""
     without_long_runs = _LONG_RUN.sub(lambda run: " " * len(run.group()), text)
     doc = pipeline.make_doc(without_long_runs)
-    starts = iter([0] if one else [start for start, _ in split_sentences(text)])
+    starts = iter(start for start, _ in split_sentences(text))
     next_start, first_token = next(starts, None), 0  # the next sentence's offset, and the current one's first token
     marks: list[int] = []
     for token in doc:
