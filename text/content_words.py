@@ -77,15 +77,9 @@ def content_words(text: str, language: str = "en") -> tuple[str, ...]:
         run = match.group()
         if _HAN_CHARACTER.match(run):
             words.extend(_chinese_words(run))
-        elif content := _content_stem(run):
-            words.append(content)
+        elif _POSSESSIVE.sub("", run) not in ENGLISH_STOP:  # a function word also with an ending: "what's"
+            words.append(stem(run))
     return tuple(words)
-
-
-@lru_cache(maxsize=16_384)
-def _content_stem(word: str) -> str:
-    """Return the stem of a word; "" for a function word, also with a possessive ending ("what's")."""
-    return "" if _POSSESSIVE.sub("", word) in ENGLISH_STOP else stem(word)
 
 
 def _foreign_stem(word: str, language: str) -> str:

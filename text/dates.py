@@ -99,7 +99,9 @@ def parse_date(text: str) -> str:
         return ""
     folded = _LEAD.sub("", normalised.strip(" .,;。，")).replace("元年", "1年")
     without_about = _ABOUT.sub("", folded)
-    in_figures = _han_to_figures(without_about)
+    # 二〇一九年三月五日 is 2019年3月5日.
+    in_figures = _HAN_SMALL.sub(_small_figures, _HAN_YEAR.sub(
+        lambda match: "".join(_HAN[digit] for digit in match[0]), without_about))
     if interval := _year_interval(in_figures):
         return interval
     for form in _FORMS:
@@ -217,12 +219,6 @@ def years_of(normal: str) -> tuple[int, int] | None:
     # The groups of a match are the sign, the known figures, and an X for each unknown one.
     first, last = matches[0], matches[-1]
     return int(first[1] + first[2] + "0" * len(first[3])), int(last[1] + last[2] + "9" * len(last[3]))
-
-
-def _han_to_figures(text: str) -> str:
-    """Convert the Chinese numerals of a date to figures: 二〇一九年三月五日 becomes 2019年3月5日."""
-    text = _HAN_YEAR.sub(lambda match: "".join(_HAN[digit] for digit in match[0]), text)
-    return _HAN_SMALL.sub(_small_figures, text)
 
 
 def _small_figures(match: re.Match[str]) -> str:

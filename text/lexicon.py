@@ -6,7 +6,6 @@ stem or by character bigrams.
 
 import json
 import re
-from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -60,14 +59,11 @@ SUMMARY_CUES = re.compile(
 
 def peoples_of(country: str) -> tuple[str, ...]:
     """Return the adjectives for the people of a country; empty if the country is unknown."""
-    return _peoples().get(country, ())
+    return tuple(people for people, known in _countries().items() if known == country)
 
 
 @cache
-def _peoples() -> dict[str, tuple[str, ...]]:
-    """Return the adjectives for the people of each country; the file lists the country of each adjective."""
+def _countries() -> dict[str, str]:
+    """Return the country of each adjective for its people."""
     countries: dict[str, str] = json.loads(_PEOPLES.read_bytes())
-    by_country: dict[str, list[str]] = defaultdict(list)
-    for people, country in countries.items():
-        by_country[country].append(people)
-    return {country: tuple(peoples) for country, peoples in by_country.items()}
+    return countries

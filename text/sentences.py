@@ -68,7 +68,9 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
         if kind != "line" and text.startswith("|", start):
             continue  # a row of a table: its cells belong together
         if kind == "final":
-            end = _after_straight_quote(text, start, end)
+            quote = text[end : end + 1]
+            closes = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1  # rather than opens the next one
+            end += closes
         elif kind == "line":
             if not _line_ends(text, at, end):
                 continue
@@ -88,13 +90,6 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
     stripped = stripped.rstrip()
     if stripped:
         spans.append((begin, begin + len(stripped)))
-
-
-def _after_straight_quote(text: str, start: int, end: int) -> int:
-    """Return the end of a sentence, moved over a straight quote that closes the sentence rather than opens the next."""
-    quote = text[end : end + 1]
-    is_closing = quote in {'"', "'"} and text.count(quote, start, end) % 2 == 1
-    return end + 1 if is_closing else end
 
 
 def _stop_ends(text: str, start: int, at: int, end: int) -> bool:
@@ -127,7 +122,9 @@ def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence
     if last.isdecimal() and is_month(following):  # "am 3. Mai"
         return False
     if last.isdecimal():
-        return len(last) > 3 or not _begins_line(text, at)  # noqa: PLR2004 - "12." numbers a list item
+        before = text[max(0, at - _LOOK) : at].rstrip(" \t#>*_-(")
+        numbers_item = not before or before.endswith("\n")  # "- 12."
+        return len(last) > 3 or not numbers_item  # noqa: PLR2004
     is_initial = len(last) == 1 and last.isalpha() and not _CJK.match(last)
     if is_initial or key in _EITHER or _DOTTED.fullmatch(last):
         return starts_sentence or not following
@@ -137,12 +134,6 @@ def _word_ends(last: str, text: str, at: int, following: str, *, starts_sentence
 def _is_lower(word: str) -> bool:
     """Return True for a word in lower case, in a script whose sentences begin with a capital."""
     return word.islower() and word[0].title() != word[0]  # Georgian letters are their own title case
-
-
-def _begins_line(text: str, at: int) -> bool:
-    """Return True if only blanks and marks such as "- " or "> " are between the beginning of the line and `at`."""
-    lead = text[max(0, at - _LOOK) : at].rstrip(" \t#>*_-(")
-    return not lead or lead.endswith("\n")
 
 
 def _line_ends(text: str, at: int, end: int) -> bool:

@@ -294,7 +294,8 @@ class Validity(NamedTuple):
         for start in starts:
             stated_end = min((end for end in ends if end >= start), default=_LATEST)
             replaced = min((day for day in map(_first_day, self.later) if day > start), default=None)
-            yield start, stated_end if replaced is None else min(stated_end, _before(replaced))
+            # Days are only compared, so the day before the first of a month may be day 0.
+            yield start, stated_end if replaced is None else min(stated_end, (*replaced[:2], replaced[2] - 1))
         for time in self.times:
             if time.kind == "during" or (time.kind == "former" and time.start):
                 yield _first_day(time.start), _last_day(time.end or time.start)
@@ -302,11 +303,6 @@ class Validity(NamedTuple):
                 end = _last_day(time.end)
                 if not any(start <= end for start in starts):
                     yield _EARLIEST, end
-
-
-def _before(day: _Day) -> _Day:
-    """Return a value between a day and the day before it; days are only compared, so day 0 of a month may result."""
-    return day[0], day[1], day[2] - 1
 
 
 def later_values(values: Mapping[_Key, Validity]) -> dict[_Key, set[str]]:

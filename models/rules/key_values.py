@@ -62,7 +62,8 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
 def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: str, subject: str,
           names: Callable[[str], bool], document: str) -> Iterator[Row]:
     """Yield the lines of a block as rows of what they describe: the nearest heading that is a name, or the document."""
-    owner = next((name for name in reversed(above) if _may_be_subject(name) and names(
+    # A numbered heading and one of general words only ("Overview") name no subject.
+    owner = next((name for name in reversed(above) if not _NUMBERED.match(name) and is_telling(name) and names(
         title if name == subject else name)), "")
     if not owner and len(set(above)) <= _MOST_HEADINGS_OF_FORM and _is_form([pair for _, _, pair in block]):
         owner = document
@@ -73,7 +74,10 @@ def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: s
             # Where the document is called like its subject, a list of things belongs to the subject.
             is_document = described == document and (owner == document or subject != title)
             header = DOCUMENT if is_document else ""
-            yield Row(begin, end, (Cell(header, described), _listed_thing(pair, above) if lists_thing else pair))
+            # A thing is listed by its number: "EIP-20: Token" under the nearest heading.
+            heading = above[-1] if len(above) > 1 and above[-1] != above[0] else _DEFAULT_HEADER
+            cell = Cell(heading, f"{pair.header}: {pair.value}") if lists_thing else pair
+            yield Row(begin, end, (Cell(header, described), cell))
 
 
 def _is_form(lines: Sequence[Cell]) -> bool:
@@ -83,12 +87,6 @@ def _is_form(lines: Sequence[Cell]) -> bool:
     has_no_text = all(kind_of(line.value) != "text" or not any(map(str.isalnum, line.value)) for line in lines)
     least = _LEAST_LINES if has_no_text else _LEAST_FIELDS
     return len(lines) >= least and len(keys) == len(lines) and 2 * links <= len(lines)
-
-
-def _listed_thing(pair: Cell, above: Sequence[str]) -> Cell:
-    """Return the cell for a line that lists a thing by its number: "EIP-20: Token" under the nearest heading."""
-    heading = above[-1] if len(above) > 1 and above[-1] != above[0] else _DEFAULT_HEADER
-    return Cell(heading, f"{pair.header}: {pair.value}")
 
 
 def _cell(match: re.Match[str]) -> Cell | None:
@@ -102,8 +100,3 @@ def _cell(match: re.Match[str]) -> Cell | None:
     if len(key_words) > _MOST_KEY_WORDS or set(key_words[:1]) & _NOT_KEYS or parse_date(_WEEKDAY.sub("", key)):
         return None
     return Cell(key, value.rstrip(".。;；"))
-
-
-def _may_be_subject(name: str) -> bool:
-    """Return True for a heading that may name a subject: not numbered, and not only general words ("Overview")."""
-    return not _NUMBERED.match(name) and is_telling(name)

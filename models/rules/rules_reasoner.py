@@ -93,7 +93,8 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
     """Return a name of a few keywords and the entities' type, and a summary of the first facts as sentences."""
     keywords = _clean(digest.keywords)
     facts = _clean(digest.statements)
-    chinese = _mostly_chinese([*keywords, *facts])
+    texts = [*keywords, *facts]
+    chinese = 2 * sum(phrase_language(text) == "zh" for text in texts) > len(texts)  # a foreign name does not decide
     # The given order is by nearness to the community's centre. A keyword of many facts describes it better.
     by_frequency = sorted(keywords, key=lambda keyword: -sum(keyword in fact for fact in facts))
     default_name = facts[0] if facts else _UNNAMED
@@ -102,20 +103,12 @@ def _summarise(digest: CommunityDigest) -> CommunitySummary:
         english_kind = _CAMEL.sub(" ", digest.kind).lower()
         kind = _CHINESE_KINDS.get(english_kind, digest.kind) if chinese else english_kind
         name = f"{name}（{kind}）" if chinese else f"{name} ({kind})"
-    sentences = [_sentence(fact, chinese=chinese) for fact in facts[:_MOST_FACTS]]
+    stop = "。" if chinese else "."
+    sentences = [fact if fact[-1] in ".!?。！？" else f"{fact}{stop}" for fact in facts[:_MOST_FACTS]]
     return CommunitySummary(name=name, summary=("" if chinese else " ").join(sentences) or name)
-
-
-def _mostly_chinese(texts: Sequence[str]) -> bool:
-    """Return True if more than half of the texts are Chinese, so a single foreign name does not decide."""
-    return 2 * sum(phrase_language(text) == "zh" for text in texts) > len(texts)
 
 
 def _clean(texts: Sequence[str]) -> list[str]:
     """Collapse white space in each text, and omit empty texts and repeats."""
     lines = (" ".join(text.split()) for text in texts)
     return list(dict.fromkeys(line for line in lines if line))
-
-
-def _sentence(fact: str, *, chinese: bool) -> str:
-    return fact if fact[-1] in ".!?。！？" else f"{fact}{'。' if chinese else '.'}"

@@ -86,9 +86,12 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     entities: dict[tuple[str, str], None] = {}
     triples: list[ExtractedTriple] = []
     attributes: list[ExtractedAttribute] = []
-    rows = [_described_document(row, title, document) for row in useful_rows(rows)]
+    is_keyed = document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
+    # A row that describes the title of such a document describes the document.
+    rows = [row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if is_keyed and row.cells[0].value == title
+            else row for row in useful_rows(rows)]
     metadata, distinguishing = Extraction(), _distinguishing_columns(rows)
-    document_title = _title_of_document(document, title)
+    document_title = title if is_keyed or document.startswith(f"{title} (") else ""
     lines = {line.start: line for line in lines_under(text, heading)}
     for row in rows:
         name, evidence, line = row.cells[0].value, text[row.start:row.end], lines[row.start]
@@ -125,20 +128,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
                                   triples=tuple(triples), attributes=tuple(attributes)))
 
 
-def _described_document(row: Row, title: str, document: str) -> Row:
-    """Return the row with its document as the subject if it describes the title of a document with a key."""
-    describes_title = row.cells[0].value == title and document.endswith(f": {title}")
-    return row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if describes_title else row
-
-
 def _section_qualifier(section: str) -> str:
     """Return the qualifier of facts that are stated in a section ("section: ..."), or "" without a section."""
     return f"{SECTION[has_han(section)]}: {section}" if section else ""
-
-
-def _title_of_document(document: str, title: str) -> str:
-    """Return the title if the document's name contains it ("RFC-20: Oslo Pumps"), and otherwise ""."""
-    return title if document.endswith(f": {title}") or document.startswith(f"{title} (") else ""
 
 
 def _distinguishing_columns(rows: Iterable[Row]) -> dict[Cell, str]:

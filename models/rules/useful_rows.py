@@ -58,8 +58,10 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             if name_cell is not None:
                 cells = [name_cell, *(cell for cell in cells if cell is not name_cell)]
         if len(cells) > 1 and _may_name(cells[0]):
-            if _is_bare(cells[0]):
-                cells[0] = cells[0]._replace(value=_name_with_header(cells[0]))
+            if _is_bare(cells[0]):  # "Question 1.a" for 1.a under "Question Number"
+                header, value = cells[0]
+                noun = _NUMBER_HEADER.sub("", header)
+                cells[0] = Cell(header, f"{noun} {value}" if noun != header else f"{header}: {value}")
             yield row._replace(cells=tuple(cells))
 
 
@@ -86,12 +88,6 @@ def _is_bare(cell: Cell) -> bool:
     is_figure = (_NUMBER_OR_MARKS.match(value) or _DATE_OR_PERIOD.match(value) or _RANGE.fullmatch(value)
                  or parse_number(value))
     return bool(is_figure or (is_label and _COMMON_NOUN.fullmatch(value)))
-
-
-def _name_with_header(cell: Cell) -> str:
-    """Return a name for a row from its number and header: "Question 1.a" for 1.a under "Question Number"."""
-    noun = _NUMBER_HEADER.sub("", cell.header)
-    return f"{noun} {cell.value}" if noun != cell.header else f"{cell.header}: {cell.value}"
 
 
 def _may_name(cell: Cell) -> bool:

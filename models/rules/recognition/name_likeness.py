@@ -54,8 +54,9 @@ def is_known(name: str) -> bool:
 
 def _is_spelled_like_name(word: str) -> bool:
     """Return True for words such as OpenChain, 3M and U.S."""
-    return (any(map(str.isupper, word[1:])) and not word.isupper()) or (
-        any(map(str.isdigit, word)) and any(map(str.isalpha, word))) or "." in word[:-1]
+    has_inner_capital = any(map(str.isupper, word[1:])) and not word.isupper()
+    mixes_digits = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+    return has_inner_capital or mixes_digits or "." in word[:-1]
 
 
 @lru_cache(8192)

@@ -1,7 +1,6 @@
 """Parts of a text that are not sentences: headings, table rows, code, greetings and closings, navigation, addresses."""
 
 import re
-from collections.abc import Iterator
 
 from ....text.lexicon import word_set
 
@@ -33,17 +32,13 @@ _LONGEST_BAR = 12
 
 def masked_parts(text: str) -> list[tuple[int, int]]:
     """Return the parts of a text, as (start, end), that are not searched for names."""
-    forms = (_ADDRESS, _TAG, _FENCED, _INLINE)
-    return [*_plain_lines(text), *(match.span() for form in forms for match in form.finditer(text))]
-
-
-def _plain_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of lines that are no sentences."""
+    parts = [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE) for match in form.finditer(text)]
     for match in _LINE.finditer(text):
         is_followed_by_blank = text.startswith("\n\n", match.end())
         is_paragraph = is_followed_by_blank and (match.start() == 0 or text.endswith("\n\n", 0, match.start()))
         if _is_no_sentence(match[0], alone=is_paragraph):
-            yield match.span()
+            parts.append(match.span())
+    return parts
 
 
 def _is_no_sentence(line: str, *, alone: bool) -> bool:
