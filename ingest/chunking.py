@@ -40,25 +40,21 @@ class _Unit(NamedTuple):
     start: int
     end: int
     tokens: int
-    repeats: bool
-    """True if it may be repeated in the next chunk as overlap; only whole sentences of prose may."""
+    repeats: bool  # True if it may be repeated in the next chunk as overlap; only whole sentences of prose may
 
 
 def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) -> list[Chunk]:
     """Cut a document into chunks along its headings, paragraphs and sentences.
+
+    A text that fits is a single chunk, headings included. Otherwise each chunk lies within one section, and the
+    headings above it are in `Chunk.heading`; a heading with nothing below it is in the text of the chunk beside it.
+    Every character that is not white space is in a chunk or a heading.
 
     Args:
         document: the document; lines that begin with `#` are its headings.
         max_tokens: upper size of a chunk, in estimated tokens.
         overlap_tokens: a chunk repeats whole sentences from the end of the one before it in the
             same section, up to this many estimated tokens; rows and items of lists are not repeated.
-
-    Returns:
-        The chunks in order: none for a blank text, and a single one, headings included, if the whole text fits.
-        Otherwise each chunk lies within one section, and the headings above it are in `Chunk.heading`; a heading with
-        nothing below it is in the text of the chunk beside it. Every character that is not white space is in a chunk or
-        a heading. A chunk's id depends on the document's id, on everything that is read and embedded with the chunk
-        (title, headings, the list's opening, text), and on the number of equal chunks before it.
 
     Raises:
         ValueError: `overlap_tokens` is negative or not below `max_tokens`.
@@ -83,13 +79,8 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
 def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: int, opening: str = "") -> str:
     """Return the id of a chunk, which stays the same as long as the text that a reasoner reads does.
 
-    Args:
-        document_id: the id of the document.
-        title: its title.
-        heading: the headings above the chunk.
-        text: the chunk's text.
-        occurrence: the number of earlier chunks of the document with the same heading and text.
-        opening: the sentence above the list that the chunk continues, if it begins inside a list.
+    `occurrence` is the number of earlier chunks of the document with the same heading and text, and `opening` the
+    sentence above the list that the chunk continues, if it begins inside a list.
     """
     return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []))
 

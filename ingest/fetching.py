@@ -22,8 +22,7 @@ from .reading import IngestError, Limits, UnreadableError
 from .records import RECORD_READERS
 
 _REDIRECTS = 5
-_WAIT = 20.0
-"""Seconds to wait for the next byte."""
+_WAIT = 20.0  # seconds to wait for the next byte
 _STEPS = ("connect", "read", "write", "pool")
 _SCHEMES = ("http", "https")
 _REDIRECTING = frozenset({301, 302, 303, 307, 308})
@@ -73,11 +72,7 @@ def check_allowed(addresses: Iterable[Address], limits: Limits) -> None:
 
 
 def fetch(address: Address, limits: Limits) -> Fetched:
-    """Fetch an address.
-
-    Args:
-        address: the address; up to five redirects are followed, to http and https only.
-        limits: the largest size, the longest time, and the networks that may be reached.
+    """Fetch an address within the limits; up to five redirects are followed, to http and https only.
 
     Raises:
         UnreadableError: the address cannot or must not be fetched; the message says why.

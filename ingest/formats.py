@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path, PurePath
 
 from .decoding import begins_as_text, decode
-from .front_matter import read_markdown
+from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
 from .subtitles import read_subtitles
 

@@ -12,10 +12,8 @@ from typing import NamedTuple
 from .reading import DEFAULT_LIMITS
 from .table_lines import TableLine, has_header, is_value, table_lines
 
-_SOME = 0.2
-"""The smallest share of values, and of other cells, in a column that counts as mixed."""
-_PAIR = 2
-"""Places of a property and its value."""
+_SOME = 0.2  # the smallest share of values, and of other cells, in a column that counts as mixed
+_PAIR = 2  # places of a property and its value
 _MOST_CELLS = 1_000_000
 
 
@@ -24,8 +22,7 @@ class GridCell:
     """A cell; the same object is in every place that the cell spans."""
 
     text: str
-    is_header: bool = False
-    """True if the file declares the cell to be a header."""
+    is_header: bool = False  # True if the file declares the cell to be a header
 
 
 GridRow = Sequence[GridCell]

@@ -31,12 +31,10 @@ Reading = Callable[[], Content]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
-FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))
-"""The file endings that are read; case does not matter."""
+FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that are read; case does not matter
 IGNORE_FILE = ".banyanignore"
 _LONGEST_NAME = 100
-_CHECKED_EVERY = 1000
-"""Records between two checks whether the run was cancelled."""
+_CHECKED_EVERY = 1000  # records between two checks whether the run was cancelled
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 _OF_PROGRAMS = (  # noqa: SIM905
@@ -64,26 +62,21 @@ class _File(NamedTuple):
 
 def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
                    limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None) -> Iterator[Document]:
-    """Read documents from files and folders, one at a time.
+    """Read documents from files and folders, one at a time, each with a unique id.
 
     Folders are read recursively, sorted by name. Hidden entries (names that begin with a dot), those that `IGNORE_FILE`
     names and those of programs are not read. Links to folders and links that lead out of the given folder are not
     followed.
+
+    The id of a file is its path relative to the given folder, its name if the file itself is given, or its address. Its
+    title is its first heading or, for most formats, its stored title, else its name without the ending. The id of a
+    record of a csv, json or jsonl file is the file's id, then `/` and the record's id, or `#` and its number from 0.
 
     Args:
         paths: existing files and folders, and addresses.
         on_failure: called for each file or record that gives no document; reading continues with the others.
         limits: files and folders beyond these limits give no document.
         read_ahead: reads the files of the formats `PARSED`; by default one process of this machine, one by one.
-
-    Returns:
-        The documents in order, each with a unique id; one with an id that occurred before is a failure.
-
-        - The id of a file is its path relative to the given folder, its name if the file itself is given, or its
-          address. Its title is its first heading or, for most formats, its stored title, else its name without the
-          ending.
-        - The id of a record of a csv, json or jsonl file is the file's id, then `/` and the record's id, or `#` and its
-          number from 0. Without a title in the record, its title is empty.
 
     Raises:
         IngestError: a path does not exist, or addresses are not allowed; raised before anything is read.
@@ -267,7 +260,7 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
     for count, record in enumerate(read(note), 1):
         if count % _CHECKED_EVERY == 0:
             check_cancelled()
-        metadata = with_unread(clean_metadata(record.metadata), record.omitted)
+        metadata = clean_metadata(record.metadata)
         if record.number is None:  # the whole file, as a table
             yield from _document(check_id(file.id), record.title or file.path.stem, record.text, file.place, metadata,
                                  note)

@@ -18,8 +18,7 @@ CREATED = "created"
 MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
 """The most fields of a document and their longest name and value; the rest is dropped, because metadata is embedded
 and shown with citations."""
-MAX_ID = 1000
-"""The largest number of characters in an id (see `Document`)."""
+MAX_ID = 1000  # the largest number of characters in an id (see `Document`)
 _DATE = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_. ]?)(?P<month>0[1-9]|1[0-2])(?P=mark)"
                    r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
 """A day in a file's name: "minutes-2019-02-21", "20190221_minutes"."""

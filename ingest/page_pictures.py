@@ -13,12 +13,9 @@ from PIL import Image, ImageChops
 from .reading import MEGABYTE, UnreadableError
 from .reading_process import bound_memory
 
-_SECONDS, _MEMORY = 20, 2_048 * MEGABYTE
-"""The most time and memory for one page."""
-_AT_ONCE = threading.BoundedSemaphore(2)
-"""Pages that are drawn at once, each by a core."""
-_WIDTH, _MOST = 1_000, 2_000
-"""The width of a picture and the largest width or height, in pixels."""
+_SECONDS, _MEMORY = 20, 2_048 * MEGABYTE  # the most time and memory for one page
+_AT_ONCE = threading.BoundedSemaphore(2)  # pages that are drawn at once, each by a core
+_WIDTH, _MOST = 1_000, 2_000  # the width of a picture and the largest width or height, in pixels
 _PART = 40
 """The length of the beginning or the end of words, in letters, that is marked if a page has only a part of them."""
 _MARK = "#ffe27a"

@@ -17,8 +17,7 @@ LEFT_OUT = "left out: "
 """The beginning of messages about files that are left out because they are no documents; they are no failures."""
 
 _ELSEWHERE = re.compile(r"\s*(?:[a-z][a-z0-9+.-]{1,20}:|//|#|\{)", re.IGNORECASE)
-_LEAST_EMBEDDED = 1500
-"""The fewest characters of a picture that is embedded in the text; shorter ones are icons."""
+_LEAST_EMBEDDED = 1500  # the fewest characters of a picture that is embedded in the text; shorter ones are icons
 
 
 class Limits(Frozen):
@@ -71,10 +70,8 @@ class Content(NamedTuple):
     title: str = ""
     metadata: Mapping[str, object] = {}
     paged: bool = False
-    unread: str = ""
-    """The part of the file that could not be read, and how to fix it."""
-    omitted: str = ""
-    """What is not read in any file of this kind, such as "2 pictures, 1 comment"."""
+    unread: str = ""  # the part of the file that could not be read, and how to fix it
+    omitted: str = ""  # what is not read in any file of this kind, such as "2 pictures, 1 comment"
 
 
 def list_counts(counts: Mapping[str, int]) -> str:

@@ -28,8 +28,7 @@ try:
 except ImportError:  # on Windows, where the deadline alone bounds a file
     resource = None  # type: ignore[assignment]
 
-_LOOK = 0.2
-"""Seconds between two checks whether the run was cancelled."""
+_LOOK = 0.2  # seconds between two checks whether the run was cancelled
 
 _DEEPEST = 10_000
 """The recursion limit: parsers recurse into nested structures, and only this process fails on a stack overflow."""

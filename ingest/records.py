@@ -15,19 +15,16 @@ from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
 from .decoding import open_text
 from .reading import Limits, UnreadableError
-from .sheet_tables import sheet_lines, stream_blocks
+from .sheet_tables import SheetRow, sheet_lines, stream_blocks
 from .table_lines import table_lines
 
 Fields = Mapping[str, str]
-Report = Callable[[str], None]
-"""A function that receives the reason why one record could not be read."""
-_LOOKED_AT = 20
-"""The number of lines at the beginning of a file that decide whether it is a table."""
+Report = Callable[[str], None]  # a function that receives the reason why one record could not be read
+_LOOKED_AT = 20  # the number of lines at the beginning of a file that decide whether it is a table
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
-_SAMPLE, _ROWS = 64 * 1024, 50
-"""The characters and rows of a file that decide on its delimiter."""
+_SAMPLE, _ROWS = 64 * 1024, 50  # the characters and rows of a file that decide on its delimiter
 _DELIMITERS = ",;\t|"
 _DECLARED = re.compile(r'"?sep=(?P<delimiter>.)"?\r?', re.IGNORECASE)
 _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
@@ -53,11 +50,7 @@ def read_fields(value: Mapping[str, object]) -> Fields:
 
 
 def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
-    """Return records as the lines of a table, whose columns are all their fields.
-
-    Raises:
-        UnreadableError: the records have too many different fields, or are too large as a table.
-    """
+    """Return records as the lines of a table of all their fields; raise UnreadableError if it is too large."""
     header = list(dict.fromkeys(name for record in records for name in record))
     if len(header) > limits.table_columns:
         raise UnreadableError(f"{len(header):,} fields in its records, at most {limits.table_columns:,} are read: "
@@ -77,11 +70,7 @@ def _join(table: Iterable[str], limits: Limits) -> str:
 
 
 def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
-    """Return the text of a file that is one object: each list of objects in it as a table, its other fields as a row.
-
-    Raises:
-        UnreadableError: a table has too many fields or is too large.
-    """
+    """Return the text of a file that is one object: its lists of objects as tables, its other fields as a row."""
     tables = {name: list(map(read_fields, items)) for name, items in value.items()
               if isinstance(items, list) and items and all(isinstance(item, dict) and item for item in items)}
     single_fields = read_fields({name: item for name, item in value.items() if name not in tables})
@@ -104,15 +93,11 @@ def _text(value: object) -> str:
 class Record(NamedTuple):
     """A record of a file, which becomes a document."""
 
-    number: int | None
-    """Its number in the file, from 0, bad records included; None if it is the whole file as a table."""
-    id: str | None
-    """The id that the file gives it, or None."""
+    number: int | None  # its number in the file, from 0, bad records included; None if it is the whole file as a table
+    id: str | None  # the id that the file gives it
     title: str
     text: str
     metadata: Mapping[str, object] = {}
-    omitted: str = ""
-    """What was not read as its author meant it."""
 
 
 class BadRecordError(ValueError):
@@ -120,16 +105,10 @@ class BadRecordError(ValueError):
 
 
 def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """Yield the rows of a file of values separated by commas, semicolons, tabs or bars.
+    """Yield the rows of a file of values separated by commas, semicolons, tabs or bars, one at a time.
 
-    Args:
-        path: the file. If its first line has a column `text`, each row is a document with an optional `id` and
-            `title`. Otherwise the whole file is a document, with one or more tables.
-        limits: the largest size of a value or table, and the most columns.
-        report: called for each row that cannot be read.
-
-    Yields:
-        The good rows, one at a time, or a whole table as one record.
+    If its first line has a column `text`, each row is a document with an optional `id` and `title`; `report` is called
+    for each row that cannot be read. Otherwise the whole file is one record, with one or more tables.
 
     Raises:
         UnreadableError: a row has too many columns, or a quote is not closed.
@@ -141,8 +120,9 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         header = next((row for _, row in rows if row), [])
         names = [name.strip() for name in header]
         if "text" not in names:
-            cells = ([cell.strip() for cell in row] for row in chain([header], (row for _, row in rows)))
-            if table := _join(sheet_lines(stream_blocks(cells), path.stem, {}), limits):
+            sheet = (SheetRow(number, [cell.strip() for cell in row])
+                     for number, row in enumerate(chain([header], (row for _, row in rows))))
+            if table := _join(sheet_lines(stream_blocks(sheet), path.stem, {}), limits):
                 yield Record(None, None, path.stem, table)
             return
         for number, (line, row) in enumerate((line, row) for line, row in rows if row):
@@ -193,15 +173,10 @@ def _delimiter(begin: str) -> str:
 
 
 def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
-    """Yield the records of a file with one JSON object on each line; blank lines are skipped.
+    """Yield the records of a file with one JSON object on each line, one at a time; blank lines are skipped.
 
-    Args:
-        path: the file. If none of its first objects has a `text`, the whole file is a table and one document.
-        limits: the largest size of a line or table, the deepest nesting and the longest title.
-        report: called for each line that cannot be read.
-
-    Yields:
-        The good records, one at a time, or a whole table as one record.
+    If none of its first objects has a `text`, the whole file is a table and one record. `report` is called for each
+    line that cannot be read.
 
     Raises:
         UnreadableError: a line is larger than a document may be, or the file is not text.
@@ -242,12 +217,7 @@ def _parse_line(line: str) -> object:
 
 
 def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text file that are not blank, with their numbers from 1.
-
-    Raises:
-        UnreadableError: a line is larger than a document may be, or the file is not text.
-        OSError: the file cannot be read.
-    """
+    """Yield the lines of a text file that are not blank, with their numbers from 1; see `read_jsonl` for errors."""
     with open_text(path, newline=None) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), start=1):
             if len(line) == limits.file_bytes:
@@ -260,9 +230,7 @@ def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
 def read_listed(text: str, report: Report) -> Iterator[Record]:
     """Yield the records that `readers.json_files` wrote in the reading process.
 
-    Args:
-        text: one JSON pair on each line: a record's number, and its other fields or the reason why it cannot be used.
-        report: called for each record that cannot be used.
+    Each line is a JSON pair of a record's number, and its other fields or the reason why it cannot be used.
     """
     for line in text.split("\n") if text else ():
         number, value = json.loads(line)

@@ -12,15 +12,12 @@ from typing import NamedTuple
 from .grids import GridCell, GridRow, GridTable, read_grid
 from .table_lines import TableLine, has_header, is_value, table_lines
 
-_HEAD = 50
-"""The rows of a block that decide on its titles and its header; the rest is streamed."""
+_HEAD = 50  # the rows of a block that decide on its titles and its header; the rest is streamed
 _FAR = 2
 """The number of blank rows that separate two tables of texts; tables with numbers or dates are told apart by these."""
-_MOSTLY = 0.8
-"""The share of a column's cells that must be values in a column of values."""
+_MOSTLY = 0.8  # the share of a column's cells that must be values in a column of values
 
-Merged = Mapping[tuple[int, int], int]
-"""The number of the merged cell that covers a place, given as row and column."""
+Merged = Mapping[tuple[int, int], int]  # the number of the merged cell that covers a place, given as row and column
 
 
 class SheetRow(NamedTuple):
@@ -39,35 +36,28 @@ class TableBlock(NamedTuple):
     blank_rows: int  # the number of blank rows above it
 
 
-def stream_blocks(rows: Iterable[Sequence[str]]) -> Iterator[TableBlock]:
+def stream_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
     """Yield the blocks of some rows in order; the rows of each must be read before the next block is asked for."""
     blank_rows = 0
-    numbered = (SheetRow(number, cells) for number, cells in enumerate(rows))
-    for has_text, group in groupby(numbered, lambda row: any(row.cells)):
-        if not has_text:
+    for has_text, group in groupby(rows, lambda row: any(row.cells)):
+        if has_text:
+            rest = iter(group)
+            head = list(islice(rest, _HEAD))
+            yield TableBlock(head, rest, range(max(len(row.cells) for row in head)), blank_rows)
+            blank_rows = 0
+        else:
             blank_rows = sum(1 for _ in group)
-            continue
-        following = iter(group)
-        head = list(islice(following, _HEAD))
-        yield TableBlock(head, following, range(max(len(row.cells) for row in head)), blank_rows)
-        blank_rows = 0
 
 
 def split_blocks(rows: Sequence[SheetRow]) -> Iterator[TableBlock]:
     """Yield the blocks of a sheet from top to bottom, and those beside each other from left to right."""
-    blank_rows = 0
-    for has_text, group in groupby(rows, lambda row: any(row.cells)):
-        block_rows = list(group)
-        if not has_text:
-            blank_rows = len(block_rows)
-            continue
+    for block in stream_blocks(rows):
+        block_rows = [*block.head, *block.rest]
         parts = _side_by_side(block_rows)
         if len(parts) == 1:
-            yield TableBlock(block_rows[:_HEAD], iter(block_rows[_HEAD:]), _filled_columns(block_rows), blank_rows)
-        else:
-            for part in parts:  # a part never continues the table above it
-                yield from (block._replace(blank_rows=max(block.blank_rows, _FAR)) for block in split_blocks(part))
-        blank_rows = 0
+            yield block._replace(rest=iter(block_rows[_HEAD:]), columns=_filled_columns(block_rows))
+        for part in parts if len(parts) > 1 else ():  # a part never continues the table above it
+            yield from (inner._replace(blank_rows=max(inner.blank_rows, _FAR)) for inner in split_blocks(part))
 
 
 def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Iterator[str]:

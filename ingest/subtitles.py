@@ -17,10 +17,8 @@ _CUE = re.compile(rf"^[ \t]*+{_TIME}[ \t]*-->[ \t]*{_TIME}[^\n]*+(?P<words>(?:\n
 _SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
-_LONGEST = 600
-"""The length in characters from which a line ends inside a sentence, for subtitles without punctuation."""
-_PAUSE = 4.0
-"""Seconds without words after which another line begins."""
+_LONGEST = 600  # the length in characters from which a line ends inside a sentence, for subtitles without punctuation
+_PAUSE = 4.0  # seconds without words after which another line begins
 
 
 def read_subtitles(data: bytes, _: Limits) -> Content:

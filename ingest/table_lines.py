@@ -16,14 +16,12 @@ from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.section_lines import is_telling, lines_under
 from ..text.table_rows import Cell, row_lines
 
-_SAMPLE = 1000
-"""The rows that decide what a column contains; the rest is streamed."""
+_SAMPLE = 1000  # the rows that decide what a column contains; the rest is streamed
 _JUDGED = 100
 """The cells of a column that are parsed as values, because parsing a cell takes much longer than writing it."""
 _LONGEST_HEADER = 100
 _LONGEST_NAME = 200
-_MOSTLY = 0.8
-"""The share of a column's cells that counts as most of them."""
+_MOSTLY = 0.8  # the share of a column's cells that counts as most of them
 _GROUPING = 0.5
 """The largest share of distinct cells in a column that groups rows: on average each of its cells is in two of them."""
 _UNIT = re.compile(r"(?P<label>[^()\[\]（）]+?) ?[(\[（](?P<unit>[^()\[\]（）]{1,30})[)\]）]")
@@ -38,8 +36,7 @@ _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
                      "column 1", "序号", "编号", "名次", "排名"})
 """Headers of columns that only number the rows."""
-_NUMBERED = "row"
-"""The header of the names that rows get where no column names them, such as "ballots row 7"."""
+_NUMBERED = "row"  # the header of the names that rows get where no column names them, such as "ballots row 7"
 _TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "average", "mean", "合计",
                      "总计", "小计", "平均"})
 _DESCRIBING = frozenset({"type", "kind", "category", "status", "unit", "required", "default", "value", "description",

@@ -8,8 +8,7 @@ from email.parser import BytesParser
 from ..reading import Content, Limits
 from .web_pages import read_html
 
-_DEEPEST = 10
-"""The most mails within each other that are read."""
+_DEEPEST = 10  # the most mails within each other that are read
 _TEXTS = frozenset({"text/plain", "text/html"})
 
 

@@ -26,10 +26,8 @@ logging.getLogger("pypdf").addHandler(logging.NullHandler())
 _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?", re.IGNORECASE)
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _LONGEST_TITLE, _LISTED = 300, 10
-_PICTURE = re.compile(rb"\bDo\b|\bBI\b")
-"""The operators that paint a picture, or a form that may contain one."""
-_LINE = re.compile(rb"(?<!\S)(?:re|l)(?!\S)")
-"""The operators that draw a rectangle and a straight line."""
+_PICTURE = re.compile(rb"\bDo\b|\bBI\b")  # the operators that paint a picture, or a form that may contain one
+_LINE = re.compile(rb"(?<!\S)(?:re|l)(?!\S)")  # the operators that draw a rectangle and a straight line
 _FEWEST_LINES, _MOST_LINES = 3, 20_000
 """The fewest lines and rectangles of a page with a ruled table, and the most of a page that is no drawing."""
 _COST_OF_LINE, _BUDGET = 5, 1_500_000
@@ -56,13 +54,11 @@ class _Page(NamedTuple):
 
     number: int
     text: str
-    lines: int
-    """The number of lines and rectangles that it draws."""
+    lines: int  # the number of lines and rectangles that it draws
     has_pictures: bool
     pictures: frozenset[int]
     """Keys of the pictures whose text is not read; a picture on several pages has the same key."""
-    notes: str
-    """The filled-in fields and the comments on the page."""
+    notes: str  # the filled-in fields and the comments on the page
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:

@@ -37,13 +37,11 @@ _VERSIONS = {"versionadded": "Added in version", "versionchanged": "Changed in v
 _SILENT = frozenset({"index", "highlight", "toctree", "currentmodule", "module", "default-domain", "tabularcolumns",
                      "only", "ifconfig", "automodule", "autoclass", "autofunction", "autosummary", "date"})
 """Directives whose argument is not text, or, as a date, differs from build to build."""
-_HIDDEN = frozenset({"toctree", "index", "autosummary", "date"})
-"""Directives whose content is not text either."""
+_HIDDEN = frozenset({"toctree", "index", "autosummary", "date"})  # directives whose content is not text either
 _OF_OTHER_FILES = frozenset({"include", "literalinclude", "raw"})
 """Directives that are not read: otherwise a document could read any file of the machine."""
 _OF_CODE = frozenset({"code", "code-block", "sourcecode", "testcode", "prompt"})
-_LEFT_OUT = "left-out"
-"""The class of the comments that replace what is not read."""
+_LEFT_OUT = "left-out"  # the class of the comments that replace what is not read
 
 
 def read_rst(data: bytes, _: Limits) -> Content:

@@ -15,8 +15,7 @@ from ..reading import Content, Limits, UnreadableError
 _PROGRAM = "tesseract"
 _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72
 """The resolution that Tesseract's documentation recommends, and a PDF file's unit of length."""
-_MOST_PIXELS = 25_000_000
-"""The most pixels of a picture: an A3 page at 300 dpi has 17 million."""
+_MOST_PIXELS = 25_000_000  # the most pixels of a picture: an A3 page at 300 dpi has 17 million
 _MIN_CONFIDENCE, _COLUMNS = 50.0, 12
 """The mean confidence in percent below which a line is not text, and the columns of Tesseract's table."""
 _NO_SCRIPTS = frozenset({"osd", "equ"})

@@ -18,8 +18,7 @@ _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet\d*\.xml")
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")
 """A formula without a value: a program wrote it, and no spreadsheet calculated it."""
-_MOST_CELLS = 20_000_000
-"""The most cells of a sheet: a sheet declares its size, and all its cells are allocated."""
+_MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
 
 
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:

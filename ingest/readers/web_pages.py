@@ -35,17 +35,14 @@ _MAX_META = 1000
 _META = {"author": "author", "article:author": "author", "dc.creator": "author", "date": "date", "dc.date": "date",
          "article:published_time": "date", "description": "description", "keywords": "keywords"}
 _LONGEST_NUMBER = 6
-_LINE = "\v"
-"""Marks where a line begins or ends; any number of consecutive marks is one line break."""
-_INDENT = "\x1f"
-"""Marks one level of indentation, of a line inside an item of a list."""
+_LINE = "\v"  # marks where a line begins or ends; any number of consecutive marks is one line break
+_INDENT = "\x1f"  # marks one level of indentation, of a line inside an item of a list
 _LISTS = frozenset({"ul", "ol"})
 _DEEPEST_LIST = 20
 """The most levels of indentation; on pages without end tags, the parser nests items in each other, too."""
 _AFTER_MARK = re.compile(r"\x1e(?:[ \v\x1f]*+(?!(?:-|\d{1,6}\.) \x1e))?")
 """The separators between the mark of an item and its words; they stay if a list inside the item follows."""
-_LONGEST_CELL = 1000
-"""The longest cell of a table of data; a longer one is part of a page."""
+_LONGEST_CELL = 1000  # the longest cell of a table of data; a longer one is part of a page
 _OF_LAYOUT = ["table", "h1", "h2", "h3", "h4", "h5", "h6", "form", "pre"]
 # Not `head`: if its end tag is missing, the parser puts the whole page into it.
 _UNSEEN = frozenset({"title", "script", "style", "template", "noscript", "svg", "iframe", "object"})
@@ -57,8 +54,7 @@ _CONTACT = "address, a[href^='tel:'], a[href^='mailto:']"
 _FOOTNOTE_MARK = re.compile(r"\s*\[[^\[\]]{1,20}\]\s*")
 _MOST_IN_MARK = 5
 _HIDDEN = re.compile(r"display:\s*none")
-_MOST_INLINE = 20
-"""The most tags around a text that are looked at to find its paragraph."""
+_MOST_INLINE = 20  # the most tags around a text that are looked at to find its paragraph
 _ENDS = (".", ":", ";", ",", "!", "?", "。", "：", "；", "，", "！", "？")
 _CONTAINER = "META-INF/container.xml"
 _FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
@@ -75,7 +71,7 @@ def read_html(data: bytes) -> Content:
     The text is without menus (see `_remove_site_parts`), with headings as `# ` lines, list items as `- ` lines, and
     preformatted text in fences. Tables of data are rows in the form of `text/table_rows.py`; other tables are lines
     with ` | ` between cells. The title is that of the page without the name of its site, or else its first `h1`. The
-    metadata comes from its `meta` tags. Its pictures are not read but counted (`markdown_cleaning.py`).
+    metadata comes from its `meta` tags. Its pictures are not read but counted.
 
     Raises:
         UnreadableError: the bytes are not text, their encoding cannot be detected, or they are not HTML.

@@ -125,9 +125,6 @@ def _linear(element: ET.Element) -> str:
         return f"{root}({parts.get('e', '')})"
     if name == "d":
         return f"({','.join(text for part, text in texts if part == 'e')})"
-    if name == "nary":
-        sign = next((child.get(f"{_MATH}val", "") for child in element.iter() if local_name(child) == "chr"), "∫")
-        return f"{sign}{marked.get('sub', '')}{marked.get('sup', '')} {parts.get('e', '')}"
     return _SEPARATED.get(name, "").join(text for _, text in texts if text)
 
 

@@ -92,16 +92,6 @@ def test_word_tables_with_merged_cells_stand_in_order_between_the_paragraphs(tmp
         "Staff of 2024\nOffice\n| Name: Ann | City: Paris |\n| Name: Bob |\n\nAfter.\n\n| 1990: a | 1991: b |")
 
 
-def test_a_table_in_a_cell_of_a_word_table_is_read_as_a_table_and_the_outer_one_as_text(tmp_path):
-    word = docx.Document()
-    outer = _add_table(word, [["Kit", "Parts"], ["Alpha", ""], ["Beta", "none"]])
-    _add_table(outer.cell(1, 1), [["Part", "Count"], ["Pole", "2"], ["Peg", "8"]])
-    word.save(str(tmp_path / "a.docx"))
-    text = load(tmp_path)["a.docx"].text
-    assert "| Part: Pole | Count: 2 |\n| Part: Peg | Count: 8 |" in text
-    assert all(words in text for words in ("Kit", "Parts", "Alpha", "Beta", "none"))
-
-
 def test_mails_books_notebooks_rich_text_code_and_front_matter(tmp_path):
     (tmp_path / "a.eml").write_text(
         "From: Ann Poe <ann@x.org>\nTo: b@y.org\nSubject: Offer\nDate: Fri, 01 Mar 2024 10:00:00 +0000\n"

@@ -1,7 +1,7 @@
 """Markdown as site generators read it, without its markup, and its pictures, which are counted."""
 
 import pytest
-from banyan.ingest.markdown_cleaning import clean_markdown, count_in_markdown
+from banyan.ingest.markdown_files import clean_markdown, count_in_markdown
 
 from ...loading import only, write
 

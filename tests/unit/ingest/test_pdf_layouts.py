@@ -51,17 +51,8 @@ def two_columns(file: FPDF) -> None:
             file.multi_cell(90, text=PROSE)
 
 
-def chart(file: FPDF) -> None:
-    for step in range(8):
-        file.line(30, 40 + step * 15, 170, 40 + step * 15)
-        file.line(30 + step * 20, 40, 30 + step * 20, 145)
-        file.text(20, 40 + step * 15, str(70 - step * 10))
-        file.text(30 + step * 20, 150, str(2000 + step))
-    file.text(60, 70, "Sales of tents")
-
-
 @pytest.mark.parametrize("draw", [
-    frames, form_in_cells, two_columns, chart, columns_between_rules])
+    frames, form_in_cells, two_columns, columns_between_rules])
 def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPDF], None]):
     file = sheet()
     draw(file)

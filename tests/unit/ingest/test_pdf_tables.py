@@ -128,11 +128,3 @@ def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_capt
         table.row(("Crop", "Kind"), style=bold)
         table.row(("Peas", "legume"))
     assert rows_of(file)[2:] == ["| Crop: Peas | Kind: legume |"]
-    file = sheet()
-    write_table(file, [("Name", "Town"), ("Ann", "Paris"), ("Bob", "Lyon")])
-    file.add_page()
-    with file.table(first_row_as_headings=False) as table:
-        table.row().cell("Harvest", colspan=2)
-        table.row(("Crop", "Kind"))
-        table.row(("Peas", "legume"))
-    assert rows_of(file)[2:] == ["| Crop: Peas | Kind: legume |"]

@@ -1,6 +1,5 @@
 """Tables of every format: rows that stand for themselves, the facts they state, and several where one was assumed."""
 
-import time
 
 import pytest
 import xlsxwriter
@@ -152,19 +151,6 @@ def test_a_cell_of_a_page_has_its_words_whole_and_its_items_apart():
             "<td><p>None.</p><p>Yet.</p></td></tr></table>")
     assert read_html(page.encode()).text.split("\n") == [
         "| Site: Elm | Cost: 1,200.50 EUR | Doors: red; blue |", "| Site: Fir hill | Cost: 7 EUR | Doors: None. Yet. |"]
-
-
-def test_csv_takes_time_that_grows_with_its_size_alone(tmp_path):
-    def seconds(columns: int, rows: int) -> float:
-        content = ",".join(f"c{n}" for n in range(columns)) + "\n" + "x\n" * rows
-        begin = time.process_time()
-        document = loading.only(loading.write(tmp_path / "a.csv", content))
-        assert document.text.count("\n") == rows - 1
-        return time.process_time() - begin
-
-    seconds(100, 2_000)
-    small, large = min(seconds(100, 2_000) for _ in range(3)), min(seconds(400, 8_000) for _ in range(2))
-    assert large < 4 * 4 * small  # n x n cells that are not there would take 16 times as long
 
 
 def facts(text: str, title: str = "", heading: str = ""):

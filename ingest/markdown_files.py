@@ -1,13 +1,32 @@
-"""Bring Markdown to the one form that later steps read: `#` headings, pipe tables, and text without other markup."""
+"""Read Markdown: its front matter as metadata, and its text in the one form that later steps read.
 
+That form has `#` headings and pipe tables, and no other markup.
+"""
+
+import datetime
 import html
 import re
+import tomllib
 from collections.abc import Iterator
 
-from .grids import place_cells
-from .readers.web_pages import parse_html, rows_of_table
-from .reading import count_sources
+import yaml
 
+from ..text.cleaning import clean_text
+from ..text.section_lines import Heading, headings
+from .decoding import decode
+from .grids import place_cells
+from .metadata import MOST_FIELDS
+from .readers.web_pages import parse_html, rows_of_table
+from .reading import Content, Limits, count_sources
+
+_LONGEST_HEAD = 20_000  # characters of front matter that are read as metadata
+_YAML, _TOML = "---", "+++"
+_TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
+                         r"(?P<plain>(?![-*+>|!\[<#])[^\n:：]{3,120}?[^\s.。!！?？;；,，]))[ \t]*\n[ \t]*\n")
+"""A first line that stands alone and is no sentence, item, link or field."""
+_NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}、")
+_TAXONOMIES = ("taxonomies", "params", "extra")
+"""Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
 _FENCES = ("```", "~~~")
 _COMMENT, _COMMENT_END = "<!--", "-->"
 _CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--")
@@ -41,6 +60,68 @@ _PICTURE = re.compile(
     r"(?<!\\)<img\s(?:[^<>]{0,2000}\s)?src\s?=\s?(?:\"(?P<a>[^\"]*)\"|'(?P<b>[^']*)'|(?P<c>[^\s\"'>]+))",
     re.IGNORECASE | re.MULTILINE)
 """A picture as a link, as the target of a wiki link or of a name, or as a tag."""
+
+
+def read_markdown(data: bytes, _: Limits) -> Content:
+    """Read a Markdown file: its front matter as metadata, and the text below it.
+
+    The title is that of the front matter, or else the first heading, or the line above it if that is only the first
+    section's. Pictures are not read but counted.
+    """
+    metadata, source, unread = _split_front_matter(clean_text(decode(data)))
+    text = clean_markdown(source)
+    title = metadata.pop("title", "")
+    if len(metadata) > MOST_FIELDS:
+        unread = f"its front matter has {len(metadata):,} fields beside the title: the first {MOST_FIELDS} are read"
+    title = title if isinstance(title, str) and title else _title_of_text(text, next(headings(text), None))
+    return Content(text, title, metadata, unread=unread, omitted=count_in_markdown(source))
+
+
+def _title_of_text(text: str, first: Heading | None) -> str:
+    """Return the title of a text by its first line and its first heading: "PMC 例会" above "## 参会人员"."""
+    if first is None:
+        return ""
+    opens_section = first.level > 1 or _NUMBERED.match(first.title)
+    above = _TITLE_LINE.match(text) if opens_section else None
+    is_above = above is not None and above.end() <= first.start
+    return " ".join((above["bold"] or above["plain"]).split()) if above and is_above else first.title
+
+
+def _split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
+    """Return the fields of a text's front matter, the rest of the text, and why the fields were not read, or "".
+
+    Without valid front matter all is text: a first line of dashes may be just a horizontal rule.
+    """
+    fence, begin = text[:3], text.find("\n") + 1
+    if fence not in {_YAML, _TOML} or text[3:begin].strip():
+        return {}, text, ""
+    end = f"{text}\n".find(f"\n{fence}\n", begin - 1)  # from the first line's end, as it may have no fields
+    if end < 0:
+        return {}, text, ""
+    if end > _LONGEST_HEAD:
+        is_field = (":" if fence == _YAML else "=") in text[begin : text.find("\n", begin)]
+        return {}, text, (f"its front matter has {end:,} characters, and at most {_LONGEST_HEAD:,} are read as "
+                          "metadata: it is read as text; shorten it" if is_field else "")
+    try:
+        fields = _read_fields(fence, text[begin : end + 1])
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return {}, text, ""
+    return ({}, text, "") if fields is None else (fields, text[end + len(fence) + 2:], "")
+
+
+def _read_fields(fence: str, text: str) -> dict[str, object] | None:
+    """Return the fields of YAML or TOML, with those of the tables in `_TAXONOMIES`; None if it is not a mapping."""
+    if fence == _YAML:
+        # Every scalar stays a string: YAML would turn some into numbers or dates.
+        mapping = yaml.load(text, yaml.BaseLoader)  # noqa: S506
+        return {str(name): value for name, value in mapping.items()} if isinstance(mapping, dict) else None
+    fields = tomllib.loads(text)
+    for table in _TAXONOMIES:
+        inner = fields.pop(table, None)
+        fields.update(inner if isinstance(inner, dict) else {})
+    return {name: str(value).lower() if isinstance(value, bool)
+            else value.isoformat() if isinstance(value, datetime.date | datetime.time) else value
+            for name, value in fields.items()}
 
 
 def clean_markdown(text: str) -> str:
