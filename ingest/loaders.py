@@ -166,8 +166,8 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
             elif not entry.is_dir():
                 yield _File(entry, entry.relative_to(root).as_posix(), named=False)
             elif depth > limits.folder_depth:
-                _fail(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep "
-                      "(BANYAN_MAX_FOLDER_DEPTH): name it, or move it up")
+                _fail(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep: "
+                      "name it, or move it up")
             else:
                 children = [child for child in entry.iterdir() if not child.name.startswith(".")]
                 # The last entry of the stack is read first.

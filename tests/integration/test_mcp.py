@@ -127,9 +127,6 @@ class TestStdio:
 
 
 class TestHttp:
-    def test_documents_are_added_and_asked_about(self, notes):
-        assert notes == {*READING, "add_document", "decide_schema"}
-
     def test_clients_of_the_older_protocol_are_served(self, url, notes):
         async def talk():
             async with Client(url, mode="legacy") as client:

@@ -6,7 +6,6 @@ from banyan.benchmarks.papers.anonymising import (
     AnonymityError,
     NamedEntity,
     leaks,
-    named_entities,
     revert,
 )
 from hypothesis import given
@@ -53,34 +52,3 @@ def test_a_text_that_was_changed_or_another_key_is_refused():
         revert("t", "[PERSON#1]", anonymiser.key)
     with pytest.raises(AnonymityError, match="no document 'u'; it has: t"):
         revert("u", changed, anonymiser.key)
-
-
-class Graph:
-    """What is read of a graph: ids, types, names."""
-
-    def __init__(self, entities):
-        self.entities = entities
-
-    def entity_ids(self):
-        return sorted(self.entities)
-
-    def type(self, entity):
-        return self.entities[entity][0]
-
-    def name(self, entity):
-        return self.entities[entity][1][0]
-
-    def names(self, entity):
-        return self.entities[entity][1]
-
-
-def test_parts_of_names_stand_for_the_person_or_the_family_and_small_words_for_nobody():
-    graph = Graph({"1": ("Person", ["Marie Curie", "Maria Skłodowska"]), "2": ("Person", ["Pierre Curie"]),
-                   "3": ("Person", ["Mark Stone III"]), "4": ("Place", ["Warsaw"]), "5": ("Event", ["Fair"])})
-    texts = ["Marie and Pierre: the Curie family. Mark threw a stone at Stone III in Skłodowska's street."]
-    parts = {(form, entity.name) for entity in named_entities(graph, {"Person"}, texts)
-             for form in entity.forms if " " not in form}
-    assert parts == {("Marie", "Marie Curie"), ("Skłodowska", "Marie Curie"), ("Pierre", "Pierre Curie"),
-                     ("Curie", "Curie"), ("Mark", "Mark Stone III")}
-    kinds = {entity.kind for entity in named_entities(graph, {"Person", "Place"}, texts)}
-    assert kinds == {"PERSON", "PLACE"}
