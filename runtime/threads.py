@@ -88,15 +88,6 @@ def is_worker() -> bool:
     return True
 
 
-def is_cancelled() -> bool:
-    """Return True if this is a thread of `in_thread` whose task was cancelled."""
-    try:
-        check_cancelled()
-    except asyncio.CancelledError:
-        return True
-    return False
-
-
 def once(create: Callable[[], _T]) -> Callable[[], _T]:
     """Decorate a function without arguments: it is called once, and every call returns that result.
 

@@ -11,7 +11,7 @@ from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.threads import in_thread, is_cancelled
+from banyan.runtime.threads import check_cancelled, in_thread
 from banyan.server.error_responses import detail_of, status_of
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.jobs import Job, Jobs
@@ -94,8 +94,10 @@ def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_t
         with resources.writers.step("people", "a run"):
             pass
         between.set()
-        while not is_cancelled():
-            time.sleep(0.01)
+        with pytest.raises(asyncio.CancelledError):
+            while True:
+                check_cancelled()
+                time.sleep(0.01)
         with resources.writers.step("people", "a run"):
             pytest.fail("nothing more is done")
 
