@@ -101,7 +101,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             metadata = metadata.combine(headers.of_document(row, evidence, section))
             continue
         row_type, is_known = headers.type_of_rows(row.cells[0].header, (*reversed(line.above), title))
-        section = section or _section_qualifier("" if is_known else document_title)
+        section = section or _section_qualifier("" if is_known or name == document_title else document_title)
         time = "; ".join(filter(None, [_time_of(row), section]))
         entities[name, row_type] = None
         for header, value in row.cells[1:]:
