@@ -99,15 +99,8 @@ class Groups:
         ties_of_group: dict[str, list[tuple[Pair, Tie]]] = {}  # by the group's first member
         for pair, tie in self._joined:
             ties_of_group.setdefault(self._members(pair[0])[0], []).append((pair, tie))
-        return {row.id: row for members in self._iterate_groups()
-                for row in self._alias_rows(members, ties_of_group[members[0]])}
-
-    def _iterate_groups(self) -> Iterator[list[str]]:
-        """Yield the members of each group of several entities."""
-        for entity in sorted(self._group):
-            members = self._group[entity]
-            if members[0] == entity:
-                yield members
+        return {row.id: row for first, members in sorted(self._group.items()) if members[0] == first
+                for row in self._alias_rows(members, ties_of_group[first])}
 
     def _alias_rows(self, members: Sequence[str], group_ties: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
         """Yield an alias for each member of a group but the canonical one."""

@@ -225,15 +225,15 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
     if not first.key or not second.key or contradict(first, second):
         return None
     if first.date:  # the second's date is the same, or they would contradict
-        return None if _is_inexact_date(first) or _is_inexact_date(second) else NameMatch("date", prior=0.97)
+        # "early 1999" is less than a date, and "2001-2" may be a month or a span of years.
+        is_inexact = any(word_lists.INEXACT.intersection(name.words)
+                         or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
+        return None if is_inexact else NameMatch("date", prior=0.97)
     return (_match_spelling(first, second) or _match_qualifier(first, second)
             or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
-            or _match_place(first, second) or _match_persons(first, second, person=person))
-
-
-def _is_inexact_date(name: FoldedName) -> bool:
-    """Return True for a date such as "early 1999", and for "2001-2", which may be a month or a span of years."""
-    return bool(word_lists.INEXACT.intersection(name.words) or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)))
+            or (NameMatch("place", prior=0.5, loose=True)
+                if _adds_place(second, first.name) or _adds_place(first, second.name)
+                else _match_persons(first, second, person=person)))
 
 
 def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
@@ -317,13 +317,6 @@ def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
 
 def _is_initials(short: str, long: FoldedName) -> bool:
     return bool(short) and short in initials_of(long)
-
-
-def _match_place(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names if one adds a place to the other."""
-    if _adds_place(second, first.name) or _adds_place(first, second.name):
-        return NameMatch("place", prior=0.5, loose=True)
-    return None
 
 
 def _adds_place(short: FoldedName, name: str) -> bool:

@@ -117,10 +117,11 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
     if loose:
         short, long = _shorter_first(around, pair)
         weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
-        weights.append(_STATED_PLACE if match.rule == "place" and _has_stated_place(around, short, long) else 0.0)
+        if match.rule == "place" and _added_place(around, long) in around.neighbours(short):
+            weights.append(_STATED_PLACE)
     prior = match.prior * (_NO_TYPE if have_same_type is None else 1.0)
-    if match.rule == "place" and not _is_known_place(around, pair):  # what follows the comma may be no place
-        prior /= 2
+    if match.rule == "place" and _added_place(around, _shorter_first(around, pair)[1]) not in around.known_keys:
+        prior /= 2  # what follows the comma may be no place
     score = _score(prior, weights)
     # Looked for last, because it is slow and most ties are too weak to matter.
     if score >= ASK and (around.has_fact_between(first, second) or around.contradict(first, second)):
@@ -131,17 +132,14 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
 def _stated_tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie:
     """Return the tie between two entities that texts say to be the same."""
     stating_documents = around.documents(statement.chunk for statement in statements)
+    shorter = _shorter_first(around, pair)[0]
+    # A name may be so short that it is of other things, too.
+    short_names = [entity for entity in pair if " " not in (key := around.keys[entity])
+                   and (entity == shorter or script_of(key) == "latin")]
     holds_everywhere = len(stating_documents) >= _STATED_TWICE or all(
-        around.documents(around.support(entity)) <= stating_documents
-        for entity in pair if _is_short_name(around, entity, pair))
+        around.documents(around.support(entity)) <= stating_documents for entity in short_names)
     score = _score(_STATED_PRIOR, [_STATED if holds_everywhere else _STATED_ELSEWHERE, around.weigh_shared(*pair)])
     return Tie("stated", score, loose=True, evidence=tuple(statements))
-
-
-def _is_short_name(around: Surroundings, entity: str, pair: Pair) -> bool:
-    """Return True if an entity's name is so short that it may be of other things, too."""
-    key = around.keys[entity]
-    return " " not in key and (script_of(key) == "latin" or entity == _shorter_first(around, pair)[0])
 
 
 def _score(prior: float, weights: Iterable[float]) -> float:
@@ -159,16 +157,9 @@ def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
     return first, second
 
 
-def _has_stated_place(around: Surroundings, short: str, long: str) -> bool:
-    """Return True if the place that the long name adds after a comma is a neighbour of the short name's entity."""
-    place = fold(around.names[long].partition(",")[2]).key
-    return bool(place) and place in around.neighbours(short)
-
-
-def _is_known_place(around: Surroundings, pair: Pair) -> bool:
-    """Return True if the place that the longer name adds after its last comma is an entity by itself."""
-    place = around.names[_shorter_first(around, pair)[1]].rpartition(",")[2]
-    return fold(place).key in around.known_keys
+def _added_place(around: Surroundings, entity: str) -> str:
+    """Return the key of the place that an entity's name adds after its last comma."""
+    return fold(around.names[entity].rpartition(",")[2]).key
 
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[NameLink]]:

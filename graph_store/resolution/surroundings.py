@@ -95,13 +95,9 @@ class Surroundings:
         """The keys of all entities' names."""
         return frozenset(self.keys.values())
 
-    @cached_property
-    def _types(self) -> dict[str, str]:
-        return {entity: self._graph.type(entity) for entity in self._graph.entity_ids()}
-
     def type(self, entity: str) -> str:
         """Return an entity's type."""
-        return self._types[entity]
+        return self._graph.type(entity)
 
     def documents(self, chunks: Iterable[str]) -> frozenset[str]:
         """Return the documents of some chunks."""
@@ -216,17 +212,13 @@ class Surroundings:
                 entities_by_address.setdefault(value.casefold(), {})[entity] = places
         for places_of in entities_by_address.values():
             documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
-            are_disjoint = sum(map(len, documents)) == len(frozenset().union(*documents))
-            if len(places_of) > 1 and are_disjoint:
+            if sum(map(len, documents)) == len(frozenset().union(*documents)):
                 for first, second in combinations(sorted(places_of), 2):
-                    yield (first, second), _fewer(places_of[first], places_of[second])
+                    yield (first, second), tuple(min(places_of[first], places_of[second], key=len))
 
     @cached_property
     def key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
-        """The documents whose names begin with a key ("EIP-20: Token"), each with the places that state its key.
-
-        By the folded key ("EIP-20").
-        """
+        """By folded key ("EIP-20"): the documents named by it ("EIP-20: Token"), with the places that state it."""
         holders: dict[str, list[tuple[str, tuple[NameLink, ...]]]] = {}
         for entity, value, places in self._stated_names():
             if any(map(str.isdigit, value)) and self.names[entity].startswith(f"{value}:"):
@@ -239,10 +231,9 @@ class Surroundings:
         return frozenset(entity for holders in self.key_holders.values() for entity, _ in holders)
 
     def document_keys(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield each document named by a key ("EIP-20: Token") with each entity whose name is that key ("EIP-20").
+        """Yield each document named by a key with each entity whose name is that key, and where the key is stated.
 
-        A key names one document, whatever type a text gives to its name. With each pair come the places where the key
-        is stated.
+        A key names one document, whatever type a text gives to its name.
         """
         for entity, key in sorted(self.keys.items()) if self.key_holders else ():
             holders = self.key_holders.get(key, ())
@@ -253,14 +244,12 @@ class Surroundings:
     def guessed_types(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield pairs of entities of one name that are the same thing, because the type of one was a wrong guess.
 
-        Entities of one name differ in their types. The main one is that with facts in most documents, else with most
-        mentions. Another one's type counts as a guess if no document has a fact about it, and its type is not more
+        Each comes with a mention of either. The main entity of a name is that with facts in most documents, else with
+        most mentions. Another one's type counts as a guess if no document has a fact about it, and its type is not more
         special than the main one's, unless that says nothing. It is the same thing as the main one in two cases:
         - All its documents mention the main one, too, which more chunks mention.
         - The main one has facts or is at least twice as common, and the documents of both share other names. "Paris"
           beside London and Oslo is the city; "Paris" beside Ada may be a person.
-
-        Each pair comes with a mention of either entity.
         """
         entities_by_name: dict[str, list[str]] = {}
         for entity, name in self.names.items():
@@ -284,7 +273,7 @@ class Surroundings:
     def _share_names(self, first: str, second: str) -> bool:
         """Return True if the documents of two entities have at least three other names in common."""
         names, other_names = ({name for document in self.documents(self.support(entity))
-                               for name in self._names_in_document.get(document, ())} for entity in (first, second))
+                               for name in self._names_in_document[document]} for entity in (first, second))
         return len((names & other_names) - {self.names[first], self.names[second]}) >= _SHARED_NAMES
 
     @cached_property
@@ -298,12 +287,9 @@ class Surroundings:
 
     def has_fact_between(self, first: str, second: str) -> bool:
         """Return True if there is a fact between two entities that does not say that they are the same."""
-        return any(not is_alias_relation(relation) for relation in self._relations(first, second))
-
-    def _relations(self, first: str, second: str) -> list[str]:
-        """Return the relations of the triples between two entities, in either direction."""
         fewer, other = sorted((first, second), key=self._graph.degree)  # look through the fewer triples
-        return [relation for head, relation, tail in self._graph.incident(fewer) if other in {head, tail}]
+        return any(other in {head, tail} and not is_alias_relation(relation)
+                   for head, relation, tail in self._graph.incident(fewer))
 
     def contradict(self, first: str, second: str) -> bool:
         """Return True if two entities have different dates of birth, death or founding."""
@@ -363,10 +349,6 @@ class Surroundings:
                 if any(other_name in self.names[end].casefold() for end in ends):
                     chunks |= self._graph.support(edge).keys()
         return self.documents(chunks)
-
-
-def _fewer(first: Sequence[NameLink], second: Sequence[NameLink]) -> tuple[NameLink, ...]:
-    return tuple(first if len(first) <= len(second) else second)
 
 
 @cached_if_short(10_000)
