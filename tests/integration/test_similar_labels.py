@@ -1,13 +1,11 @@
 """Near-duplicate labels: by inflection, and by embedding above a threshold that the schema sets."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from banyan.config import Settings
-from banyan.graph_store.bounding.similar_labels import FLOOR, SimilarLabels
-from banyan.graph_store.bounding.words import stems
+from banyan.graph_store.bounding.similar_labels import SimilarLabels
 from banyan.models.embedding.embedder import Vectors
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.schemas.formats.schema_loading import load_schema, seed_names
@@ -44,25 +42,6 @@ class SpellingEmbedder:
 
 def similar():
     return SimilarLabels(SpellingEmbedder(), SCHEMA)
-
-
-@pytest.mark.parametrize(("one", "other"), [
-    ("works for", "work_for"), ("Is Located In", "located in"), ("was founded by", "founded by"), ("films", "Film"),
-    ("companies", "company"), ("acquires", "acquired"), ("cast members", "cast member"), ("directors", "director"),
-    ("电影", "电影"),
-])
-def test_inflection_makes_no_other_label(one, other):
-    assert stems(one) == stems(other)
-
-
-def test_the_threshold_is_above_the_likest_of_different_elements_of_kind_and_script():
-    tight = GraphSchema(name="s", relation_types=[{"name": "abcdefghijklmnopqrst"}, {"name": "abcdefghijklmnopqrs"}])
-    found = SimilarLabels(SpellingEmbedder(), tight)
-    one, other = SpellingEmbedder().encode([relation.name for relation in tight.relation_types])
-    assert found.threshold("relation", "latin") == pytest.approx(one @ other, abs=1e-4)
-    assert found.threshold("relation", "latin") > FLOOR
-    assert similar().threshold("relation", "latin") == FLOOR
-    assert similar().threshold("attribute", "latin") == math.inf
 
 
 def test_a_near_duplicate_leads_to_its_element_and_anything_has_a_nearest_one():

@@ -81,17 +81,6 @@ def test_what_nothing_tells_apart_is_cut_to_size(count, clusters):
     assert np.bincount(labels).max() <= 50
 
 
-@settings(max_examples=8)
-@given(graphs(), st.randoms(use_true_random=False))
-def test_the_order_of_triples_changes_nothing(graph, chance):
-    vectors, relations, triples = graph
-    shuffled = list(triples)
-    chance.shuffle(shuffled)
-    constants = CommunitySettings(max_members=20)
-    assert np.array_equal(detect(features(vectors, relations, triples), constants),
-                          detect(features(vectors, relations, shuffled), constants))
-
-
 def test_the_number_of_threads_changes_nothing():
     vectors, relations, triples, _ = planted(groups_of=400)
     found = []
@@ -136,14 +125,6 @@ def test_the_order_in_which_facts_and_values_come_changes_nothing(drawn, alpha):
     found = attribute_groups(size, links, values, alpha).tolist()
     assert attribute_groups(size, links[::-1, ::-1], values[::-1], alpha).tolist() == found
     assert list(dict.fromkeys(found)) == list(range(max(found) + 1))
-
-
-def test_between_the_two_ends_a_shared_value_joins_what_few_facts_do():
-    # Two groups of values, 0 to 3 and 4 to 7; the facts are a ring through all eight, and two more across.
-    links = np.array([[number, (number + 1) % 8] for number in range(8)] + [[0, 4], [3, 7]])
-    values = np.array([[number, number // 4] for number in range(8)])
-    assert partition(attribute_groups(8, links, values, 0.5)) == {frozenset(range(4)), frozenset(range(4, 8))}
-    assert partition(attribute_groups(8, links, values, 0.0)) != partition(attribute_groups(8, links, values, 0.5))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from banyan.graph_store.evolution.schema_candidates import unify
-from banyan.graph_store.ledger.schema_requests import AskCount, SameAs
+from banyan.graph_store.ledger.schema_requests import AskCount
 from banyan.schemas.delta import SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
@@ -80,15 +80,6 @@ def asked(label, subject="person", target="firm", kind="relation"):
 def unified(counts, same, known=SCHEMA):
     return [(c.label, c.said, c.backward, c.subject_type, c.object_type, c.confidence)
             for c in unify(counts, same, known)]
-
-
-def test_labels_that_mean_the_same_are_asked_for_under_one():
-    same = {("relation", "chairs"): SameAs("heads"), ("relation", "heads"): SameAs("leads"),
-            ("relation", "headed by"): SameAs("heads", backward=True)}
-    assert unified([asked("chairs"), asked("heads"), asked("headed by", "firm", "person"), asked("owns")], same) == [
-        ("leads", "chairs", False, "person", "firm", 1), ("leads", "heads", False, "person", "firm", 1),
-        ("leads", "headed by", True, "person", "firm", 1),
-        ("owns", "", False, "person", "firm", 0.5)]
 
 
 def test_a_passive_says_it_from_tail_to_head_without_a_model():

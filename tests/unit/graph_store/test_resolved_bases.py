@@ -12,7 +12,7 @@ from banyan.schemas.naming import triple_id
 from banyan.schemas.resolution import EntityPair, PairVerdict
 
 from ...hashed_embedding import HashedEmbedder
-from ...small_base import create, delete, finish, put
+from ...small_base import create, finish, put
 
 
 @pytest.fixture
@@ -71,20 +71,6 @@ def test_a_decision_that_cannot_be_carried_out_is_refused_and_leaves_nothing(
     with pytest.raises(EntityDecisionError, match=why):
         kb.resolution.decide(verdict, names, "me", "")
     assert kb.entities.decisions() == []
-
-
-def test_deleting_the_document_takes_the_alias_back(kb: KnowledgeBase) -> None:
-    delete(kb, "two")
-    without = kb.graph.dump()
-    put(kb, "two", "Jose Ruiz moved to Turku.", triples=[("Jose Ruiz", "moved to", "Turku")])
-    kb.resolution.resolve()
-    assert len(kb.entities.aliases()) == 1
-    delete(kb, "two")
-    kb.resolution.resolve()
-    assert kb.entities.aliases() == {}
-    assert kb.graph.dump() == without
-    finish(kb)
-    assert verify(kb) == []
 
 
 def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ... import evolving
 from ...admitted import admitted
-from ...evolving import DOCUMENTS, PAINTED, RELATIONS, SCHEMA, THRESHOLDS, TYPES, document, fresh, said
+from ...evolving import DOCUMENTS, PAINTED, RELATIONS, SCHEMA, THRESHOLDS, TYPES, document, fresh
 
 make = evolving.make
 
@@ -54,17 +54,6 @@ def test_a_new_name_keeps_the_old_label_and_its_facts(make):
     schema = decide(ledger, relation("depicted", "rename", new_name="portrayed"))
     assert schema.relation_type("depicted") is None
     assert {r for _, r, _ in ledger.edges()} == {"portrayed"}
-
-
-def test_a_removed_element_asks_again_and_loses_nothing_that_was_said(make):
-    ledger = make()
-    ledger.put({"a": said(("Ada", "born_in", "Ulm"), types={"Ada": "Person", "Ulm": "City"})})
-    decide(ledger, relation("born_in", "reject"))
-    assert ledger.edges() == set()
-    ledger.history.set_declined("relation", "born in", None)
-    assert [c.name for c in ledger.control.waiting(2)] == ["born in"]
-    decide(ledger, relation("born_in", "accept"))
-    assert ledger.edges() == {("Ada", "born_in", "Ulm")}
 
 
 @pytest.mark.parametrize(("wrong", "message"), [

@@ -174,12 +174,6 @@ def _relations(**first) -> GraphSchema:
     return GraphSchema(name="x", relation_types=(RelationType(name="parent", **first), RelationType(name="child")))
 
 
-def test_an_inverse_may_be_named_on_one_side_or_on_both():
-    assert _relations(inverse="child").relation_type("parent").inverse == "child"
-    both = (RelationType(name="parent", inverse="child"), RelationType(name="child", inverse="parent"))
-    assert GraphSchema(name="x", relation_types=both).relation_types == both
-
-
 @pytest.mark.parametrize(("first", "message"), [
     ({"inverse": "kid"}, "relation 'parent', inverse: there is no relation 'kid'; add it or name another one"),
     ({"inverse": "Child"}, "there is no relation 'Child'"),
