@@ -130,8 +130,13 @@ class _Bounding:
 
     def _infer_types(self) -> None:
         """Give each entity without a type the type that its facts require; in an open schema, the root type."""
-        if self._bounds.schema.open:
-            self._declare_ends()
+        if self._bounds.schema.open:  # which admits every end of a fact as a mention
+            for name in (*(end for t in self._extraction.triples for end in (t.head, t.tail)),
+                         *(a.entity for a in self._extraction.attributes)):
+                end = self._typed_end(name)
+                if end and end.type is None:
+                    self._types[end.key] = Known(ROOT_TYPE)
+                    self._mentioned.add(end.key)
             return
         wishes = TypeWishes(self._bounds)
         wishes.read(self._extraction, self._typed_end)
@@ -139,15 +144,6 @@ class _Bounding:
             if key not in self._unknown_types:
                 self._types[key] = Known(name, "inferred_type")
         self._declare_inferred()
-
-    def _declare_ends(self) -> None:
-        """Give the root type to every end of a fact that has no type, and admit it as a mention (open schema only)."""
-        for name in (*(end for t in self._extraction.triples for end in (t.head, t.tail)),
-                     *(a.entity for a in self._extraction.attributes)):
-            end = self._typed_end(name)
-            if end and end.type is None:
-                self._types[end.key] = Known(ROOT_TYPE)
-                self._mentioned.add(end.key)
 
     def _declare_inferred(self) -> None:
         """Admit the entities extracted with a blank type under their inferred type; reject those that have none."""

@@ -88,7 +88,10 @@ class Bounds:
             return Known(name) if name else None
         if not any(character.isalnum() for character in key):
             return None
-        found = self._find_inflected(kind, key) or (self._find_lifted_type(key) if kind == "entity_type" else None)
+        found = self._find_inflected(kind, key)
+        if found is None and kind == "entity_type":  # "historical film" ends in the more general "film"
+            endings = (self._stems[kind].get(ending, set()) for ending in head_endings(key))
+            found = next((Known(min(names), "lifted_type") for names in endings if len(names) == 1), None)
         if found or not self._similar:
             return found
         similar = self._similar.duplicate_of(kind, key)
@@ -105,14 +108,6 @@ class Bounds:
         with_either_voice = {name for known, names in self._stems[kind].items()
                              if without_voice(known) == without_voice(stemmed) for name in names}
         return Known(min(with_either_voice), "mapped_label", one_way=True) if len(with_either_voice) == 1 else None
-
-    def _find_lifted_type(self, key: str) -> Known | None:
-        """Return the more general type that a type's label ends in, as "historical film" ends in "film", or None."""
-        for ending in head_endings(key):
-            with_same_stems = self._stems["entity_type"].get(ending, set())
-            if len(with_same_stems) == 1:
-                return Known(min(with_same_stems), "lifted_type")
-        return None
 
     @cached_property
     def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:

@@ -8,7 +8,7 @@ earlier versions of the schema. Elements that are in a seed or that a person nam
 from collections.abc import Collection, Iterable, Sequence, Set
 from typing import Any, cast
 
-from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, ElementKind
+from ...schemas.delta import ELEMENT_KINDS, Decided, ElementKind
 from ...schemas.graph_schema import (
     ANY,
     AUTO_SCHEMA,
@@ -86,18 +86,14 @@ def _redact_decision(decided: Decided, present: Set[Label], documents: Collectio
         return None
     if evidence is None:
         return decided
-    if not _labels_of(evidence) <= present:
+    types = evidence.subject_types + (evidence.object_types if evidence.kind == "relation" else ())
+    labels = (*evidence.labels, *evidence.inverse_labels, *filter(None, (evidence.widens, evidence.nearest)))
+    shown: set[Label] = {(evidence.kind, label_key(label)) for label in labels}
+    shown |= {("entity_type", label_key(name)) for name in types if name and name != ANY}
+    if not shown <= present:
         return Decided(decision=decision.model_copy(update={"why": ""}) if is_automatic else decision)
     examples = tuple(example for example in evidence.examples if example.document in documents)
     return Decided(decision=decision, evidence=evidence.model_copy(update={"examples": examples}))
-
-
-def _labels_of(evidence: Candidate) -> set[Label]:
-    """Return the kind and key of every label in a candidate, and of its types."""
-    types = evidence.subject_types + (evidence.object_types if evidence.kind == "relation" else ())
-    labels = (*evidence.labels, *evidence.inverse_labels, *filter(None, (evidence.widens, evidence.nearest)))
-    return {(evidence.kind, label_key(label)) for label in labels} | {
-        ("entity_type", label_key(name)) for name in types if name and name != ANY}
 
 
 def _without(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:

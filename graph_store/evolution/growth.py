@@ -50,13 +50,15 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
         for candidate in _select_accepted(counts, base, grounds, thresholds):
             schema = elements.add(schema, candidate.kind, elements.element_of(candidate, schema))
-            decided.append(Decided(decision=_decision(candidate, _why(candidate, thresholds)),
-                                   evidence=candidate))
+            decided.append(Decided(decision=_decision(candidate, thresholds), evidence=candidate))
     return schema, decided
 
 
-def _decision(candidate: Candidate, why: str) -> Decision:
-    """Return the decision by which a candidate was added to a schema, or widened one of its elements."""
+def _decision(candidate: Candidate, thresholds: Thresholds) -> Decision:
+    """Return the decision by which a candidate is added to a schema, or widens one of its elements."""
+    rows = f" and {candidate.rows} table rows" if candidate.rows else ""
+    why = (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
+           f"documents{rows} >= {thresholds.support}")
     if not candidate.widens:
         return Decision(kind=candidate.kind, name=candidate.name, verdict="accept", why=why)
     # Without a new name, the candidate's own says which types are new: "height of Person (number)".
@@ -79,13 +81,6 @@ def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Gro
         chosen += [c for c in from_sentences if c.kind == kind][:most]
         chosen += [c for c in from_columns if c.kind == kind][:_COLUMN_FACTOR * most]
     return with_evidence([*widening, *chosen], grounds)
-
-
-def _why(candidate: Candidate, thresholds: Thresholds) -> str:
-    """Return the reason for an automatic decision: the measures of a candidate, and the thresholds."""
-    rows = f" and {candidate.rows} table rows" if candidate.rows else ""
-    return (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
-            f"documents{rows} >= {thresholds.support}")
 
 
 def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
@@ -147,7 +142,9 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
         candidates = _candidates(outcome.schema, grounds, support, step) if step else {}
         for decision in sorted(step, key=_order):
             outcome = _carry_out(outcome, decision, candidates.get((decision.kind, label_key(decision.name))))
-    return _validate(outcome)
+    elements.validate(outcome.base)
+    elements.validate(outcome.schema)
+    return outcome
 
 
 def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple[GraphSchema, tuple[Decided, ...]]:
@@ -155,14 +152,7 @@ def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple
     outcome = SchemaOutcome(base=schema, schema=schema)  # a proposal: nothing has grown
     for decision in sorted(decisions, key=_order):
         outcome = _carry_out(outcome, decision, candidate=None)
-    return _validate(outcome).schema, outcome.decided
-
-
-def _validate(outcome: SchemaOutcome) -> SchemaOutcome:
-    """Validate both schemas of an outcome and return it."""
-    for schema in (outcome.base, outcome.schema):
-        elements.validate(schema)
-    return outcome
+    return elements.validate(outcome.schema), outcome.decided
 
 
 def _order(decision: Decision) -> tuple[int, int, str]:

@@ -139,20 +139,14 @@ def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> C
     name = group.name()
     if widens:
         # The name differs from the element's, so declining the candidate leaves the element unchanged.
-        original_labels = sorted(count.said for count in group.counts if count.said)
-        name = original_labels[0] if original_labels else _widening(kind, widens, subjects, objects, group.value_kind())
+        subject, target = " or ".join(subjects), " or ".join(objects)
+        types = f"of {subject} ({group.value_kind()})" if kind == "attribute" else f"between {subject} and {target}"
+        name = min((count.said for count in group.counts if count.said), default=f"{label_key(widens)} {types}")
     return Candidate(
         kind=kind, name=name, labels=group.asked_labels(backward=False),
         inverse_labels=group.asked_labels(backward=True), widens=widens, documents=len(group.documents),
         occurrences=group.occurrences, rows=group.rows, confidence=round(group.confidence, 6), subject_types=subjects,
         object_types=(group.value_kind(),) if kind == "attribute" else objects)
-
-
-def _widening(kind: ElementKind, name: str, subjects: Sequence[str], objects: Sequence[str], value_kind: str) -> str:
-    """Return a candidate's name from the element that it widens and the new types: "height of Person (number)"."""
-    subject, target = " or ".join(subjects), " or ".join(objects)
-    types = f"of {subject} ({value_kind})" if kind == "attribute" else f"between {subject} and {target}"
-    return f"{label_key(name)} {types}"
 
 
 def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,

@@ -60,18 +60,15 @@ class Groups:
             return
         if any(pair_of(first, second) in self._split for first in members for second in other_members):
             return
-        if self._ties[pair].rule != "manual" and not self._are_compatible_groups(members, other_members):
+        if self._ties[pair].rule != "manual" and not all(
+                self._is_confirmed_by_group(first, second, members)
+                or self._is_confirmed_by_group(second, first, other_members)
+                for first in members for second in other_members):
             return
         joined = sorted([*members, *other_members])
         for entity in joined:
             self._group[entity] = joined
         self._joined.append((pair, self._ties[pair]))
-
-    def _are_compatible_groups(self, members: Sequence[str], other_members: Sequence[str]) -> bool:
-        """Return True if every member of one group is compatible with every member of the other."""
-        return all(self._is_confirmed_by_group(first, second, members)
-                   or self._is_confirmed_by_group(second, first, other_members)
-                   for first in members for second in other_members)
 
     def _is_confirmed_by_group(self, entity: str, other: str, group: Sequence[str]) -> bool:
         """Return True if `entity` is compatible with `other`, or a member that stands in for it is."""

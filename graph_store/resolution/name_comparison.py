@@ -361,15 +361,6 @@ def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> Na
 
 def _occur_in_order(words: tuple[str, ...], all_words: tuple[str, ...]) -> bool:
     """Return True if `words` occur in `all_words` in this order; an initial matches any word that begins with it."""
-    index = 0
-    for word in words:
-        while index < len(all_words) and not _is_same_or_initial(word, all_words[index]):
-            index += 1
-        if index == len(all_words):
-            return False
-        index += 1
-    return True
-
-
-def _is_same_or_initial(word: str, other: str) -> bool:
-    return word == other or (1 in {len(word), len(other)} and word[0] == other[0])
+    remaining = iter(all_words)  # "any" moves the iterator on: order counts
+    return all(any(word == other or (1 in {len(word), len(other)} and word[0] == other[0]) for other in remaining)
+               for word in words)

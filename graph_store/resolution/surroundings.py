@@ -151,14 +151,12 @@ class Surroundings:
     @cachedmethod(lambda self: self._results["have_name_in"], methodkey)
     def _have_name_in(self, types: Iterable[str], names: frozenset[str]) -> bool:
         """Return True if each of the types, or an ancestor of it, has one of the names."""
-        return all(self._names_of_type(type_name) & names for type_name in types)
+        def labels_of(name: str) -> tuple[str, ...]:
+            element = self._schema.entity_type(name)
+            return element.all_names() if element else (name,)
 
-    @cachedmethod(lambda self: self._results["names_of_type"], methodkey)
-    def _names_of_type(self, type_name: str) -> frozenset[str]:
-        """Return the names of a type and of its ancestors, as `label_key` writes them."""
-        chain = [(name, self._schema.entity_type(name)) for name in self._chain(type_name)]
-        return frozenset(label_key(label) for name, element in chain
-                         for label in (element.all_names() if element else (name,)))
+        return all(any(label_key(label) in names for name in self._chain(type_name) for label in labels_of(name))
+                   for type_name in types)
 
     # Facts.
 
@@ -214,7 +212,8 @@ class Surroundings:
             documents = [self.documents(place.chunk for place in places) for places in places_of.values()]
             if sum(map(len, documents)) == len(frozenset().union(*documents)):
                 for first, second in combinations(sorted(places_of), 2):
-                    yield (first, second), tuple(min(places_of[first], places_of[second], key=len))
+                    fewer = min((places_of[first], places_of[second]), key=len)
+                    yield (first, second), tuple(fewer)
 
     @cached_property
     def key_holders(self) -> dict[str, list[tuple[str, tuple[NameLink, ...]]]]:
@@ -294,7 +293,9 @@ class Surroundings:
     def contradict(self, first: str, second: str) -> bool:
         """Return True if two entities have different dates of birth, death or founding."""
         dates, other_dates = self._dates(first), self._dates(second)
-        return any(not _have_compatible_dates(dates[event], other_dates[event])
+        # A date of one and one of the other can be the same day, given with different precision.
+        return any(not any(date.startswith(other) or other.startswith(date)
+                           for date in dates[event] for other in other_dates[event])
                    for event in dates.keys() & other_dates.keys())
 
     def may_be_one(self, first: str, second: str) -> bool:
@@ -356,8 +357,3 @@ def _event_of(label: str) -> str | None:
     """Return the event (birth, death or founding) whose date a label states, or None."""
     key = label_key(label)
     return next((event for event, cues in _CUES_OF_EVENT.items() if any(cue in key for cue in cues)), None)
-
-
-def _have_compatible_dates(first: set[str], second: set[str]) -> bool:
-    """Return True if a date of one set and one of the other can be the same day, given with different precision."""
-    return any(date.startswith(other) or other.startswith(date) for date in first for other in second)

@@ -102,7 +102,10 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     """Adapt an earlier tree, `before`, to the graph as it is now; the number of levels stays."""
     finest = [community for community in before if community.level == 0]
     old_community = {entity: community for community in finest for entity in community.members}
-    beside_new = {entity: _beside(graph, entity) for entity in graph.entity_ids() if entity not in old_community}
+    # The entities that share a triple or a passage with each new one.
+    beside_new = {entity: graph.neighbours(entity).union(
+        other for chunk in graph.entity_support(entity) for other, *_ in graph.mentioned_in(chunk))
+        for entity in graph.entity_ids() if entity not in old_community}
     to_regroup = {old_community[entity].id for others in beside_new.values() for entity in others
                   if entity in old_community}
     to_regroup.update(community.id for entity, community in old_community.items() if entity not in graph)
@@ -115,12 +118,6 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
         levels[-1], parents = _with_parents(graph, levels[-1], old_parents, level, settings)
         levels.append(parents)
     return [community for level in levels for community in sorted(level, key=lambda c: c.id)]
-
-
-def _beside(graph: KnowledgeGraph, entity: str) -> set[str]:
-    """Return the entities that share a triple or a passage with one."""
-    return graph.neighbours(entity).union(other for chunk in graph.entity_support(entity)
-                                          for other, *_ in graph.mentioned_in(chunk))
 
 
 def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,

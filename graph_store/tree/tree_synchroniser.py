@@ -56,7 +56,9 @@ class TreeSynchroniser:
         graph, state = self._graph.graph, self._graph.state
         before, drift = ([], 0) if whole else self._updatable_tree(settings)
         communities = update_tree(graph, self._vectors, settings, before) if before else []
-        if not communities or _needs_a_level(communities, settings):
+        # One level may have so many communities that it needs a level above.
+        has_levels = any(community.level for community in communities)
+        if not communities or (not has_levels and len(communities) > settings.max_clusters):
             communities, drift = find_tree(graph, self._vectors, settings), 0
         with self._db.transaction():
             self._communities.replace(communities)
@@ -99,8 +101,3 @@ class TreeSynchroniser:
     def _revise(self, state: TreeState) -> None:
         """Store the tree's state under a new revision, by which readers notice the change."""
         note_state(self._db, tree=state._replace(revision=state.revision + 1))
-
-
-def _needs_a_level(communities: Sequence[TreeCommunity], settings: CommunitySettings) -> bool:
-    """Return True if there is only one level and it has so many communities that it needs a level above."""
-    return not any(community.level for community in communities) and len(communities) > settings.max_clusters
