@@ -12,14 +12,9 @@ class ModelError(BanyanError):
 
 
 def local_model(name: str, repository: str) -> Path:
-    """Return a model's folder. Nothing is downloaded.
+    """Return a model's folder: the one named, or that of a Hugging Face repository in the local cache.
 
-    Args:
-        name: a folder, which is returned if it exists.
-        repository: a Hugging Face repository, whose folder in the local cache is returned otherwise.
-
-    Raises:
-        FileNotFoundError: neither exists; the message says how to fetch the model.
+    Nothing is downloaded. FileNotFoundError says how to fetch the model.
     """
     if Path(name).is_dir():
         return Path(name)
@@ -34,11 +29,7 @@ def local_model(name: str, repository: str) -> Path:
 
 
 def package_folder(package: str, requirement: str) -> Path:
-    """Return the folder of an installed package, which is not imported.
-
-    Raises:
-        ModelError: it is not installed; says how to install it.
-    """
+    """Return the folder of an installed package, which is not imported."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise ModelError(f"The model {package} cannot be loaded: its package is not installed. Install it with "
@@ -47,11 +38,7 @@ def package_folder(package: str, requirement: str) -> Path:
 
 
 def verify_file(file: Path, sha256: str, requirement: str) -> None:
-    """Make sure that a file of a bundled model is the published one, byte for byte.
-
-    Raises:
-        ModelError: it is missing, or was altered; says how to repair it.
-    """
+    """Make sure that a file of a bundled model is the published one, byte for byte."""
     try:
         with file.open("rb") as stream:
             actual = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -23,19 +23,11 @@ class Reranker(Protocol):
     """A scorer of texts for a question. Safe to call from several threads."""
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
-        """Return how well each text matches the question: higher is better, on a scale of the model.
-
-        Returns:
-            Shape (n,), finite; a text's score does not depend on the other texts.
-        """
+        """Return how well each text matches the question: higher is better, on a scale of the model."""
 
 
 def load_reranker(settings: Settings) -> Reranker | None:
-    """Load the cross-encoder in the settings, or return None if they name none. Nothing is downloaded.
-
-    Raises:
-        RerankerError: the model is missing, cannot be read, or does not score pairs.
-    """
+    """Load the cross-encoder in the settings, or return None if they name none. Nothing is downloaded."""
     if not settings.reranker:
         return None
     if settings.reranker_base_url:
@@ -47,15 +39,7 @@ class CrossEncoderReranker:
     """A sentence-transformers CrossEncoder in torch, without downloads and without pickled weights."""
 
     def __init__(self, name: str, batch: int) -> None:
-        """Load the model.
-
-        Args:
-            name: its folder, or its name on the Hugging Face hub if it is in the local cache.
-            batch: the most pairs scored at once.
-
-        Raises:
-            RerankerError: it is missing, cannot be read, or does not give one score for a pair.
-        """
+        """Load a model by its folder or name on the Hugging Face hub; `batch` is the most pairs scored at once."""
         try:
             folder = local_model(name, name)
         except FileNotFoundError as error:
@@ -110,11 +94,7 @@ class EndpointReranker:
             "llm_model": settings.reranker}), variables="BANYAN_RERANKER", operation="rerank")
 
     def scores(self, question: str, texts: Sequence[str]) -> Scores:
-        """Score texts for a question; see `Reranker.scores`.
-
-        Raises:
-            RerankerError: the endpoint failed, or did not score every text.
-        """
+        """Score texts for a question; see `Reranker.scores`."""
         if not texts:
             return np.zeros(0, np.float32)
         body = {"model": self._model, "query": question, "documents": list(texts), "top_n": len(texts)}

@@ -17,43 +17,27 @@ from typing import Literal, NamedTuple, get_args
 
 from ..schemas.errors import BanyanError
 from ..schemas.naming import UNSEEN
+from ..text.languages import language_of
 from ..text.tokens import estimate_tokens
 
 Language = Literal["en", "zh"]
 
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
 _LETTER = re.compile(r"[^\W\d_]")
-
-CHINESE_SHARE = 0.3
-"""The least share of Han letters among all letters of a Chinese text. One Han letter carries about as much meaning as
-three Latin ones, so at 0.3 most of a text's content is Chinese."""
-KANA_SHARE = 0.1
-"""The English prompts are used for Japanese."""
-
-
-def text_language(text: str) -> Language:
-    """Return the language of the prompts for a text, by its script.
-
-    Returns:
-        "zh" for text mostly in Han letters with few kana, else "en".
-    """
-    letter_count, han_count = len(_LETTER.findall(text)), len(_HAN.findall(text))
-    is_mostly_han = han_count > 0 and han_count >= CHINESE_SHARE * letter_count
-    return "zh" if is_mostly_han and not _is_japanese(text) else "en"
-
-
-def _is_japanese(text: str) -> bool:
-    """Return True if a text with Han letters is Japanese: it has at least `KANA_SHARE` kana for each."""
-    return len(_KANA.findall(text)) >= KANA_SHARE * len(_HAN.findall(text))
-
-
+_CHINESE_SHARE = 0.3
+"""One Han letter carries about as much meaning as three Latin ones, so at 0.3 most of a text's content is Chinese."""
 _CAPITALISED = re.compile(r"\b[A-Z][^\W\d_]*")
 _CHINESE_WORDS = re.compile("[谁什么哪几多少何吗呢的是在了为与和怎]")
 _ENGLISH_WORDS = re.compile(
     r"\b(?:who|whom|whose|what|which|where|when|why|how|is|are|was|were|do|does|did|the|of|in|on|and|to|has|have)\b",
     re.IGNORECASE)
 _LEAST_ENGLISH = 2
+
+
+def text_language(text: str) -> Language:
+    """Return the language of the prompts for a text: Chinese if enough of its letters are, else English."""
+    is_mostly_han = len(_HAN.findall(text)) > _CHINESE_SHARE * len(_LETTER.findall(text))
+    return "zh" if is_mostly_han and language_of(text) != "ja" else "en"
 
 
 def question_language(question: str) -> Language:
@@ -66,7 +50,7 @@ def question_language(question: str) -> Language:
     if english_count and not chinese_count:
         return "en"
     # One English word may be a part of a name, such as "Shakespeare and Company".
-    if chinese_count and english_count < _LEAST_ENGLISH and not _is_japanese(question):
+    if chinese_count and english_count < _LEAST_ENGLISH and language_of(question) != "ja":
         return "zh"
     return text_language(_CAPITALISED.sub("", question))
 

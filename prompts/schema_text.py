@@ -42,13 +42,6 @@ def schema_block(schema: GraphSchema, language: Language) -> str:
     4. with `*` for lists of several types, the longest lists first.
 
     No element is ever left out. A signature may say `*`, because bounding checks domain and range in any case.
-
-    Args:
-        schema: the schema in force.
-        language: elements appear under their label in this language if they have one.
-
-    Returns:
-        The lines, in the schema's order.
     """
     text = ""
     for text, max_tokens in _forms(schema, language):

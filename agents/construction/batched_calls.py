@@ -9,47 +9,32 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
-
-from openai.types import Batch
+from typing import Any
 
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.notes import OpenBatch, read_open_batches, write_open_batches
-from ...models.llm.batches import BatchedCall, BatchedExtraction, UnknownBatch, count_done, is_over, problems_of
+from ...models.llm.batches import BatchedCall, BatchedExtraction, UnknownBatch
 from ...models.llm.failures import EndpointFailed
 from ...models.reasoner import ReasonerError
 from ...runtime.budgets import Budget, charge, charge_calls
 from ..estimate import estimate_extraction
 from .build_report import show_progress
 
-_T = TypeVar("_T")
 _MOST_REQUESTS = 5000
 """Requests in a file: OpenAI takes ten times as many, and 200 MB, of which the longest prompts need half."""
 FIRST_WAIT, _LONGEST_WAIT, _WAIT_GROWTH = 30.0, 300.0, 1.2
 """Seconds between two requests for a batch's state: at first, at most, and the factor from one wait to the next."""
+_FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
 _SHOWN_REASONS = 3
 
 _LOG = logging.getLogger("banyan.llm")
 
 
-class InStep(Protocol):
-    """Runs a function on the knowledge base as a step of the run, in a thread."""
-
-    def __call__(self, do: Callable[[KnowledgeBase], _T]) -> Awaitable[_T]:
-        """Return what the function returns."""
-
-
 class BatchedCalls:
-    """The calls of one build that are answered in batches.
+    """The calls of one build that are answered in batches; `in_step` runs a function on the knowledge base."""
 
-    Args:
-        extraction: makes requests, and records results.
-        in_step: see `InStep`.
-        run: the id of the build, to which the calls are charged.
-        budget: the budget of the build; None means no limit.
-    """
-
-    def __init__(self, extraction: BatchedExtraction, in_step: InStep, run: str, budget: Budget | None) -> None:
+    def __init__(self, extraction: BatchedExtraction, in_step: Callable[[Callable[[KnowledgeBase], Any]],
+                 Awaitable[Any]], run: str, budget: Budget | None) -> None:
         """Start without calls; `answer` is given them."""
         self._extraction, self._client, self._in_step = extraction, extraction.client, in_step
         self._run, self._budget = run, budget
@@ -71,19 +56,17 @@ class BatchedCalls:
                 reached. The answers that did arrive are recorded.
         """
         known = await asyncio.to_thread(lambda: [*map(self._extraction.look_up, calls)])
-        self._calls = {one.key: call for one, call in zip(known, calls, strict=True)}
+        self._calls = {key: call for (key, _), call in zip(known, calls, strict=True)}
         self._open = {batch.file: batch for batch in await self._in_step(lambda kb: read_open_batches(kb.database))}
         submitted = {key for batch in self._open.values() for key in batch.keys}
-        tokens = {one.key: one.prompt_tokens for one in known if not one.is_answered and one.key not in submitted}
-        if submits and tokens:
-            await self._submit(tokens)
+        prompt_tokens = {key: tokens for key, tokens in known if tokens is not None and key not in submitted}
+        if submits and prompt_tokens:
+            await self._submit(prompt_tokens)
         total = sum(len(batch.keys) for batch in self._open.values())
         for batch in [*self._open.values()]:
             done = total - sum(len(one.keys) for one in self._open.values())
             try:
-                started = batch if batch.id else await self._settle_start(batch, restarts=submits)
-                if started is not None:
-                    await self._collect(started, done, total, submits=submits)
+                await self._settle(batch, done, total, submits=submits)
             except UnknownBatch as error:
                 if submits:
                     raise ReasonerError(f"batch {batch.id} is not at this endpoint ({error}): set the address and key "
@@ -128,65 +111,56 @@ class BatchedCalls:
         _LOG.info("%d calls were submitted as batch %s", len(batch.keys), batch.id)
         return batch
 
-    async def _settle_start(self, batch: OpenBatch, *, restarts: bool) -> OpenBatch | None:
-        """Return a batch without a saved id as it was started, or is now; None if it was not and is forgotten."""
-        if batch_id := await self._client.find(batch.file):
-            await self._save(batch := batch._replace(id=batch_id))
-            return batch
-        if restarts:
-            return await self._start(batch)
-        await self._forget(batch)
-        return None
-
-    async def _collect(self, batch: OpenBatch, done: int, total: int, *, submits: bool) -> None:
+    async def _settle(self, batch: OpenBatch, done: int, total: int, *, submits: bool) -> None:
         """Wait until a batch is over, record its answers, and forget it; `done` is how many calls others have had."""
+        if not batch.id:  # it is not known whether it was started
+            batch = batch._replace(id=await self._client.find(batch.file))
+            if not batch.id and not submits:
+                return await self._forget(batch)
+            batch = batch if batch.id else await self._start(batch)
         if not submits:
             await self._cancel(batch)
         wait = FIRST_WAIT
-        while not is_over(state := await self._client.state(batch.id)):
-            show_progress("batch", done + count_done(state), total)
+        while (state := await self._client.state(batch.id)).status not in _FINAL_STATES:
+            counts = state.request_counts
+            show_progress("batch", done + (counts.completed + counts.failed if counts else 0), total)
             await asyncio.sleep(wait)
             wait = min(wait * _WAIT_GROWTH, _LONGEST_WAIT)
-        unanswered, failures = await self._record_results(batch, state)
+        unanswered, reasons = set(batch.keys), Counter[str]()
+        async for result in self._client.results(state):
+            if (key := str(result.get("custom_id"))) in unanswered:
+                call = self._calls.get(key)
+                with charge_calls(build=self._run, documents=call.sizes if call else None, budget=self._budget):
+                    if reason := await self._extraction.record(result, call):
+                        reasons[reason] += 1
+                    else:
+                        unanswered.remove(key)
         await self._forget(batch)
         show_progress("batch", done + len(batch.keys), total)
-        if not unanswered:
-            return
-        reasons = problems_of(state) or "; ".join(reason for reason, _ in failures.most_common(_SHOWN_REASONS))
-        problem = (f"batch {batch.id} ended as {state.status!r}, and {unanswered} of its {len(batch.keys)} calls "
-                   "have no usable answer" + (f" ({reasons})" if reasons else ""))
-        # The unanswered calls of such a batch may be many, and the user has not agreed to pay the usual price.
-        if submits and (state.status != "completed" or unanswered == len(batch.keys)):
-            self._problems.append(problem)
-        else:
-            _LOG.warning("%s: they are asked one by one", problem)
+        if unanswered:
+            problems = [str(error.message) for error in (state.errors and state.errors.data) or ()]
+            problems = problems or [reason for reason, _ in reasons.most_common(_SHOWN_REASONS)]
+            self._report(batch, state.status, len(unanswered), problems[:_SHOWN_REASONS], submits=submits)
+        return None
 
     async def _cancel(self, batch: OpenBatch) -> None:
         try:
             await self._client.cancel(batch.id)
-        except UnknownBatch:
-            raise
         except ReasonerError as error:
-            if isinstance(error, EndpointFailed):
+            if isinstance(error, UnknownBatch | EndpointFailed):
                 raise
             # Any other error means that the batch is over already.
         _LOG.warning("batch %s of an earlier build is cancelled, and what it answered is used", batch.id)
 
-    async def _record_results(self, batch: OpenBatch, state: Batch) -> tuple[int, Counter[str]]:
-        """Record and charge the results of a batch; return how many calls have none, and how often for which reason."""
-        unanswered, failures = set(batch.keys), Counter[str]()
-        async for result in self._client.results(state):
-            key = str(result.get("custom_id"))
-            if key not in unanswered:
-                continue
-            call = self._calls.get(key)
-            with charge_calls(build=self._run, documents=call.sizes if call else None, budget=self._budget):
-                reason = await self._extraction.record(result, call)
-            if reason:
-                failures[reason] += 1
-            else:
-                unanswered.remove(key)
-        return len(unanswered), failures
+    def _report(self, batch: OpenBatch, status: str, unanswered: int, reasons: Sequence[str], *, submits: bool) -> None:
+        """Tell why calls of a batch have no usable answer: as a problem that stops the build, or in the log."""
+        problem = (f"batch {batch.id} ended as {status!r}, and {unanswered} of its {len(batch.keys)} calls "
+                   "have no usable answer" + (f" ({'; '.join(reasons)})" if reasons else ""))
+        # The unanswered calls of such a batch may be many, and the user has not agreed to pay the usual price.
+        if submits and (status != "completed" or unanswered == len(batch.keys)):
+            self._problems.append(problem)
+        else:
+            _LOG.warning("%s: they are asked one by one", problem)
 
     async def _save(self, batch: OpenBatch) -> None:
         self._open[batch.file] = batch

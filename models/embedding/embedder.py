@@ -127,15 +127,7 @@ class InstructedEmbedder:
 
 
 def products(ones: Vectors, others: Vectors) -> Vectors:
-    """Return the dot product of each vector with each other one; for unit vectors these are the cosines.
-
-    Args:
-        ones: shape (n, d).
-        others: shape (m, d).
-
-    Returns:
-        float32 array of shape (n, m).
-    """
+    """Return the dot product of each vector with each other one; for unit vectors these are the cosines."""
     # BLAS is for many products only: its threads keep spinning after a call and occupy the cores.
     if len(ones) * len(others) > _MOST_WITHOUT_BLAS:
         return np.asarray(ones @ others.T, np.float32)
@@ -154,17 +146,9 @@ def is_served(settings: Settings) -> bool:
 
 def encode_distinct(texts: Sequence[str], encode: Callable[[list[str]], Vectors], model: str = "",
                     dimension: int = 0) -> Vectors:
-    """Encode each different text once and give every text its vector.
+    """Encode each different text once, by a function for valid Unicode, and give every text its vector.
 
-    Args:
-        texts: n texts.
-        encode: makes an array of shape (m, d) of m different texts, all valid Unicode.
-        model: the name of a model in this process, for which a telemetry span is recorded; "" for a model behind an
-            endpoint, which records its own spans.
-        dimension: d, if `encode` takes no empty list.
-
-    Returns:
-        Array of shape (n, d), in the order of `texts`.
+    A telemetry span is recorded for a `model` in this process. `dimension` is needed if `encode` takes no empty list.
     """
     if not texts and dimension:
         return np.zeros((0, dimension), np.float32)

@@ -16,23 +16,14 @@ class EmbeddingModels:
     """The embedding models of a process by their names. Each is loaded once, when it is first needed."""
 
     def __init__(self, settings: Settings, load: Callable[[Settings], Embedder]) -> None:
-        """Load nothing yet.
-
-        Args:
-            settings: the prefixes and the batch size for all models.
-            load: loads the model that settings name.
-        """
+        """Load nothing yet."""
         self._settings = settings
         self._load = load
         self._loaded: dict[str, Embedder] = {}
         self._lock = threading.Lock()
 
     def load(self, name: str) -> Embedder:
-        """Return the model of that name.
-
-        Raises:
-            EmbeddingError: it is missing, altered, or cannot be prepared.
-        """
+        """Return the model of that name."""
         with self._lock:
             if name not in self._loaded:
                 self._loaded[name] = self._load(self._settings.model_copy(update={"embedding_model": name}))
@@ -53,9 +44,6 @@ def fitting_model(texts: Iterable[str]) -> str:
     """Return the name of the bundled model for texts: MiniLM for English ones, else the multilingual one.
 
     If the multilingual one is not installed, MiniLM is used, and a warning names the fix.
-
-    Args:
-        texts: a sample of the texts; their order does not matter.
     """
     if are_english(texts):
         return DEFAULT_EMBEDDING_MODEL

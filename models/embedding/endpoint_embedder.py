@@ -14,11 +14,7 @@ class EndpointEmbedder:
     """A model behind `/embeddings`, called with several batches at once within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
-        """Ask the model once, for its dimension.
-
-        Raises:
-            EmbeddingError: it does not answer; names the cause and the fix.
-        """
+        """Ask the model once, for its dimension."""
         model = settings.embedding_model
         self._model = model if settings.embedding_base_url else model.removeprefix(OPENAI)
         self._batch = settings.embedding_batch
@@ -31,11 +27,7 @@ class EndpointEmbedder:
         self.fingerprint = f"endpoint:{self._model}:{self.dimension}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Encode texts; see `Embedder.encode`.
-
-        Raises:
-            EmbeddingError: the endpoint failed; names the cause and the fix.
-        """
+        """Encode texts; see `Embedder.encode`."""
         return encode_distinct(texts, self._encode, dimension=self.dimension)
 
     def _encode(self, texts: list[str]) -> Vectors:

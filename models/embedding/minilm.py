@@ -34,11 +34,7 @@ _CACHED_WORDS = 20_000
 
 
 def bundled_model() -> Path:
-    """Return the folder of the bundled model, with the files in `SHA256`.
-
-    Raises:
-        ModelError: the package that brings it is not installed.
-    """
+    """Return the folder of the bundled model, with the files in `SHA256`."""
     return package_folder(PACKAGE, REQUIREMENT) / "model"
 
 
@@ -57,9 +53,6 @@ def bundled_export() -> Path:
     """Return the bundled model as an ONNX file, which the first use on a machine exports (about 10 s).
 
     Concurrent processes wait for the one that exports.
-
-    Raises:
-        ModelError: the model's files are missing or altered, or the cache folder cannot be written.
     """
     cache = Path(os.environ.get("BANYAN_CACHE") or user_cache_path("banyan", appauthor=False))
     folder = cache / f"minilm-{SHA256[WEIGHTS][:16]}-v{EXPORT_VERSION}"
@@ -140,17 +133,7 @@ def _word_table() -> Any:
 
 
 def word_vectors(words: Sequence[str]) -> Vectors:
-    """Return vectors of lower-case words: words with a similar use ('price', 'cost') have high cosines.
-
-    Args:
-        words: n English words; a word that the model splits into pieces gets the mean of their vectors.
-
-    Returns:
-        float32 array of shape (n, d), rows of unit length.
-
-    Raises:
-        ModelError: the bundled model is missing or was altered.
-    """
+    """Return vectors of lower-case words: words with a similar use ('price', 'cost') have high cosines."""
     if not words:
         return np.zeros((0, _word_table().get_shape()[1]), np.float32)
     return np.array([_word_vector(word) for word in words])

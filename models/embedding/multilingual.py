@@ -48,14 +48,7 @@ class MultilingualEmbedder:
     dimension = _DIMENSION
 
     def __init__(self, kind: Kind = "passage") -> None:
-        """Load the model, once in a process.
-
-        Args:
-            kind: "query" to encode questions, "passage" for all other texts.
-
-        Raises:
-            ModelError: its package is not installed, or its weights are not the published ones.
-        """
+        """Load the model, once in a process."""
         self._kind = kind
         self._engine = _load_engine()
         means = MEANS.read_bytes()

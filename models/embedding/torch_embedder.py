@@ -15,13 +15,7 @@ class SentenceTransformerEmbedder:
     """A sentence-transformers model in torch. Nothing is downloaded and no pickled weights are read."""
 
     def __init__(self, name: str, batch: int) -> None:
-        """Load the model.
-
-        Args:
-            name: its folder, or its name on the Hugging Face hub if it is in the local cache. A name without owner
-                means `sentence-transformers/<name>`.
-            batch: texts encoded at once.
-        """
+        """Load a model by its folder or name on the Hugging Face hub; one without owner is of sentence-transformers."""
         try:
             folder = local_model(name, name if "/" in name else f"sentence-transformers/{name}")
         except FileNotFoundError as error:

@@ -29,8 +29,6 @@ _STEP: Final = "extract"
 _PATH: Final = "/v1/chat/completions"
 _OK = 200
 _NOT_FOUND_STATUSES = frozenset({404, 405, 501})
-_FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
-_SHOWN_PROBLEMS = 3
 _UPLOAD_SECONDS = 600.0
 """An endpoint takes long to store a large file before it answers."""
 _POLLING_RETRIES = 10
@@ -49,20 +47,8 @@ class BatchedCall(NamedTuple):
     sizes: Mapping[str, int]
 
 
-class KeyedCall(NamedTuple):
-    """What is known of a call before it is made: the ledger's key of its answer, and its estimated prompt tokens."""
-
-    key: str
-    prompt_tokens: int
-    is_answered: bool
-
-
 class BatchClient:
-    """The batches of the settings' endpoint, for one event loop.
-
-    Raises:
-        ReasonerError: the model is not behind an OpenAI-compatible endpoint, or a key is missing.
-    """
+    """The batches of the settings' endpoint, for one event loop."""
 
     def __init__(self, settings: Settings) -> None:
         """Open a client; nothing is requested yet."""
@@ -75,11 +61,7 @@ class BatchClient:
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
 
     async def check(self) -> None:
-        """Check that the endpoint has batches.
-
-        Raises:
-            ReasonerError: it has none, or cannot be asked.
-        """
+        """Check that the endpoint has batches."""
         try:
             await self.find("")
         except UnknownBatch:
@@ -146,27 +128,10 @@ class BatchClient:
                              "BANYAN_LLM_BASE_URL")
 
 
-def is_over(batch: Batch) -> bool:
-    """Return True if no more answers will come."""
-    return batch.status in _FINAL_STATES
-
-
-def count_done(batch: Batch) -> int:
-    """Return how many requests of a batch were answered, or failed."""
-    return batch.request_counts.completed + batch.request_counts.failed if batch.request_counts else 0
-
-
-def problems_of(batch: Batch) -> str:
-    """Return why a batch was refused, or ""."""
-    errors = (batch.errors.data if batch.errors else None) or []
-    return "; ".join(str(error.message) for error in errors[:_SHOWN_PROBLEMS])
-
-
 class BatchedExtraction(ModelCalls):
     """Makes the requests of a batch, and records its results as the answers of ordinary calls.
 
-    Arguments are as in `ModelCalls`. Methods that are no coroutines render prompts or read the ledger, so they should
-    be called in a thread.
+    Methods that are no coroutines render prompts or read the ledger, so they should be called in a thread.
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger) -> None:
@@ -184,11 +149,11 @@ class BatchedExtraction(ModelCalls):
         return (extraction_prompt(call.requests, call.schema, self._settings),
                 extraction_shape(call.requests, call.schema))
 
-    def look_up(self, call: BatchedCall) -> KeyedCall:
-        """Return what is known of a call."""
+    def look_up(self, call: BatchedCall) -> tuple[str, int | None]:
+        """Return the ledger's key of a call's answer, and its estimated prompt tokens; None if it has the answer."""
         prompt, shape = self._make(call)
         key = self._chat_of(_STEP).key_of(prompt, shape)
-        return KeyedCall(key, prompt.tokens, self._ledger.lookup(key) is not None)
+        return key, None if self._ledger.lookup(key) is not None else prompt.tokens
 
     def request_line(self, key: str, call: BatchedCall) -> bytes:
         """Return a call as a line of a batch's file."""
@@ -197,15 +162,7 @@ class BatchedExtraction(ModelCalls):
         return json.dumps({"custom_id": key, "method": "POST", "url": _PATH, "body": body}).encode() + b"\n"
 
     async def record(self, result: Mapping[str, Any], call: BatchedCall | None) -> str:
-        """Record a result of a batch under its call's key, if there is an answer in it.
-
-        Args:
-            result: a line of the batch's results.
-            call: the call; None if the build no longer needs it.
-
-        Returns:
-            Why its answer cannot be used, or "".
-        """
+        """Record a result under its call's key, if there is an answer in it; return why it cannot be used, or ""."""
         response = result.get("response") or {}
         if result.get("error") or response.get("status_code") != _OK:
             reason = result.get("error") or (response.get("body") or {}).get("error") or {}
@@ -213,7 +170,7 @@ class BatchedExtraction(ModelCalls):
         try:
             reply = _read_body(response["body"])
         except (AttributeError, LookupError, TypeError) as error:
-            return f"what it sent is not an answer of OpenAI's protocol ({error!r})"
+            return f"{NOT_OPENAI.problem} ({error!r})"
         shape = None if call is None else extraction_shape(call.requests, call.schema)
         usable = await self._chat_of(_STEP).record_batched(str(result["custom_id"]), _STEP, reply, shape)
         return "" if usable else "the answer cannot be used"
@@ -221,9 +178,9 @@ class BatchedExtraction(ModelCalls):
 
 def _read_body(body: Mapping[str, Any]) -> Reply:
     """Return the reply in the body of a completion."""
-    choice, usage = body["choices"][0], body.get("usage")
+    choice, usage = body["choices"][0], body.get("usage") or {}
     text, refusal = choice["message"].get("content") or "", choice["message"].get("refusal") or ""
-    details = usage.get("prompt_tokens_details") if isinstance(usage, Mapping) else None
     return Reply(text, reported_count(usage, "prompt_tokens"),
                  reported_count(usage, "completion_tokens") or estimate_tokens(text or refusal),
-                 reported_count(details, "cached_tokens"), refusal, choice.get("finish_reason") or "stop")
+                 reported_count(usage.get("prompt_tokens_details"), "cached_tokens"), refusal,
+                 choice.get("finish_reason") or "stop")

@@ -50,13 +50,7 @@ class Capability:
         return [form for form in FORMS if self._misses[form] < MISSES_IN_A_ROW] or FORMS
 
     def record_refusals(self, forms: Collection[Form], parameters: Collection[str], chosen: Collection[str]) -> None:
-        """Record the forms and parameters without which a request was answered.
-
-        Args:
-            forms: the forms that were refused.
-            parameters: the names of the parameters.
-            chosen: those that the user set; leaving one out is worth a warning.
-        """
+        """Record without which forms and parameters a request was answered; warn of those that the user chose."""
         for form in forms:
             self._miss(form)
         for name in sorted(set(parameters) - self.refused):

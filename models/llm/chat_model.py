@@ -43,9 +43,6 @@ class ChatClient:
 
     Retries with exponential backoff and jitter on 408, 409, 429 (as Retry-After says), 5xx, timeouts and lost
     connections are those of the provider's client, bounded by `llm_retries`.
-
-    Raises:
-        EndpointFailed: a package or a key is missing.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -69,10 +66,6 @@ class ChatClient:
         A refused form or parameter costs nothing, and the request is sent again at once, in the next form or without
         the parameter. The prompts describe the shape too, so plain text can be as good an answer. The reply's text is
         passed to the listener of `claim_stream` as it arrives, if there is one and the endpoint streams.
-
-        Raises:
-            ReasonerError: the call failed for good; names the model, the cause and the fix, not the key.
-                `EndpointFailed` if it was not the request's fault, `TooLong` if it is longer than the endpoint takes.
         """
         refused, forms = set(capability.refused), capability.forms()
         for number, form in enumerate(forms):

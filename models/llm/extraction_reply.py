@@ -8,7 +8,7 @@ instead, as the prompt files of earlier versions ask for: `[name, type]`, `[head
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -184,29 +184,37 @@ class _Conversion:
 
     def __init__(self, reply: ExtractionReply, schema: GraphSchema, lines: NumberedLines) -> None:
         """Read the rows of facts; see `ExtractionReply.convert`."""
-        self._reply, self._lines, self._terms, self._open = reply, lines, _Terms(schema), schema.open
+        self._reply, self._lines, self._open = reply, lines, schema.open
+        # Some models write the letter that the prompt has for a type.
+        letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
+        self._types = letters | _names_of(schema.entity_types)
+        self._relations, self._attributes = _names_of(schema.relation_types), _names_of(schema.attribute_types)
         self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
         self._texts = [_normalise_words("\n".join([one.title, one.heading, one.opening, one.text]))
                        for one in lines.requests]
         self._instructions = [_normalise_words(one.instructions) for one in lines.requests]
-        self._triples = list(self._fact_rows(reply.triples, self._terms.relations))
-        self._attributes = list(self._fact_rows(reply.attributes, self._terms.attributes))
 
     def extractions(self) -> list[Extraction]:
         """Return the extraction of each request."""
         triples: list[list[ExtractedTriple]] = [[] for _ in self._texts]
         attributes: list[list[ExtractedAttribute]] = [[] for _ in self._texts]
         entities: list[list[ExtractedEntity]] = [[] for _ in self._texts]
-        for row in self._triples:
-            for index, triple in self._triples_of(row):
-                triples[index].append(triple)
-        for row in self._attributes:
-            for index, attribute in self._attributes_of(row):
-                attributes[index].append(attribute)
+        for row in self._fact_rows(self._reply.triples, self._relations):
+            confidence = self._confidence(row.label, self._relations, "relation")
+            for index, tail, words in self._located_tails(row):
+                triples[index].append(ExtractedTriple(
+                    head=row.head, relation=_schema_name(row.label, self._relations), tail=tail, evidence=words,
+                    time=row.condition, confidence=confidence))
+        for row in self._fact_rows(self._reply.attributes, self._attributes):
+            confidence = self._confidence(row.label, self._attributes, "attribute")
+            for index, value, words in self._located_tails(row):
+                attributes[index].append(ExtractedAttribute(
+                    entity=row.head, attribute=_schema_name(row.label, self._attributes), value=value,
+                    evidence=words, time=row.condition, confidence=confidence))
         names_in_facts = [{*(name for triple in request_triples for name in (triple.head, triple.tail)),
                            *(attribute.entity for attribute in request_attributes)}
                           for request_triples, request_attributes in zip(triples, attributes, strict=True)]
-        for entity in self._entities():
+        for entity in self._entities({name for names in names_in_facts for name in names}):
             indices = [index for index, names in enumerate(names_in_facts)
                        if entity.name in names or _normalise_words(entity.name) in self._texts[index]]
             for index in indices or [0]:
@@ -241,13 +249,6 @@ class _Conversion:
         is_name = normalise(row[1]) in labels and normalise(row[2]) not in labels
         return None if is_name else citation
 
-    def _request_of(self, row: _FactRow) -> int:
-        """Return the index of a row's request; without a cited line, the one with most of the row's words and names."""
-        if row.request_index is not None:
-            return row.request_index
-        texts = [_normalise_words(text) for text in (row.words, row.head, *row.tails) if text.strip()]
-        return max(range(len(self._texts)), key=lambda index: sum(text in self._texts[index] for text in texts))
-
     def _requests_of_same_document(self, index: int) -> list[int]:
         """Return the indices of the other requests of the same document."""
         own = self._lines.requests[index]
@@ -262,49 +263,32 @@ class _Conversion:
 
     def _located_tails(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
         """Yield the tails of a row, each as (index of its request, tail, words that state it)."""
-        row_index = self._request_of(row)
+        row_index = row.request_index
+        if row_index is None:  # the request with most of the row's words and names
+            texts = [_normalise_words(text) for text in (row.words, row.head, *row.tails) if text.strip()]
+            row_index = max(range(len(self._texts)),
+                            key=lambda index: sum(text in self._texts[index] for text in texts))
         for tail in row.tails:
             wanted = _normalise_words(tail)
             candidates = (row_index, *self._requests_of_same_document(row_index))
             index = next((other for other in candidates if wanted in self._texts[other]), row_index)
+            lines = (line.text for line in self._lines.lines
+                     if line.request == index and wanted in _normalise_words(line.text))
             keeps_words = wanted in _normalise_words(row.words) or not row.words
-            yield index, tail, row.words if keeps_words else self._line_with(index, wanted) or row.words
+            yield index, tail, row.words if keeps_words else next(lines, row.words)
 
-    def _line_with(self, index: int, wanted: str) -> str:
-        """Return the first line of a request that contains normalised words, or ""."""
-        return next((line.text for line in self._lines.lines
-                     if line.request == index and wanted in _normalise_words(line.text)), "")
-
-    def _triples_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedTriple]]:
-        """Yield the triples that a row states, each with the index of its request."""
-        for request_index, tail, words in self._located_tails(row):
-            yield request_index, ExtractedTriple(
-                head=row.head, relation=_schema_name(row.label, self._terms.relations), tail=tail, evidence=words,
-                time=row.condition, confidence=self._confidence(row.label, self._terms.relations, "relation"))
-
-    def _attributes_of(self, row: _FactRow) -> Iterator[tuple[int, ExtractedAttribute]]:
-        """Yield the attributes that a row states, each with the index of its request."""
-        for request_index, value, words in self._located_tails(row):
-            yield request_index, ExtractedAttribute(
-                entity=row.head, attribute=_schema_name(row.label, self._terms.attributes), value=value,
-                evidence=words, time=row.condition,
-                confidence=self._confidence(row.label, self._terms.attributes, "attribute"))
-
-    def _entities(self) -> Iterator[ExtractedEntity]:
+    def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
-        names_in_facts = {name for row in self._triples for name in (row.head, *row.tails)}
-        names_in_facts |= {row.head for row in self._attributes}
-        types = self._terms.types
         for row in self._reply.entities:
             type_label, *cells = row
             names = [name for name in cells if name.strip()]
             is_name_first = len(names) == 1 and names[0] not in names_in_facts and normalise(
-                type_label) not in types and (normalise(names[0]) in types or type_label in names_in_facts)
+                type_label) not in self._types and (normalise(names[0]) in self._types or type_label in names_in_facts)
             if type_label.strip() and (not names or is_name_first):
                 type_label, names = "".join(names), [type_label]
+            confidence = self._confidence(type_label, self._types, "type")
             for name in names:
-                yield ExtractedEntity(name=name, type=_schema_name(type_label, types),
-                                      confidence=self._confidence(type_label, types, "type"))
+                yield ExtractedEntity(name=name, type=_schema_name(type_label, self._types), confidence=confidence)
 
     def _confidence(self, label: str, known: Mapping[str, str], kind: str) -> float:
         """Return the confidence in a label: the one proposed for it, or `UNPROPOSED` if it was not proposed."""
@@ -317,21 +301,10 @@ class _Conversion:
         return self._proposed.get((kind, key), of_any_kind)
 
 
-class _Terms:
-    """The schema's elements by all their names and labels: prompts show labels, the graph has names."""
-
-    def __init__(self, schema: GraphSchema) -> None:
-        """Index the names of the schema's types, relations and attributes."""
-        # Some models write the letter that the prompt has for a type.
-        letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
-        self.types = letters | self._names(schema.entity_types)
-        self.relations = self._names(schema.relation_types)
-        self.attributes = self._names(schema.attribute_types)
-
-    @staticmethod
-    def _names(elements: Sequence[SchemaElement]) -> dict[str, str]:
-        called = {normalise(name): e.name for e in elements for name in e.all_names()}
-        return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
+def _names_of(elements: Sequence[SchemaElement]) -> dict[str, str]:
+    """Map all names and labels of elements to their names: prompts show labels, the graph has names."""
+    called = {normalise(name): e.name for e in elements for name in e.all_names()}
+    return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
 
 
 def _normalise_words(text: str) -> str:

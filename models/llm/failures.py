@@ -176,9 +176,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 class EndpointFailed(ReasonerError):
     """The endpoint failed, not the request: it could not be reached, refused the key, or had an internal error.
 
-    Args:
-        message: the thing, the cause and the fix.
-        certain: no other call can fare better: the key or the model is refused, or nothing listens there.
+    `certain` means that no other call can fare better: the key or the model is refused, or nothing listens there.
     """
 
     def __init__(self, message: str, *, certain: bool = False) -> None:
@@ -211,11 +209,7 @@ class Breaker:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Record the outcome of the call that the block sends; a cancelled call does not count.
-
-        Raises:
-            EndpointDown: the endpoint is down, or this failure shows that it is.
-        """
+        """Record the outcome of the call that the block sends; a cancelled call does not count."""
         self.check()
         try:
             yield

@@ -63,13 +63,6 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
 
     It belongs to the event loop of its first request, and is closed with it. It asks for uncompressed responses and
     follows no redirect, which would send prompts to another host.
-
-    Args:
-        settings: the endpoint's address, key and timeouts.
-        files: True if the client reads files, which may be larger than `MAX_BODY`.
-
-    Raises:
-        openai.OpenAIError: a key is missing.
     """
     key = settings.llm_api_key.get_secret_value()
     http_client = openai.DefaultAsyncHttpxClient(

@@ -30,31 +30,13 @@ class SchemaWriter(ModelCalls):
     """Asks a model for a schema."""
 
     async def propose(self, excerpts: Sequence[str], known: GraphSchema) -> GraphSchema:
-        """Return a schema with the known elements and those that the excerpts call for.
-
-        Args:
-            excerpts: parts of the documents.
-            known: elements that are there already, and first in the result.
-
-        Raises:
-            ReasonerError: the endpoint failed, or wrote nothing usable.
-            BudgetExceeded: the call would exceed the budget.
-        """
+        """Return a schema with the known elements and those that the excerpts call for."""
         return await self._ask("infer", lambda: (
             inference_prompt(excerpts, known, self._settings),
             wire.proposed_schema(lambda proposed: merge_proposal(known, proposed))))
 
     async def group(self, labels: Sequence[Candidate], schema: GraphSchema) -> list[SameLabel]:
-        """Return which labels mean the same as an element of the schema, or as another one.
-
-        Args:
-            labels: candidates, numbered from 1 in the result.
-            schema: the elements that there are.
-
-        Raises:
-            ReasonerError: the endpoint failed, or wrote nothing usable.
-            BudgetExceeded: the call would exceed the budget.
-        """
+        """Return which labels mean the same as an element of the schema, or as another one."""
         text = number_items(map(_candidate_text, labels))
         language = prompt_language(self._settings, text)
         return await self._ask("group", lambda: (
@@ -67,9 +49,6 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
 
     Elements with an unreadable name or a name that the schema has already are left out. Types that are not in the
     schema are left out of domains and ranges.
-
-    Raises:
-        ValueError: nothing of the proposal can be used.
     """
     merged = _Proposal(known)
     for row in proposed.types:

@@ -129,13 +129,7 @@ def process_endpoints() -> ProcessEndpoints:
 
 
 class LimitedCalls(Generic[_Client]):
-    """Calls through a client: limits, circuit breaker, log and spans.
-
-    Args:
-        connect: returns the client; called in a thread before an event loop's first call, as importing it takes long.
-        settings: the limits and the endpoint.
-        operation: the operation's name in spans.
-    """
+    """Calls through a client: limits, circuit breaker, log and spans."""
 
     def __init__(self, connect: Callable[[], _Client], settings: Settings, operation: str = "chat") -> None:
         """Connect nothing yet."""
@@ -150,27 +144,18 @@ class LimitedCalls(Generic[_Client]):
 
     async def ask(self, texts: Iterable[str], permit: Callable[[], None],
                   call: Callable[[_Client], Awaitable[_T]]) -> _T:
-        """Make one paid call when the limits allow it.
-
-        Args:
-            texts: the texts that the model reads.
-            permit: see `Endpoint.send`.
-            call: sends the request through the client, and returns an answer with the token counts of a `Reply`.
-
-        Raises:
-            ReasonerError: the call failed for good; `EndpointFailed` if that was not the request's fault.
-            EndpointDown: the endpoint is down, and the call was not sent.
-        """
+        """Make one paid call when the limits allow it."""
         limits = self._limits
         limits.breaker.check()
         with observed_call(self._model, limits.host, self._operation) as observed:
             client = await self._client()
             async with limits.turn(texts) as record_use:
                 permit()
-                observed.start()
+                observed.sent_at = time.perf_counter()
                 with limits.breaker.watch():
                     answer: Any = await self._end_in_time(call(client))
-                observed.record_answer(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
+                observed.fields.update(prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens,
+                                       cached_tokens=answer.cached_tokens)
                 record_use(answer.prompt_tokens + answer.completion_tokens)
                 return cast("_T", answer)
 

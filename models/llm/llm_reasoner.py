@@ -2,25 +2,11 @@
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Literal, Self
+from typing import Self
 
-from ...config import Settings
-from ...prompts import (
-    Language,
-    Prompt,
-    check_prompts,
-    example,
-    extraction_instructions_block,
-    instructions_line,
-    last_text,
-    lookups_text,
-    mode_text,
-    number_items,
-    question_language,
-    render,
-    rounds_text,
-    schema_block,
-)
+from ... import prompts
+from ...config import LlmStep, Settings
+from ...prompts import Language, Prompt
 from ...runtime.budgets import CallLedger
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
@@ -37,7 +23,6 @@ COMMUNITIES_PER_CALL = 8
 """Few enough that the model forgets no community, many enough that the fixed prompt hardly counts."""
 SUMMARY_TOKENS = 4000
 """What one call may read of communities; with the answer it fits a context of 8,192 tokens."""
-
 _NAME_KEYWORDS, _DESCRIPTION_FACTS = 3, 5
 """Keywords in the name and facts in the description of a community that no model describes."""
 PAIRS_PER_CALL = 10
@@ -47,9 +32,11 @@ PAIRS_PER_CALL = 10
 def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema, settings: Settings) -> Prompt:
     """Return the prompt for the extraction of some chunks, which have the same instructions."""
     language = prompt_language(settings, "\n".join(request.text for request in requests))
-    return render("extract", language, settings.prompts, schema=schema_block(schema, language),
-                  example=example("extract", language), text=NumberedLines(requests).text(),
-                  instructions=extraction_instructions_block(requests[0].instructions if requests else "", language))
+    instructions = requests[0].instructions if requests else ""
+    return prompts.render(
+        "extract", language, settings.prompts, schema=prompts.schema_block(schema, language),
+        example=prompts.example("extract", language), text=NumberedLines(requests).text(),
+        instructions=prompts.extraction_instructions_block(instructions, language))
 
 
 def extraction_shape(requests: Sequence[ExtractionRequest], schema: GraphSchema) -> wire.Shape[list[Extraction]]:
@@ -76,8 +63,8 @@ def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[Com
 
 def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> Prompt:
     """Return the prompt for the communities of a call."""
-    text = number_items(_digest_text(community) for community in communities)
-    return render("summarise", prompt_language(settings, text), settings.prompts, communities=text)
+    text = prompts.number_items(_digest_text(community) for community in communities)
+    return prompts.render("summarise", prompt_language(settings, text), settings.prompts, communities=text)
 
 
 class LlmReasoner(ModelCalls):
@@ -85,11 +72,10 @@ class LlmReasoner(ModelCalls):
 
     Document text, names learnt from documents and conversations go into the prompts as fenced data. Arguments are as in
     `ModelCalls`.
-
-    Raises:
-        ValueError: no endpoint is given and the settings name none.
-        PromptFileError: a prompt file that the settings name cannot be used.
     """
+
+    resolves = True
+    reasons = True
 
     def __init__(self, settings: Settings, ledger: CallLedger,
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
@@ -97,7 +83,7 @@ class LlmReasoner(ModelCalls):
         if endpoint_of is None and not settings.uses_llm:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         if settings.prompts:
-            check_prompts(settings.prompts)
+            prompts.check_prompts(settings.prompts)
         super().__init__(settings, ledger, endpoint_of)
         self._instructions = ""
 
@@ -106,16 +92,6 @@ class LlmReasoner(ModelCalls):
         """The implementation and the model of extraction, with the model of resolution if it is another."""
         models = dict.fromkeys((self._settings.model_of("extract"), self._settings.model_of("resolve")))
         return f"llm:{'+'.join(models)}"
-
-    @property
-    def resolves(self) -> bool:
-        """Return True."""
-        return True
-
-    @property
-    def reasons(self) -> bool:
-        """Return True."""
-        return True
 
     def with_instructions(self, instructions: str) -> Self:
         """Return this reasoner with wishes for the wording of its answers."""
@@ -137,18 +113,21 @@ class LlmReasoner(ModelCalls):
         Only pairs of the same documents share a call. So a document cannot influence the verdicts on entities that it
         does not mention: they are never in one prompt with it.
         """
-        batches = [positions[start:start + PAIRS_PER_CALL] for positions in _by_documents(pairs)
-                   for start in range(0, len(positions), PAIRS_PER_CALL)]
-        verdicts = await self._ask_batches(
-            "resolve", self._resolution, [[pairs[position] for position in batch] for batch in batches],
-            otherwise=lambda _: None)
+        positions: dict[frozenset[str], list[int]] = {}
+        for position, pair in enumerate(pairs):
+            positions.setdefault(pair.documents, []).append(position)
+        batches = [together[start:start + PAIRS_PER_CALL] for together in positions.values()
+                   for start in range(0, len(together), PAIRS_PER_CALL)]
+
+        def make(batch: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
+            text = prompts.number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in batch)
+            language = prompt_language(self._settings, text)
+            return prompts.render("resolve", language, self._settings.prompts, pairs=text), wire.verdicts(len(batch))
+
+        verdicts = await self._ask_batches("resolve", make, [[pairs[position] for position in batch]
+                                                             for batch in batches], otherwise=lambda _: None)
         verdict_at = dict(zip((position for batch in batches for position in batch), verdicts, strict=True))
         return [verdict_at[position] for position in range(len(pairs))]
-
-    def _resolution(self, pairs: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
-        text = number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in pairs)
-        prompt = render("resolve", prompt_language(self._settings, text), self._settings.prompts, pairs=text)
-        return prompt, wire.verdicts(len(pairs))
 
     async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
         """Return a name and a description for each community, in order; several go into one call."""
@@ -158,16 +137,18 @@ class LlmReasoner(ModelCalls):
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""
-        return await self._ask(_step_of(inquiry), lambda: (
+        step: LlmStep = "answer" if inquiry.is_last else "reflect" if len(inquiry.rounds) > 1 else "decompose"
+        return await self._ask(step, lambda: (
             self._agent_prompt(inquiry), wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
     def _agent_prompt(self, inquiry: Inquiry) -> Prompt:
         """Return the prompt of an inquiry. It begins like the question's earlier prompts, which endpoints may cache."""
         language = self._question_language(inquiry.question)
-        return render("agent", language, self._settings.prompts, lookups=lookups_text(inquiry.tools, language),
-                      terms=inquiry.terms or "-", mode=mode_text(inquiry.mode, language), question=inquiry.question,
-                      rounds=rounds_text(inquiry, language), last=last_text(language, is_last=inquiry.is_last),
-                      instructions=instructions_line(self._instructions, language))
+        return prompts.render(
+            "agent", language, self._settings.prompts, lookups=prompts.lookups_text(inquiry.tools, language),
+            terms=inquiry.terms or "-", mode=prompts.mode_text(inquiry.mode, language), question=inquiry.question,
+            rounds=prompts.rounds_text(inquiry, language), last=prompts.last_text(language, is_last=inquiry.is_last),
+            instructions=prompts.instructions_line(self._instructions, language))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Rewrite a follow-up question to make sense without the earlier messages; without any, leave it as it is."""
@@ -175,27 +156,11 @@ class LlmReasoner(ModelCalls):
             return question
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
         return await self._ask("condense", lambda: (
-            render("condense", self._question_language(question), self._settings.prompts, conversation=conversation,
-                   question=question),
-            wire.QUESTION))
+            prompts.render("condense", self._question_language(question), self._settings.prompts,
+                           conversation=conversation, question=question), wire.QUESTION))
 
     def _question_language(self, question: str) -> Language:
-        return question_language(question) if self._settings.language == "auto" else self._settings.language
-
-
-def _step_of(inquiry: Inquiry) -> Literal["decompose", "reflect", "answer"]:
-    """Return the step whose model is asked: the first call, a later one, or the one that must answer."""
-    if inquiry.is_last:
-        return "answer"
-    return "reflect" if len(inquiry.rounds) > 1 else "decompose"
-
-
-def _by_documents(pairs: Sequence[EntityPair]) -> list[list[int]]:
-    """Return the positions of pairs, those with the same documents together."""
-    positions: dict[frozenset[str], list[int]] = {}
-    for position, pair in enumerate(pairs):
-        positions.setdefault(pair.documents, []).append(position)
-    return list(positions.values())
+        return prompts.question_language(question) if self._settings.language == "auto" else self._settings.language
 
 
 def _facts_of(community: CommunityDigest) -> CommunitySummary:
@@ -214,4 +179,3 @@ def _digest_text(community: CommunityDigest) -> str:
     lines = [f"{number}. {fact}" for number, fact in enumerate(community.statements, 1)]
     facts, others = lines[:len(community.facts)], lines[len(community.facts):]
     return "\n".join([", ".join(community.keywords), *facts, *(["---", *others] if others else [])])
-

@@ -115,9 +115,6 @@ def try_out(settings: Settings) -> Trial:
 
     It uses a separate client, so that the trial neither opens the circuit breaker nor changes what the process has
     learnt of the endpoint.
-
-    Raises:
-        ReasonerError: the call failed; names the model, the cause and the fix, not the key.
     """
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
     started = monotonic()

@@ -17,6 +17,9 @@ from opentelemetry.trace import SpanKind
 from ...runtime.telemetry import span
 
 LOG = logging.getLogger("banyan.llm")
+_USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
+          "cached_tokens": "cache_read.input_tokens"}
+_WATCHERS: list[Callable[[Mapping[str, Any]], None]] = []
 
 
 @dataclass
@@ -28,6 +31,19 @@ class _Step:
 
 
 _STEP: ContextVar[_Step | None] = ContextVar("banyan_llm_step", default=None)
+
+
+@dataclass
+class ObservedCall:
+    """A call in progress: the fields of its log line so far, and when it was sent."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    sent_at: float | None = None
+
+
+def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
+    """Call a function after each call of this process, with the fields of its log line, until the process ends."""
+    _WATCHERS.append(on_call)
 
 
 @contextmanager
@@ -42,32 +58,7 @@ def observed_step(name: str, model: str) -> Iterator[None]:
         finally:
             _STEP.reset(token)
             current.set_attribute("banyan.calls", step.calls)
-            _log_line(logging.DEBUG, "step", {**fields, "ms": _ms(started), "calls": step.calls})
-
-
-@dataclass
-class ObservedCall:
-    """A call in progress, with the fields of its log line so far."""
-
-    fields: dict[str, Any] = field(default_factory=dict)
-    sent_at: float | None = None
-
-    def start(self) -> None:
-        """Start the clock: the wait for a free slot does not count as the endpoint's time."""
-        self.sent_at = time.perf_counter()
-
-    def record_answer(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int) -> None:
-        """Record the tokens of the answer."""
-        self.fields.update(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
-                           cached_tokens=cached_tokens)
-
-
-_WATCHERS: list[Callable[[Mapping[str, Any]], None]] = []
-
-
-def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
-    """Call a function after each call of this process, with the fields of its log line, until the process ends."""
-    _WATCHERS.append(on_call)
+            _log_line(logging.DEBUG, "step", {**fields, "ms": _ms(time.perf_counter() - started), "calls": step.calls})
 
 
 @contextmanager
@@ -84,17 +75,14 @@ def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[Ob
             with _outcome(call.fields):
                 yield call
         finally:
-            sent_at = call.sent_at or time.perf_counter()
-            call.fields.update(ms=_ms(sent_at), waited_ms=_ms(started, sent_at))
+            ended = time.perf_counter()
+            sent_at = call.sent_at or ended  # the wait for a free slot does not count as the endpoint's time
+            call.fields.update(ms=_ms(ended - sent_at), waited_ms=_ms(sent_at - started))
             _log_line(logging.INFO, "call", call.fields)
             for on_call in _WATCHERS:
                 on_call(call.fields)
             current.set_attributes({f"gen_ai.usage.{to}": call.fields[name] for name, to in _USAGE.items()
                                     if name in call.fields})
-
-
-_USAGE = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
-          "cached_tokens": "cache_read.input_tokens"}
 
 
 @contextmanager
@@ -108,8 +96,8 @@ def _outcome(fields: dict[str, Any]) -> Iterator[None]:
         raise
 
 
-def _ms(started: float, ended: float | None = None) -> int:
-    return round(1000 * ((time.perf_counter() if ended is None else ended) - started))
+def _ms(seconds: float) -> int:
+    return round(1000 * seconds)
 
 
 def _log_line(level: int, event: str, fields: dict[str, Any]) -> None:

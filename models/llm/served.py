@@ -23,13 +23,7 @@ class _Answer(NamedTuple):
 
 
 class ServedModel:
-    """Posts requests within the limits of the process, with the chat's timeouts and retries.
-
-    Args:
-        settings: `llm_base_url`, `llm_api_key` and `llm_model` are the endpoint's own; without an address, OpenAI's.
-        variables: the prefix of the endpoint's own settings, for messages.
-        operation: the operation's name in spans.
-    """
+    """Posts requests within the limits of the process, with the chat's timeouts and retries."""
 
     def __init__(self, settings: Settings, variables: str, operation: str) -> None:
         self._settings = settings
@@ -37,11 +31,7 @@ class ServedModel:
         self._calls = LimitedCalls(self._connect, settings, operation)
 
     def post(self, path: str, requests: Sequence[Request]) -> list[dict[str, Any]]:
-        """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says.
-
-        Raises:
-            ReasonerError: a request failed for good; names the cause and the fix.
-        """
+        """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says."""
         charged, paid_tokens = charge(), list[int]()
 
         async def ask(request: Request) -> dict[str, Any]:

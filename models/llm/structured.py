@@ -33,15 +33,7 @@ _LONGEST_UNUSABLE = 10_000
 
 
 class StructuredChat:
-    """Answers of a given shape, each paid once. Safe to use on several event loops.
-
-    Args:
-        model: the model's name, part of what identifies a call.
-        endpoint: where calls go.
-        ledger: the response cache, the token accounts and the budget. It may wait for a disk, so it is called in
-            threads.
-        options: the parameters that the user has set for the model, part of what identifies a call, too.
-    """
+    """Answers of a given shape, each paid once. Safe to use on several event loops."""
 
     def __init__(self, model: str, endpoint: Endpoint, ledger: CallLedger, options: str = "") -> None:
         """Store the model, its endpoint and the ledger; no call is made yet."""
@@ -80,16 +72,9 @@ class StructuredChat:
         return content_id(self._model, json.dumps(prompt.messages), json.dumps(shape.json_schema), *self._options)
 
     async def record_batched(self, key: str, step: str, reply: Reply, shape: Shape[T] | None) -> bool:
-        """Record a reply that came in a batch, so that `ask` finds it. A reply that is recorded already is not charged.
+        """Record and charge a reply that came in a batch, unless it is recorded already; return whether it can be used.
 
-        Args:
-            key: the call's key (`key_of`).
-            step: the account of its tokens.
-            reply: the reply.
-            shape: the shape of the answer; None if the build no longer needs the call.
-
-        Returns:
-            Whether the answer can be used.
+        The shape is None if the build no longer needs the call.
         """
         usable = not reply.refusal
         if shape is not None:
@@ -167,12 +152,7 @@ def _unusable_text(reply: Reply) -> str:
 
 
 def read_reply(reply: Reply, shape: Shape[T]) -> T:
-    """Read the typed answer in a reply.
-
-    Raises:
-        UnusableAnswer: the reply is a refusal or does not fit the shape; says what is wrong, in words to show to the
-            model.
-    """
+    """Read the typed answer in a reply."""
     if reply.refusal:
         raise UnusableAnswer(f"the model refused to answer: {' '.join(reply.refusal.split())[:_REFUSAL_SHOWN]}")
     try:
@@ -187,11 +167,7 @@ def read_reply(reply: Reply, shape: Shape[T]) -> T:
 
 
 def read_text(text: str, shape: Shape[T]) -> T:
-    """Read the typed answer in a text: its last complete JSON object that fits, or one within it that wraps it.
-
-    Raises:
-        ValueError: none fits; the error is that of the likeliest one.
-    """
+    """Read the typed answer in a text: its last complete JSON object that fits, or one within it that wraps it."""
     schema = shape.json_schema
     wrappers = (*_WRAPPERS, schema.get("title", ""))
     wrong: ValueError | None = None

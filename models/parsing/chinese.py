@@ -93,15 +93,7 @@ class Tagger:
 
 
 def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the sequence of tags with the highest total score for each row, by the Viterbi algorithm.
-
-    Args:
-        scores: of shape (rows, characters, tags), with at least one character.
-        transitions: of shape (tags, tags): the score of the transition from a tag to the next.
-
-    Returns:
-        The number of the tag of each character, of shape (rows, characters).
-    """
+    """Return the sequence of tags with the highest total score for each row, by the Viterbi algorithm."""
     best_scores = scores[:, 0]  # of the sequences that end with each tag
     best_previous: list[NDArray[np.intp]] = []  # for each character but the first, the best tag before each tag
     for character in range(1, scores.shape[1]):

@@ -68,9 +68,6 @@ def load_pipeline(name: str, *, alone: bool = False) -> "Language":
 
     All callers share it; call it from one thread at a time. With `alone`, the process loads no pipeline but the bundled
     one, which does not need torch, so torch is not imported.
-
-    Raises:
-        ModelError: the pipeline is not installed, not the published one, or for another version of spaCy.
     """
     with _loading, _without_torch() if alone else nullcontext():
         pipeline, words_at_load = _load(name)
