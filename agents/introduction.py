@@ -8,13 +8,13 @@ from pathlib import PurePosixPath
 
 from pydantic import Field
 
+from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.notes import read_unread_files
 from ..ingest.reading import LEFT_OUT
 from ..schemas.documents import Frozen
 from ..schemas.naming import has_name, normalise
 from ..text.languages import Language, phrase_language
 from ..text.titles import UNREAD
-from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import is_named_in_text, link_by_sentences
 from .estimate import ReadingEstimate, estimate_reading
 from .resources import Resources
@@ -154,22 +154,22 @@ def _choose_titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     return tuple([*dict.fromkeys(in_turn)][:_TITLES])
 
 
-def _main_rows(index: RetrievalIndex) -> list[int]:
+def _main_rows(index: GraphIndex) -> list[int]:
     """Return the rows of the entities that the most documents name in running text, one of each name."""
     row_by_name: dict[str, int] = {}
-    for row in index.browsing.ranked[:_MOST_CONSIDERED].tolist():
+    for row in index.ranked[:_MOST_CONSIDERED].tolist():
         if is_named_in_text(index, row):
             row_by_name.setdefault(normalise(index.about(row)[0]), row)
     return list(row_by_name.values())
 
 
-def _main_entity(index: RetrievalIndex, row: int) -> MainEntity:
+def _main_entity(index: GraphIndex, row: int) -> MainEntity:
     name, entity_type, *_ = index.about(row)
     return MainEntity(id=index.entity_row.at(row), name=name, type=entity_type,
-                      documents=int(index.browsing.documents[row]))
+                      documents=int(index.document_counts[row]))
 
 
-def _example_questions(index: RetrievalIndex, rows: Sequence[int], *, documents: int) -> list[str]:
+def _example_questions(index: GraphIndex, rows: Sequence[int], *, documents: int) -> list[str]:
     """Return questions that any knowledge base with these entities can answer, in the language of their names."""
     short = [row for row in rows if len(index.about(row)[0]) <= _LONGEST_NAME]
     first = index.about(short[0])[0] if short else ""
@@ -177,7 +177,7 @@ def _example_questions(index: RetrievalIndex, rows: Sequence[int], *, documents:
     return [*questions, *suggest_questions(index, short)]
 
 
-def suggest_questions(index: RetrievalIndex, rows: Sequence[int]) -> list[str]:
+def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
     """Return up to three questions about some entities, each about others: what is said, where, how two are connected.
 
     Args:
@@ -194,7 +194,7 @@ def suggest_questions(index: RetrievalIndex, rows: Sequence[int]) -> list[str]:
             unused = [row for row in unused if index.entity_row.at(row) not in (one, other)]
             break
     for row in unused:
-        if 1 < index.browsing.documents[row] <= _MOST_MENTIONING:
+        if 1 < index.document_counts[row] <= _MOST_MENTIONING:
             name = index.about(row)[0]
             questions.append(_MENTIONING[phrase_language(name)].format(name))
             unused.remove(row)

@@ -293,7 +293,7 @@ class Resources(ProcessModels):
             reported = kb.communities.group_reports()
             groups = described_groups(snapshot.index, kb.schemas.current(), by, alpha, most)
             unreported = [group for group in groups if group.id not in reported]
-            group_digests = digests(snapshot.index.graph, unreported)
+            group_digests = digests(snapshot.index, unreported)
             reports = run(self.reasoner(name).summarise, group_digests) if unreported else []
             kb.communities.describe(
                 (group.id, report.model_copy(update={"shown": (*digest.texts, *report.shown)}))

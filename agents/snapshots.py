@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Self
 
 from ..config import Settings
+from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, check_name
 from ..graph_store.ledger.database import Database
@@ -22,7 +23,6 @@ from ..models.embedding.embedding_models import EmbeddingModels
 from ..runtime.budgets import charge_calls
 from ..schemas.documents import EVERYTHING, Scope
 from ..schemas.errors import BanyanError
-from ..tools.index import RetrievalIndex
 from ..tools.retriever import RankingModels, Retriever
 from .thresholds import thresholds_in
 
@@ -107,7 +107,7 @@ class Snapshot(Leased):
             return self._retriever
 
     @property
-    def index(self) -> RetrievalIndex:
+    def index(self) -> GraphIndex:
         """What retrieval reads."""
         return self.retriever.index
 

@@ -11,6 +11,7 @@ from ..agents.retrieval.state import AskOutput
 from ..agents.snapshots import Snapshot
 from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
+from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
 from ..schemas.documents import Chunk, Citation, Frozen, Span
@@ -18,7 +19,6 @@ from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
 from ..text.cleaning import visible
-from ..tools.index import RetrievalIndex
 
 if TYPE_CHECKING:
     from ..graph_store.integrity.status import Status
@@ -124,7 +124,7 @@ def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Ans
 def _facts_behind(lease: AbstractContextManager[Snapshot], cited: Sequence[Citation]) -> tuple[Fact, ...]:
     """Return the facts that cited text states, read from a leased snapshot."""
     with lease as snapshot:
-        return facts_of(snapshot.kb, snapshot.index.graph, stated_by(snapshot.index, cited).facts)
+        return facts_of(snapshot.kb, snapshot.index, stated_by(snapshot.index, cited).facts)
 
 
 class CitedPlace(Frozen):
@@ -145,13 +145,13 @@ class CitedFacts(NamedTuple):
     entities: set[str]
 
 
-def stated_by(index: RetrievalIndex, cited: Sequence[Cited]) -> CitedFacts:
+def stated_by(index: GraphIndex, cited: Sequence[Cited]) -> CitedFacts:
     """Return the facts and entities whose place in a document overlaps the cited text."""
     facts: set[EdgeKey] = set()
     entities: set[str] = set()
     for chunk, citations in _cited_chunks(index.store, cited):
-        facts.update(fact for fact, *span in index.graph.stated_in(chunk.id) if _overlaps(chunk, span, citations))
-        entities.update(entity for entity, _, *span in index.graph.mentioned_in(chunk.id)
+        facts.update(fact for fact, *span in index.stated_in(chunk.id) if _overlaps(chunk, span, citations))
+        entities.update(entity for entity, _, *span in index.mentioned_in(chunk.id)
                         if _overlaps(chunk, span, citations))
     return CitedFacts(sorted(facts), entities)
 

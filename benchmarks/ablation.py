@@ -52,7 +52,7 @@ class Row:
 def lookups_of(retriever: Retriever, question: str) -> list[Lookup]:
     """Return the lookups that are made for a question."""
     index = retriever.index
-    names = list(dict.fromkeys(named.name for named in index.names.find(question)))[:_MOST_NAMED]
+    names = list(dict.fromkeys(named.name for named in index.name_trie.find(question)))[:_MOST_NAMED]
     relations = LabelledTerms(index, index.store.schemas.current()).named(question)[:_MOST_NAMED]
     return [PassageLookup(query=question), CommunityLookup(theme=question), *(EntityLookup(entity=n) for n in names),
             *(PathLookup(start=name) for name in names[:1]), *(TripleLookup(relation=name) for name in relations)]

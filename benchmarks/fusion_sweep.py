@@ -19,7 +19,7 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
 from banyan.evaluation.recall import intervals
-from banyan.tools import spreading
+from banyan.graph_store.index import spreading
 from banyan.tools.query import Query
 from banyan.tools.ranking import chunk_scores, fusion, graph_seeds
 from banyan.tools.retriever import Retriever

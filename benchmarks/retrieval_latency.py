@@ -151,7 +151,7 @@ def measure(home: Path, name: str, count: int, *, profile: bool) -> Figures:
         alone = ranked(retriever)
         alone(warm_up[0])
         first, index = time.perf_counter(), retriever.index
-        figures = {"name": name, "triples": len(index.edges), "entities": len(index.entity_row),
+        figures = {"name": name, "triples": index.count_triples(), "entities": len(index.entity_row),
                    "chunks": len(index.chunks), "open": opened - began, "first": first - opened, "model": empty,
                    "loaded": private(),
                    "retrieval": timed(alone, resources, retriever, warm_up, questions),

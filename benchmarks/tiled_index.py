@@ -22,8 +22,8 @@ from banyan.graph_store.graph.graph_columns import GraphColumns, distinct_rows, 
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.graph.row_columns import distinct_triples
-from banyan.graph_store.index import array_file, columns
-from banyan.graph_store.index.contents import IndexSource, contents, stored_graph
+from banyan.graph_store.index import columns, index_file
+from banyan.graph_store.index.contents import IndexSource, contents, read_graph
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.vectors.vector_store import Kind
 from banyan.schemas.documents import Chunk
@@ -111,7 +111,7 @@ class MovedVectors:
     All vectors of a kind are asked for at once, in the order of their rows.
     """
 
-    def __init__(self, arrays: array_file.Arrays, origins: dict[Kind, tuple[Rows, Rows]]) -> None:
+    def __init__(self, arrays: index_file.Arrays, origins: dict[Kind, tuple[Rows, Rows]]) -> None:
         """Take the base's arrays, and for each kind the row in the base and the copy of each row."""
         self._arrays, self._origins = arrays, origins
 
@@ -161,9 +161,9 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
 
     there = Layout.of(home, base)
     shutil.copytree(there.root, made.root, ignore=shutil.ignore_patterns(made.index.name))
-    found = array_file.load(there.index)
+    found = index_file.load(there.index)
     copies = max(1, round(triples / len(found.arrays["triples"])))
-    tiling = Tiling(stored_graph(found.arrays).columns, copies, rename)
+    tiling = Tiling(read_graph(found.arrays)[0], copies, rename)
     with Resources(Settings(home=home, llm_base_url=None)) as resources, resources.snapshot(base) as snapshot:
         chunks, communities = snapshot.kb.documents.chunks(), snapshot.kb.communities.searchable()
     rows, copy = np.divmod(np.arange(len(chunks) * copies), copies)
@@ -176,7 +176,7 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
         rows.tolist(), copy.tolist(), strict=True)], repeated, repeated,
         MovedVectors(found.arrays, origins))
     arrays = contents(source)
-    array_file.write(made.index, found.about | {"counts": arrays["counts"].tolist()}, arrays)
+    index_file.write(made.index, found.about | {"counts": arrays["counts"].tolist()}, arrays)
     return name
 
 

@@ -16,9 +16,9 @@ from typing import Any, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
 from ..graph_store.graph.graph_file import TreeGraph
+from ..graph_store.graph_index import GraphIndex
 from ..schemas.naming import content_id
 from ..text.cleaning import json_text, printable
-from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences
 from .map_section import map_entities
 from .tree_page import TreeOutline, page
@@ -233,7 +233,7 @@ FORMATS: dict[ExportFormat, Format] = {
 }
 
 
-def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], RetrievalIndex]) -> Iterator[str]:
+def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], GraphIndex]) -> Iterator[str]:
     """Return the pieces of the file that a graph with its tree is exported to.
 
     `index` opens the read model. Only the HTML page needs it, for the links between entities of the same sentences.

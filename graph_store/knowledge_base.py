@@ -16,12 +16,13 @@ from ..schemas.services import ChromaServer
 from .evolution.control import SchemaControl
 from .graph import graph_file
 from .graph.graph_file import NodeLink, TreeGraph, node_link
+from .graph.knowledge_graph import KnowledgeGraph
 from .graph.ledger_graph import LedgerGraph
 from .graph.resolved_graph import ResolvedGraph
 from .graph_edits import GraphEditor
-from .index.array_file import Arrays
-from .index.contents import IndexSource, contents, stored_graph
-from .index.index_store import IndexStore, vectors_of
+from .index.columns import vectors_of
+from .index.contents import IndexSource, contents, read_graph
+from .index.index_file import Arrays, IndexStore
 from .layout import Layout
 from .ledger.communities import CommunityTable
 from .ledger.database import AdvisoryLock, Database
@@ -314,11 +315,11 @@ class KnowledgeBase:
             OSError: it cannot be written; the old file is unchanged.
         """
         if self.written_index() is None:
-            self._index_store.save(self.version(), self._index_source())
+            self._index_store.save(self.version(), contents(self._index_source()))
 
     def index_differs(self) -> bool:
         """Return True if the index file, which must be of the current state, differs from what the ledger gives."""
-        return self._index_store.differs(self._index_source())
+        return self._index_store.differs(contents(self._index_source()))
 
     def counts(self) -> Counts:
         """Return the counts: from the header of the index if it is of the current state, otherwise from the graph."""
@@ -356,7 +357,7 @@ class KnowledgeBase:
     def node_link(self) -> NodeLink:
         """Return the content of `graph.json`; if the index is up to date, its graph is used, which is not loaded."""
         index, version = self.written_index(), self.schemas.version()
-        graph = self.graph if index is None else stored_graph(index)
+        graph = self.graph if index is None else KnowledgeGraph(*read_graph(index))
         about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
                  "schema_version": version, "documents": self.documents.count_documents(),
                  "current": not self.tree.is_behind()}

@@ -25,7 +25,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.naming import content_id, normalise
 from .derive import derive
 from .evolution.growth import Thresholds
-from .index.index_store import vectors_of
+from .index.columns import vectors_of
 from .knowledge_base import KnowledgeBase
 from .layout import Layout
 from .ledger.copying import copy_documents

@@ -1,20 +1,19 @@
-"""The graph of a knowledge base for browsing, by type, by name and by neighbourhood."""
+"""The graph of a knowledge base as the page shows it: entities as nodes, facts as edges."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..api.python_results import Source
+from ..graph_store.graph.graph_columns import Rows, distinct
 from ..graph_store.graph.graph_file import Sources
-from ..graph_store.graph.knowledge_graph import EdgeKey
-from ..graph_store.index.columns import LazySequence, Rows, distinct
+from ..graph_store.graph.knowledge_graph import EdgeKey, Places
+from ..graph_store.graph_index import GraphIndex
+from ..graph_store.index.columns import LazySequence
 from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name, has_name, triple_id
 from ..text.times import read_day
-from ..tools.index import RetrievalIndex
 from ..tools.sentence_links import link_by_sentences, prose_sentences
 from .responses import Edge, Node, Subgraph, Together
 
@@ -25,29 +24,17 @@ _MOST_SHOWN = 20
 
 
 class GraphView:
-    """A snapshot of a knowledge base for browsing, read from its index.
+    """The entities and facts of an index as nodes and edges of drawings and lists."""
 
-    The cost of a method depends on how much it returns, hardly on the size of the knowledge base. A row is the number
-    of an entity in the index.
-    """
-
-    def __init__(self, index: RetrievalIndex) -> None:
-        """Wrap an index; only the list of entities is built here."""
+    def __init__(self, index: GraphIndex) -> None:
         self.index = index
-        self._browsing = index.browsing
-        self.nodes = self._nodes(self._browsing.ranked)
+        self.nodes = self._nodes(self.index.ranked)
         """All entities, most important first."""
 
-    @cached_property
-    def types(self) -> Counter[str]:
+    @property
+    def types(self) -> dict[str, int]:
         """The number of entities of each type."""
-        counts = np.bincount(self._browsing.type_of, minlength=len(self._browsing.types)).tolist()
-        return Counter(dict(zip(self._browsing.types, counts, strict=True)))
-
-    @cached_property
-    def relations(self) -> Counter[str]:
-        """The number of facts of each relation."""
-        return Counter(self.index.relation_counts)
+        return dict(zip(self.index.types, np.bincount(self.index.type_of).tolist(), strict=True))
 
     def node(self, entity: str) -> Node | None:
         """Return an entity by its id, or None."""
@@ -60,18 +47,17 @@ class GraphView:
 
     def search(self, words: str, kind: str, limit: int) -> Sequence[Node]:
         """Find entities with a name that contains the words: exact matches first, then names that begin with them."""
-        return self._nodes(self._browsing.holding(words, kind))[:limit]
+        return self._nodes(self.index.holding(words, kind))[:limit]
 
     def find_by_name(self, names: Sequence[str]) -> list[Node]:
         """Return the entities with these names, each once, in the order of the names."""
-        rows = [row for name in names for row in self._browsing.called(name).tolist()]
+        rows = [row for name in names for row in self.index.called(name).tolist()]
         return [self._node(row) for row in dict.fromkeys(rows)]
 
     def neighbours(self, entity: str) -> Sequence[Node]:
         """Return the entities that share a fact with this one, most important first."""
-        facts = self.index.triples[self.index.incident(entity)]
-        ends = distinct(facts[:, [0, 2]].reshape(-1))  # heads and tails
-        return self._nodes(self._by_rank(ends[ends != self.index.entity_at(entity)]))
+        row = self.index.entity_at(entity)
+        return self._nodes(self._by_rank(self.index.columns.adjacent[row])) if row is not None else []
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
                  words: str = "") -> Sequence[Node]:
@@ -86,18 +72,17 @@ class GraphView:
         """
         fitting = np.ones(len(self.nodes), bool)
         if kind:
-            fitting &= self._browsing.of_type(kind)
+            fitting &= self.index.of_type(kind)
         if members is not None:
             fitting &= self._mask(self._rows(members))
         if relation:
-            facts = self.index.triples[self.index.of_relations([relation])]
+            facts = self.index.triples[self.index.of_relation(relation)]
             fitting &= self._mask(facts[:, [0, 2]])  # heads and tails
         if chunks is not None:
             fitting &= self._mask(self.index.entities_in(chunks))
         if words:
-            fitting &= self._mask(self._browsing.holding(words, ""))
-        rows_by_rank = self._browsing.ranked
-        return self._nodes(rows_by_rank[fitting[rows_by_rank]])
+            fitting &= self._mask(self.index.holding(words))
+        return self._nodes(self.index.ranked[fitting[self.index.ranked]])
 
     def path(self, start: str, end: str) -> list[Node]:
         """Return the entities on a shortest path between two entities, in order; empty if no path exists.
@@ -110,7 +95,7 @@ class GraphView:
         previous[first] = first
         frontier: Rows = np.array([first])
         while previous[last] < 0 and len(frontier):
-            facts = self.index.triples[self.index.incident_of(frontier)]
+            facts = self.index.triples[self.index.columns.incident.of(frontier)]
             steps = np.concatenate([facts[:, [0, 2]], facts[:, [2, 0]]])  # (from, to), in both directions
             steps = steps[(previous[steps[:, 0]] >= 0) & (previous[steps[:, 1]] < 0)]  # from reached to new entities
             previous[steps[::-1, 1]] = steps[::-1, 0]  # reversed, so the first step to an entity overwrites later ones
@@ -125,16 +110,16 @@ class GraphView:
     def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
         """Return the facts whose head and tail are both among these entities, optionally only those of one relation."""
         rows = distinct(self._rows(node.id for node in nodes))
-        triples = self.index.incident_of(rows)
+        triples = self.index.columns.incident.of(rows)
         ends = self.index.triples[triples][:, [0, 2]]  # heads and tails
         has_both_ends = np.isin(ends, rows).all(1)
-        keys = [self.index.edges[triple] for triple in triples[has_both_ends]]
+        keys = [self.index.edge(triple) for triple in triples[has_both_ends].tolist()]
         return [self.edge((head, name, tail)) for head, name, tail in keys if not relation or name == relation]
 
     def edge(self, key: EdgeKey) -> Edge:
         """Return a fact as an edge of a drawing, with the dates between which it holds."""
         head, relation, tail = key
-        start, end = self.index.graph.validity(key).bounds()
+        start, end = self.index.validity(key).bounds()
         return Edge(id=triple_id(*key), source=head, target=tail, relation=relation, start=start, end=end)
 
     def subgraph(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
@@ -156,38 +141,28 @@ class GraphView:
                 names[community] = self.index.community(row).name
         return Subgraph(nodes=nodes, total=total, communities=names, edges=[*edges, *link_edges])
 
-    def aliases(self, entity: str) -> list[str]:
-        """Return the other names of an entity, sorted."""
-        _name, _type, *others = self.index.about(self.index.entity_row[entity])
-        return others
-
     def facts(self, entity: str, at: str = "") -> Sequence[EdgeKey]:
         """Return the facts in which an entity is head or tail, sorted.
 
         With a date `at`, return only the facts that hold on that date.
         """
-        rows = self.index.incident(entity)
+        rows = self.index.triples_of(entity)
         if at:
             day = read_day(at)
-            rows = rows[[self.index.graph.validity_of(row).holds(*day) for row in rows.tolist()]]
-        return LazySequence(len(rows), lambda place: self.index.edges[int(rows[place])])
+            rows = rows[[self.index.validity_of(row).holds(*day) for row in rows.tolist()]]
+        return LazySequence(len(rows), lambda place: self.index.edge(int(rows[place])))
 
-    def support(self, fact: EdgeKey) -> dict[str, tuple[int, int]]:
-        """Return the ids of the chunks that state a fact, each with the fact's start and end in that chunk.
-
-        The result is empty if there is no such fact.
-        """
-        row = self.index.graph.find_triple(fact)
-        return {} if row is None else {chunk: (start, end) for chunk, start, end in self.index.spans(row)}
+    def support(self, fact: EdgeKey) -> Places:
+        """Return the places where chunks state a fact; none if there is no such fact."""
+        row = self.index.find_triple(fact)
+        return {} if row is None else self.index.support_of(row)
 
     def _node(self, row: int) -> Node:
         """Return the entity of a row, with its degree and the number of documents that mention it."""
         name, kind, *_ = self.index.about(row)
-        facts = self.index.triples[self.index.incident_at(row)]
-        # A fact between an entity and itself counts twice, because the entity is both its head and its tail.
-        degree = int(np.count_nonzero(facts[:, [0, 2]] == row))
-        return Node(id=self.index.entity_row.at(row), name=name, type=kind, degree=degree,
-                    support=int(self._browsing.documents[row]), community=self._browsing.community(row))
+        entity = self.index.entity_row.at(row)
+        return Node(id=entity, name=name, type=kind, degree=self.index.degree(entity),
+                    support=int(self.index.document_counts[row]), community=self.index.community_of(row))
 
     def _nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
         """Return the entities of the given rows, each created on access."""
@@ -199,9 +174,7 @@ class GraphView:
 
     def _by_rank(self, rows: NDArray[np.integer]) -> NDArray[np.int32]:
         """Sort rows by the importance of their entities, most important first."""
-        # `ranks` has the rank of each row, and `ranked` the row of each rank.
-        ranks = np.sort(self._browsing.ranks[rows])
-        ranked: NDArray[np.int32] = self._browsing.ranked[ranks]
+        ranked: NDArray[np.int32] = self.index.ranked[np.sort(self.index.ranks[rows])]
         return ranked
 
     def _mask(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -224,7 +197,7 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
         others: the only entities to look for; empty means all that the chunks mention.
     """
     linked_by_facts = {entity.id, *(node.id for node in view.neighbours(entity.id))}
-    names, read = [entity.name, *view.aliases(entity.id)], chunks[:_MOST_CHUNKS_READ]
+    names, read = view.index.names(entity.id), chunks[:_MOST_CHUNKS_READ]
     mentioned = others or view.matching(kind="", relation="", chunks={chunk.id for chunk in read}, members=None)
     others = [node for node in mentioned if node.id not in linked_by_facts]
     sentences: dict[str, list[tuple[str, int, int]]] = {}  # by entity: (chunk, start, end)

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field, replace
 
 from banyan.graph_store.graph.knowledge_graph import relation_text
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
-from banyan.graph_store.index.array_file import Arrays
+from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.index.contents import IndexSource, contents
+from banyan.graph_store.index.index_file import Arrays
 from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.naming import entity_id, relation_id, triple_id
-from banyan.tools.index import RetrievalIndex
 from banyan.tools.query import Query, compare
 
 from .admitted import graph_of
@@ -72,7 +72,7 @@ def contribution(triples: Triples, entities: Sequence[str] = ()) -> BoundedExtra
 
 
 def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[str] = (),
-             communities: Mapping[str, Sequence[str]] | None = None) -> RetrievalIndex:
+             communities: Mapping[str, Sequence[str]] | None = None) -> GraphIndex:
     """An index whose n-th chunk and document, unless those are named, are called `chunkn`.
 
     `communities` are the names of the members of each; by default there are none.
@@ -86,10 +86,10 @@ def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[s
                             end=len(said.text), ordinal=0))
     grouped = [TreeCommunity(id=key, members=tuple(sorted(map(one, names))), keywords=tuple(map(one, names)))
                for key, names in (communities or {}).items()]
-    return RetrievalIndex(GraphAlone(ResolvedGraph(graph), embedder, chunks, grouped))
+    return GraphIndex(GraphAlone(ResolvedGraph(graph), embedder, chunks, grouped))
 
 
-def asked(index: RetrievalIndex, question: str, *, trust: float | None = None) -> Query:
+def asked(index: GraphIndex, question: str, *, trust: float | None = None) -> Query:
     """A question as it is searched; the trust in vectors is else what the index measured."""
     query = compare(index, question, index.embedder.encode([question])[0])
     return query if trust is None else replace(query, trust=trust)

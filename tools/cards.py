@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
+from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
 from ..schemas.lookups import EntityLookup
 from ..schemas.naming import label_key
@@ -19,7 +20,6 @@ from .fact_rows import (
     triple_rows,
     value_rows,
 )
-from .index import RetrievalIndex
 from .line_budget import fit_lines
 
 _MOST_NAMES, _MOST_LABELS = 4, 8
@@ -29,7 +29,7 @@ Order = Callable[[str], float]
 """Returns how near a relation or attribute is to the question; the nearest lines come first."""
 
 
-def look_up_entity(index: RetrievalIndex, lookup: EntityLookup, tokens: int) -> list[Block]:
+def look_up_entity(index: GraphIndex, lookup: EntityLookup, tokens: int) -> list[Block]:
     """Return the cards of the entities that have a name, which share the budget of tokens.
 
     Raises:
@@ -43,7 +43,7 @@ def look_up_entity(index: RetrievalIndex, lookup: EntityLookup, tokens: int) -> 
     return [entity_card(index, entity, share, relations=lookup.relations, at=lookup.at) for entity in found.entities]
 
 
-def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: Sequence[str] = (), at: str = "",
+def entity_card(index: GraphIndex, entity: str, tokens: int, *, relations: Sequence[str] = (), at: str = "",
                 order: Order | None = None) -> Block:
     """Return the card of one entity.
 
@@ -56,7 +56,7 @@ def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: S
         order: ranks the lines by their relation or attribute; without it, they are in the order of `_lines`.
     """
     wanted = {label_key(name) for name in relations}
-    incident = index.incident(entity)
+    incident = index.triples_of(entity)
     rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()),
                        *value_rows(index, entity)], at)
     rows, shared_note = split_shared_note([row for row in rows if row.places])
@@ -83,7 +83,7 @@ def entity_card(index: RetrievalIndex, entity: str, tokens: int, *, relations: S
     return Block(title=title, items=tuple(shown), note="; ".join(notes))
 
 
-def _title(index: RetrievalIndex, entity: str) -> str:
+def _title(index: GraphIndex, entity: str) -> str:
     """Return an entity's name with its type and other names: "Ana Ruiz (person; also: A. Ruiz)"."""
     row = index.entity_at(entity)
     name, entity_type, *other_names = index.about(row) if row is not None else (entity, "")

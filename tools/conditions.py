@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..graph_store.index.field_columns import FieldColumn
 from ..schemas.errors import BanyanError
 from ..schemas.naming import label_key
 from ..text.dates import parse_date, years_of
 from ..text.quantities import measure, parse_number
-from .field_columns import FieldColumn
 
 _CONDITION = re.compile(r"(?P<field>[^=<>!≥≤]{1,100}?)\s*(?P<sign>!=|>=|<=|=|>|<|≥|≤)\s*(?P<value>.*)", re.DOTALL)
 _LEADING = re.compile(r"(?P<sign>!=?|>=|<=|>|<|=|≥|≤)?\s*(?P<value>.*)", re.DOTALL)

@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ..graph_store.graph.knowledge_graph import Places
+from ..graph_store.graph_index import Dated, GraphIndex
 from ..schemas.retrieval import Kind, Passage, Place
 from ..text.times import Validity, read_day
-from .index import Dated, RetrievalIndex
 
 _PER_LINE = 12
 """How many facts share one line. A longer list takes several lines, so that it can be cut and cited in parts."""
@@ -44,20 +44,20 @@ Side = Callable[[FactRow], str]
 """Returns one end of a row, as it is shown."""
 
 
-def triple_rows(index: RetrievalIndex, rows: Iterable[int]) -> Iterator[FactRow]:
+def triple_rows(index: GraphIndex, rows: Iterable[int]) -> Iterator[FactRow]:
     """Yield triples, given by their rows in the index, with their names, times and places.
 
     If some chunks say when a triple holds, only these are its places.
     """
     for row in rows:
-        head, relation, tail = index.edges[row]
+        head, relation, tail = index.edge(row)
         dated = index.dated(row)
-        spans = [(chunk, start, end) for chunk, start, end in index.spans(row) if dated.is_of(chunk)]
+        spans = [(chunk, start, end) for chunk, (start, end, _) in index.support_of(row).items() if dated.is_of(chunk)]
         yield FactRow(index.name(head), relation, index.name(tail), (head, tail), dated.validity,
                       _places(index, spans, ""))
 
 
-def value_rows(index: RetrievalIndex, entity: str, held: Mapping[str, Mapping[str, Places]] | None = None,
+def value_rows(index: GraphIndex, entity: str, held: Mapping[str, Mapping[str, Places]] | None = None,
                ) -> Iterator[FactRow]:
     """Yield the values of an entity as rows, sorted by attribute and value.
 
@@ -68,7 +68,7 @@ def value_rows(index: RetrievalIndex, entity: str, held: Mapping[str, Mapping[st
             values that describe the entity.
     """
     times, name = index.dated_values(entity), index.name(entity)
-    by_attribute = index.graph.told(entity) if held is None else held
+    by_attribute = index.told(entity) if held is None else held
     for attribute, values in sorted(by_attribute.items()):
         for value, support in sorted(values.items()):
             dated = times.get((attribute, value), Dated())
@@ -76,7 +76,7 @@ def value_rows(index: RetrievalIndex, entity: str, held: Mapping[str, Mapping[st
             yield FactRow(name, attribute, value, (entity, ""), dated.validity, _places(index, spans, value))
 
 
-def _places(index: RetrievalIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:
+def _places(index: GraphIndex, spans: Iterable[tuple[str, int, int]], member: str) -> tuple[Place, ...]:
     """Return places in documents for spans in chunks, given as (chunk, start, end); `member` is what they support."""
     places = []
     for key, start, end in spans:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..graph_store.bounding.words import words
+from ..graph_store.graph_index import GraphIndex
 from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
@@ -15,7 +16,6 @@ from .asking.asked_rows import asked_rows
 from .asking.asked_table import asked_survey, asked_table
 from .cards import entity_card
 from .entity_names import named_entities
-from .index import RetrievalIndex
 from .line_budget import item_cost
 from .openings import asked_folder, openings
 from .passages import look_up_passages
@@ -159,7 +159,7 @@ def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named:
                           order=lambda label: (label in named_terms) + cosines[label])
 
 
-def _read_paths(index: RetrievalIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
+def _read_paths(index: GraphIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
     """Return the chains of facts between the first and the last thing that a question names; empty if it names one."""
     names = list(dict.fromkeys(named.values()))
     if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
@@ -178,15 +178,15 @@ def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, token
                     if block.items and not block.note)
 
 
-def _find_shared_values(index: RetrievalIndex, question: str) -> list[tuple[str, str]]:
+def _find_shared_values(index: GraphIndex, question: str) -> list[tuple[str, str]]:
     """Return the values that a question names and that several entities have, as (attribute, value)."""
     # (position of the value in the question, attribute) -> {entity: value as the entity has it}
     owners: dict[tuple[int, str], dict[str, str]] = {}
     positions: dict[str, int] = {}
-    for occurrence in index.values.find(question):
+    for occurrence in index.value_trie.find(question):
         position = positions.setdefault(occurrence.name, len(positions))
         for entity in occurrence.entities[:_MOST_OWNERS]:
-            for attribute, values in index.attributes(entity).items():
+            for attribute, values in index.values(entity).items():
                 for value in values:
                     if " ".join(words(value)) == occurrence.name:
                         owners.setdefault((position, attribute), {}).setdefault(entity, value)

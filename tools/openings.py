@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
+from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.document_rows import Documents
 from ..schemas.documents import Document, Frozen
 from ..schemas.naming import has_name, normalise
@@ -15,7 +16,6 @@ from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
 from ..text.markup import without_markup
 from ..text.sentences import split_sentences
-from .index import RetrievalIndex
 from .line_budget import item_cost
 
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
@@ -58,7 +58,7 @@ _Opening = tuple[DocumentSummary, str]
 """A document's summary, and the document's own words at the place that the summary gives."""
 
 
-def openings(index: RetrievalIndex, tokens: int, folder: str = "") -> list[Passage]:
+def openings(index: GraphIndex, tokens: int, folder: str = "") -> list[Passage]:
     """Return the openings of documents as items: one for each document if they are few, else one for each folder.
 
     Empty if they do not fit the budget or there are too many documents. `folder` limits the documents; "" means all.
@@ -90,7 +90,7 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
     return [summary for summary, _ in _openings([documents.get(key) for key in wanted])]
 
 
-def asked_folder(index: RetrievalIndex, question: str) -> str:
+def asked_folder(index: GraphIndex, question: str) -> str:
     """Return the folder whose documents a question asks about, as "what do the case studies cover?" does; "" if none.
 
     Of several folders that the question names, it is the one with the fewest documents.

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
+from ..graph_store.graph_index import GraphIndex
 from ..schemas.documents import Chunk
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PassageLookup
@@ -12,7 +13,6 @@ from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 from ..text.tokens import estimate_tokens, first_tokens
-from .index import RetrievalIndex
 from .line_budget import item_cost
 from .retriever import Retriever
 
@@ -63,7 +63,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
 
 
-def _unranked_passages(index: RetrievalIndex, documents: Collection[str], ranked: Collection[str],
+def _unranked_passages(index: GraphIndex, documents: Collection[str], ranked: Collection[str],
                        ) -> Iterator[tuple[str, float]]:
     """Yield the chunks of documents that a ranking does not have, as (id, 0.0), in the documents' order."""
     rows = np.flatnonzero(index.chunks_of(documents)).tolist()

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Sequence
 
+from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PathLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
 from .entity_names import FoundEntities, find_entities
 from .fact_rows import graph_item, triple_rows
-from .index import RetrievalIndex
 from .line_budget import fit_lines
 
 MAX_HOPS = 4
@@ -27,7 +27,7 @@ _Path = tuple[int, ...]
 """A chain, as the rows of its triples in the index."""
 
 
-def look_up_paths(index: RetrievalIndex, lookup: PathLookup, tokens: int) -> list[Block]:
+def look_up_paths(index: GraphIndex, lookup: PathLookup, tokens: int) -> list[Block]:
     """Return the shortest chains of facts between two entities, or all short ones from one entity, within a budget."""
     start, end = find_entities(index, lookup.start), find_entities(index, lookup.end) if lookup.end else None
     title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
@@ -55,7 +55,7 @@ def _describe_unknown(name: str, found: FoundEntities) -> str:
     return f"No entity is named {name!r}.{near}"
 
 
-def _find_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
+def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],
                 ) -> tuple[list[tuple[str, _Path]], bool]:
     """Search for chains breadth first; no chain visits an entity twice."""
     # Unfinished chains: (start, last entity, all entities, path).
@@ -64,7 +64,7 @@ def _find_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[s
     for _ in range(MAX_HOPS if ends is not None else _OPEN_HOPS):
         longer = []
         for start, last, visited, path in unfinished:
-            incident = index.incident(last)
+            incident = index.triples_of(last)
             is_cut = is_cut or len(incident) > _MOST_LINKS
             for row, other in _links(index, last, incident[:_MOST_LINKS].tolist(), along):
                 if step_count == _MOST_STEPS:
@@ -83,7 +83,7 @@ def _find_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[s
     return paths, is_cut
 
 
-def _one_way_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collection[str], along: Collection[str],
+def _one_way_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str], along: Collection[str],
                    ) -> tuple[list[tuple[str, _Path]], bool]:
     """Return the shortest chains whose facts all have the same direction, and whether a bound ended the search."""
     is_cut = False
@@ -93,8 +93,8 @@ def _one_way_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collectio
         unfinished: list[tuple[str, str, _Path]] = [(start, start, ()) for start in starts]
         for _ in range(_ONE_WAY_HOPS):
             longer = [(start, other, (*path, row)) for start, last, path in unfinished
-                      for row, other in _links(index, last, index.incident(last).tolist(), along)
-                      if index.edges[row][from_end] == last and other not in reached]
+                      for row, other in _links(index, last, index.triples_of(last).tolist(), along)
+                      if index.edge(row)[from_end] == last and other not in reached]
             if paths := [(start, path) for start, last, path in longer if last in ends]:
                 return paths[:_MOST_PATHS], len(paths) > _MOST_PATHS
             is_cut = is_cut or len(longer) > _MOST_STEPS
@@ -106,14 +106,14 @@ def _one_way_paths(index: RetrievalIndex, starts: Sequence[str], ends: Collectio
     return [], is_cut
 
 
-def _links(index: RetrievalIndex, entity: str, rows: Sequence[int], along: Collection[str]) -> list[tuple[int, str]]:
+def _links(index: GraphIndex, entity: str, rows: Sequence[int], along: Collection[str]) -> list[tuple[int, str]]:
     """Return the triples of an entity that have one of some relations (all if empty), as (row, the other entity)."""
-    edges = [(row, index.edges[row]) for row in rows]
+    edges = [(row, index.edge(row)) for row in rows]
     return [(row, tail if head == entity else head) for row, (head, relation, tail) in edges
             if not along or label_key(relation) in along]
 
 
-def _item(index: RetrievalIndex, start: str, path: _Path) -> Passage:
+def _item(index: GraphIndex, start: str, path: _Path) -> Passage:
     """Return a chain as a citable line: "A -works at-> B <-owns- C (a.md, b.md)"."""
     rows = list(triple_rows(index, path))
     last, chain = start, index.name(start)

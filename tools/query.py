@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph_store.index.browsing import NamedSpan
+from ..graph_store.graph_index import GraphIndex
+from ..graph_store.index.name_trie import NamedSpan
 from ..models.embedding.embedder import Vectors
-from .index import RetrievalIndex
 
 Cosines = NDArray[np.float32]
 Rows = NDArray[np.intp]
@@ -23,7 +23,7 @@ class Query:
         vector: its unit vector, shape (d,).
         names: the names in it that the knowledge base has.
         trust: how far vectors can be trusted for its script, 0 to 1.
-        triples: its cosines with the triples, in the order of `RetrievalIndex.edges`, shape (triples,).
+        triples: its cosines with the triples, in the order of the rows of the triples, shape (triples,).
         chunks: its cosines with the chunks, shape (chunks,).
     """
 
@@ -35,9 +35,9 @@ class Query:
     chunks: Cosines
 
 
-def compare(index: RetrievalIndex, text: str, vector: Vectors) -> Query:
+def compare(index: GraphIndex, text: str, vector: Vectors) -> Query:
     """Compare a text, whose unit vector has shape (d,), with the knowledge base."""
-    return Query(text, vector, index.names.find(text), index.reliability.of(text), index.cosines("triples", vector),
+    return Query(text, vector, index.name_trie.find(text), index.reliability.of(text), index.cosines("triples", vector),
                  index.cosines("chunks", vector))
 
 

@@ -7,12 +7,12 @@ there are many, groups of documents by the fields that tell them apart are shown
 
 from collections.abc import Iterable
 
+from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.communities import TreeCommunity
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
 from ..schemas.retrieval import Passage
 from .fact_rows import graph_item, triple_rows
-from .index import RetrievalIndex
 from .line_budget import fit_lines, item_cost
 from .openings import openings
 from .query import Query, best_rows
@@ -64,7 +64,7 @@ def _block(title: str, items: Iterable[Passage | None], tokens: int) -> Block:
     return Block(title=title, items=tuple(shown), note=note)
 
 
-def _finest_level_that_fits(index: RetrievalIndex, query: Query, tokens: int) -> list[Passage]:
+def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> list[Passage]:
     """Return all reports of the finest level of the tree that fits a budget, the largest communities first."""
     levels: dict[int, list[TreeCommunity]] = {}
     for community in index.store.communities.all(level=None):
@@ -79,12 +79,12 @@ def _finest_level_that_fits(index: RetrievalIndex, query: Query, tokens: int) ->
     return items
 
 
-def _report_item(index: RetrievalIndex, query: Query, community: TreeCommunity) -> Passage | None:
+def _report_item(index: GraphIndex, query: Query, community: TreeCommunity) -> Passage | None:
     """Return a community's report as an item that cites the community's facts nearest to a query."""
     if not community.summary:
         return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]
-    incident = index.incident_of(members)
+    incident = index.columns.incident.of(members)
     rows = incident[best_rows(query.triples[incident], _FACTS)]
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
               for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]

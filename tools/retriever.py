@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 from cachetools import LRUCache
 
+from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.document_rows import Documents
 from ..models.embedding.embedder import Embedder, Vectors, as_queries
@@ -17,7 +18,6 @@ from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.titles import metadata_line
-from .index import RetrievalIndex
 from .query import Query, best_rows, compare
 from .ranking.chunk_scores import Scores
 from .ranking.fusion import rank_chunks
@@ -58,8 +58,8 @@ class Retriever:
                  models: RankingModels | None = None) -> None:
         """Read the knowledge base into memory; what embedding questions costs goes to the account."""
         self.account, self.models = account, models or RankingModels()
-        self.index = RetrievalIndex(knowledge_base)
-        rows = len(self.index.edges) + len(self.index.entity_row) + len(self.index.chunks)
+        self.index = GraphIndex(knowledge_base)
+        rows = self.index.count_triples() + len(self.index.entity_row) + len(self.index.chunks)
         self._compared: LRUCache[str, Query] = LRUCache(min(_CACHED, max(_FEWEST, _COSINES // max(rows, 1))))
         self._texts: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._asked: LRUCache[str, Vectors] = LRUCache(_TEXTS)

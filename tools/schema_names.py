@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
+from ..graph_store.graph_index import GraphIndex
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import cached_if_short, label_key, normalise
 from ..text.content_words import content_words
-from .index import RetrievalIndex
 
 _NEAR = 60
 _SHOWN = 8
@@ -30,7 +30,7 @@ class FoundTerm(NamedTuple):
     near: tuple[str, ...] = ()
 
 
-def terms_of(index: RetrievalIndex) -> list[Term]:
+def terms_of(index: GraphIndex) -> list[Term]:
     """Return the relations of the graph, then its attributes, each with the most rows first.
 
     A relation and an attribute of the same name are one term, a relation with the rows of both.
@@ -41,7 +41,7 @@ def terms_of(index: RetrievalIndex) -> list[Term]:
     return sorted(terms, key=lambda term: (term.is_attribute, -term.rows, term.name))
 
 
-def find_term(index: RetrievalIndex, schema: GraphSchema, label: str) -> FoundTerm:
+def find_term(index: GraphIndex, schema: GraphSchema, label: str) -> FoundTerm:
     """Return the terms that a label names.
 
     Those that have the label as a name or label in the schema or the graph are preferred; otherwise relations that
@@ -62,7 +62,7 @@ def find_term(index: RetrievalIndex, schema: GraphSchema, label: str) -> FoundTe
 class LabelledTerms:
     """The terms of a graph, to be found in questions by the names and labels that a schema gives them."""
 
-    def __init__(self, index: RetrievalIndex, schema: GraphSchema) -> None:
+    def __init__(self, index: GraphIndex, schema: GraphSchema) -> None:
         """Read the names and labels of all terms."""
         self.schema, self.terms = schema, terms_of(index)
         # A label's first word, alphabetically -> (the term's number, all words of the label).
@@ -111,10 +111,10 @@ def names_of(schema: GraphSchema, term: Term) -> Iterator[str]:
     yield from map(label_key, [name for element in elements for name in element.all_names()] or [term.name])
 
 
-def find_type(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
+def find_type(index: GraphIndex, schema: GraphSchema, name: str) -> str:
     """Return the entity type that has a name, label or alias; "" if there is none."""
     wanted = label_key(name)
-    for type_name in index.browsing.types:
+    for type_name in index.types:
         element = schema.entity_type(type_name)
         if wanted in map(label_key, element.all_names() if element else (type_name,)):
             return type_name

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..graph_store.graph_index import GraphIndex
 from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
-from .index import RetrievalIndex
 
 _MAX_CHUNKS = 200
 """How many chunks are read for the links among some entities: those that mention most of the entities."""
@@ -29,7 +29,7 @@ class SentenceLink(NamedTuple):
     sentences: int
 
 
-def link_by_sentences(index: RetrievalIndex, entities: Sequence[str]) -> list[SentenceLink]:
+def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[SentenceLink]:
     """Return links among some entities: pairs that the same sentence names, those of most sentences first.
 
     A pair is left out if a fact connects it, or if both entities already have `_LINKS_EACH` links.
@@ -37,7 +37,7 @@ def link_by_sentences(index: RetrievalIndex, entities: Sequence[str]) -> list[Se
     rows = [row for row in map(index.entity_at, entities) if row is not None]
     entities_of_chunk: dict[int, list[int]] = {}
     for row in rows:
-        for chunk_row in index.support[row].tolist():
+        for chunk_row in index.mentioning[row].tolist():
             entities_of_chunk.setdefault(chunk_row, []).append(row)
     shared_chunks = sorted((chunk_row for chunk_row, mentioned in entities_of_chunk.items() if len(mentioned) > 1),
                            key=lambda chunk_row: (-len(entities_of_chunk[chunk_row]), chunk_row))[:_MAX_CHUNKS]
@@ -68,7 +68,7 @@ def prose_sentences(chunk: Chunk) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def is_named_in_text(index: RetrievalIndex, row: int) -> bool:
+def is_named_in_text(index: GraphIndex, row: int) -> bool:
     """Return True if running text contains the name of the entity of a row exactly as it is written.
 
     Rows of tables are no running text. At the beginning of a line, any word has a capital, so a single word there is
@@ -76,7 +76,7 @@ def is_named_in_text(index: RetrievalIndex, row: int) -> bool:
     """
     name = index.about(row)[0]
     is_single_word = " " not in name and name.isascii()
-    for chunk_row in index.support[row][:_MAX_CHUNKS_OF_NAME].tolist():
+    for chunk_row in index.mentioning[row][:_MAX_CHUNKS_OF_NAME].tolist():
         for line in index.chunks[chunk_row].text.splitlines():
             position = line.find(name)
             is_table_row = line.lstrip().startswith("|")
@@ -85,7 +85,7 @@ def is_named_in_text(index: RetrievalIndex, row: int) -> bool:
     return False
 
 
-def _pairs_with_facts(index: RetrievalIndex, rows: Sequence[int]) -> set[tuple[int, int]]:
+def _pairs_with_facts(index: GraphIndex, rows: Sequence[int]) -> set[tuple[int, int]]:
     """Return the pairs of entities that a triple of one of some entities connects, as (smaller row, larger row)."""
-    ends = index.triples[index.incident_of(np.array(rows, np.intp))][:, [0, 2]]
+    ends = index.triples[index.columns.incident.of(np.array(rows, np.intp))][:, [0, 2]]
     return {(min(pair), max(pair)) for pair in ends.tolist()}

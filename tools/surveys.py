@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..graph_store.graph_index import GraphIndex
+from ..graph_store.index.field_columns import FieldColumn, Rows
 from ..graph_store.ledger.communities import GROUP, TreeCommunity
 from ..graph_store.tree.community_digests import identified
 from ..schemas.graph_schema import GraphSchema
@@ -22,8 +24,6 @@ from ..schemas.retrieval import CommunitySummary, Passage
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities
 from .fact_rows import FactRow, graph_item, head_of, row_items, tail_of, triple_rows
-from .field_columns import FieldColumn, Rows
-from .index import RetrievalIndex
 from .line_budget import fit_lines, item_cost
 from .schema_names import find_term, terms_of
 from .table_query import Computed, FieldError, RowGroup, compute, find_field
@@ -60,7 +60,7 @@ class _Grouping(NamedTuple):
     categories: list[FieldColumn]
 
 
-def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
+def survey_by(index: GraphIndex, schema: GraphSchema, by: str, tokens: int,
               alpha: float | None = None, among: Rows | None = None) -> list[Block]:
     """Return groups of entities by a field's values or periods, one line a group.
 
@@ -92,7 +92,7 @@ def survey_by(index: RetrievalIndex, schema: GraphSchema, by: str, tokens: int,
                   note="; ".join(notes))]
 
 
-def described_groups(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None,
+def described_groups(index: GraphIndex, schema: GraphSchema, by: str, alpha: float | None,
                      most: int) -> list[TreeCommunity]:
     """Return the first `most` groups of a survey as communities.
 
@@ -105,15 +105,15 @@ def described_groups(index: RetrievalIndex, schema: GraphSchema, by: str, alpha:
     return [_build_community(index, grouping.computed.column, group) for group in grouping.groups[:most]]
 
 
-def _build_community(index: RetrievalIndex, column: FieldColumn, group: RowGroup) -> TreeCommunity:
+def _build_community(index: GraphIndex, column: FieldColumn, group: RowGroup) -> TreeCommunity:
     """Return a group as a community whose keywords are its best connected members; see `described_groups`."""
-    graph, members = index.graph, [index.entity_row.at(row) for row in np.unique(column.heads[group.rows]).tolist()]
+    graph, members = index, [index.entity_row.at(row) for row in np.unique(column.heads[group.rows]).tolist()]
     keywords = sorted(members, key=lambda member: (-graph.degree(member), member))[:_KEYWORDS]
     community = identified(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
     return community.model_copy(update={"id": f"{GROUP}{community.id}"})
 
 
-def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) -> list[Block]:
+def survey_documents(index: GraphIndex, schema: GraphSchema, tokens: int) -> list[Block]:
     """Return groups of the documents by their categorical fields and by year, a block for each field.
 
     Empty if too few documents have metadata, or none of its fields is categorical or a date.
@@ -131,7 +131,7 @@ def survey_documents(index: RetrievalIndex, schema: GraphSchema, tokens: int) ->
     return blocks
 
 
-def _find_document_entities(index: RetrievalIndex) -> set[int]:
+def _find_document_entities(index: GraphIndex) -> set[int]:
     """Return the rows of the entities that stand for documents."""
     metadata_rows = (row for _, text in index.store.documents.whole_texts()
                      for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
@@ -147,7 +147,7 @@ def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Pas
     return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {omitted_count} more {kind})"}))
 
 
-def _read_grouping(index: RetrievalIndex, schema: GraphSchema, by: str, alpha: float | None = None,
+def _read_grouping(index: GraphIndex, schema: GraphSchema, by: str, alpha: float | None = None,
                    among: Rows | None = None) -> _Grouping:
     """Return the groups of a survey; the arguments are those of `survey_by`."""
     match = _PERIOD.fullmatch(by.strip())
@@ -172,7 +172,7 @@ def _limit_groups(computed: Computed, heads: Rows) -> list[RowGroup]:
     return sorted((group for group in limited if len(group.rows)), key=lambda group: -len(group.rows))
 
 
-def _find_modular_groups(index: RetrievalIndex, computed: Computed, alpha: float) -> list[RowGroup]:
+def _find_modular_groups(index: GraphIndex, computed: Computed, alpha: float) -> list[RowGroup]:
     """Return groups of the entities that have a field, by attribute-aware modularity (eq. 3), the largest first."""
     heads = computed.column.heads
     no_rows = computed.rows[:0]  # there may be no groups
@@ -195,7 +195,7 @@ def _find_modular_groups(index: RetrievalIndex, computed: Computed, alpha: float
     return sorted(groups, key=lambda group: (-group.value, group.key, group.rows.tolist()))
 
 
-def _find_dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
+def _find_dated_fields(index: GraphIndex, documents: Rows) -> list[str]:
     """Return the attributes that give at least the share `_COVERED` of documents a date, the most frequent first."""
     document_counts = {}
     for term in terms_of(index):
@@ -207,7 +207,7 @@ def _find_dated_fields(index: RetrievalIndex, documents: Rows) -> list[str]:
     return [name for name in by_count if document_counts[name] >= _COVERED * len(documents)]
 
 
-def _find_categories(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldColumn]:
+def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldColumn]:
     """Return categorical fields of some entities, except the field `by`, the one with the fewest values first."""
     columns = [index.column(term.name) for term in terms_of(index) if term.name != by and term.rows >= len(heads) / 2]
     categories = []
@@ -221,13 +221,13 @@ def _find_categories(index: RetrievalIndex, heads: Rows, by: str) -> list[FieldC
     return sorted(categories, key=lambda column: (len(column.texts), column.name))[:_MOST_FIELDS]
 
 
-def _build_group_item(index: RetrievalIndex, grouping: _Grouping, group: RowGroup, field: str,
+def _build_group_item(index: GraphIndex, grouping: _Grouping, group: RowGroup, field: str,
                       reports: Mapping[str, CommunitySummary]) -> Passage:
     """Return the line of a group, as `survey_by` describes it."""
     column = grouping.computed.column
     entities = np.unique(column.heads[group.rows])
     categories = [_describe_values(category, entities) for category in grouping.categories]
-    central = sorted(entities.tolist(), key=lambda row: int(index.browsing.ranks[row]))[:_MEMBERS]
+    central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.about(row)[0] for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
     report = reports.get(_build_community(index, column, group).id) if reports else None
@@ -244,7 +244,7 @@ def _describe_values(column: FieldColumn, entities: Rows) -> str:
     return f"{column.name.replace('_', ' ')}: {', '.join(f'{text} {counts[text]}' for text in most)}" if most else ""
 
 
-def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: str, tokens: int) -> list[Block]:
+def survey_along(index: GraphIndex, schema: GraphSchema, root: str, along: str, tokens: int) -> list[Block]:
     """Return what a path of relations reaches from the entity called `root` [UniAI-GraphRAG eq. 5].
 
     `along` are relations separated by "->". "<" before a relation follows it backwards, and "*" at the end repeats the
@@ -281,7 +281,7 @@ def survey_along(index: RetrievalIndex, schema: GraphSchema, root: str, along: s
                   items=_note_rest(shown, omitted_count, "lines"), note="; ".join(notes))]
 
 
-def _read_steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Iterator[str]:
+def _read_steps(index: GraphIndex, schema: GraphSchema, along: str) -> Iterator[str]:
     """Return the relations of a path, "<" before those followed backwards; a final "*" repeats the last one forever."""
     *begin, end = map(str.strip, along.split("->"))
     is_repeated = bool(begin) and end == "*"
@@ -289,7 +289,7 @@ def _read_steps(index: RetrievalIndex, schema: GraphSchema, along: str) -> Itera
     return chain(steps, repeat(steps[-1])) if is_repeated else iter(steps)
 
 
-def _read_step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
+def _read_step(index: GraphIndex, schema: GraphSchema, part: str) -> str:
     """Return the relation that a part of a path names, with "<" before it if the part has it; see `_read_steps`."""
     found = find_term(index, schema, part.removeprefix("<"))
     names = [term.name for term in found.terms if not term.is_attribute]
@@ -299,7 +299,7 @@ def _read_step(index: RetrievalIndex, schema: GraphSchema, part: str) -> str:
     return f"{'<' if part.startswith('<') else ''}{names[0]}"
 
 
-def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: set[int]) -> tuple[list[int], set[int]]:
+def _follow(index: GraphIndex, relation: str, frontier: set[int], reached: set[int]) -> tuple[list[int], set[int]]:
     """Return the triples of a relation that lead from the entities `frontier` to new ones, and these new entities."""
     column = index.column(relation)
     rows = np.flatnonzero(np.isin(column.heads, sorted(frontier)))
@@ -308,7 +308,7 @@ def _follow(index: RetrievalIndex, relation: str, frontier: set[int], reached: s
     return sorted(column.triples[rows[is_new]].tolist()), set(ends[is_new].tolist())
 
 
-def _list_step_items(index: RetrievalIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:
+def _list_step_items(index: GraphIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:
     """Yield the lines of step `number` of a path: for each entity where it begins, what the triples lead to."""
     name, is_backward = relation.removeprefix("<").replace("_", " "), relation.startswith("<")
     start_of, end_of = (tail_of, head_of) if is_backward else (head_of, tail_of)
@@ -321,7 +321,7 @@ def _list_step_items(index: RetrievalIndex, number: int, relation: str, triples:
         yield from (item.model_copy(update={"kind": "row", "cells": ("",)}) for item in row_items(rows, lead, end_of))
 
 
-def _find_boundary(index: RetrievalIndex, reached: set[int]) -> set[int]:
+def _find_boundary(index: GraphIndex, reached: set[int]) -> set[int]:
     """Return entities outside of a set that belong to it by their neighbours (eq. 4)."""
     # For each entity outside of the set, how many of its neighbours are in the set.
     inside_counts = Counter(
@@ -330,7 +330,7 @@ def _find_boundary(index: RetrievalIndex, reached: set[int]) -> set[int]:
             if count > 1 and count / len(_find_neighbours(index, row)) >= TAU}
 
 
-def _find_neighbours(index: RetrievalIndex, row: int) -> set[int]:
+def _find_neighbours(index: GraphIndex, row: int) -> set[int]:
     """Return the entities that share a triple with the entity of a row."""
-    ends = index.triples[index.incident_at(row)][:, [0, 2]]
+    ends = index.triples[index.columns.incident[row]][:, [0, 2]]
     return set(ends.reshape(-1).tolist()) - {row}

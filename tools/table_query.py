@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..graph_store.graph_index import GraphIndex
+from ..graph_store.index.field_columns import FieldColumn, Rows
 from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import EXTREMES, Calculation, TripleLookup
 from .conditions import Condition, ConditionError, fitting_labels, part_condition, read_condition
-from .field_columns import FieldColumn, Rows
-from .index import RetrievalIndex
 from .schema_names import find_term, find_type, names_of, terms_of
 
 MOST_COMPARED = 10_000_000
@@ -33,7 +33,7 @@ class FieldError(BanyanError):
     """A field that does not exist, or that cannot be used in this way."""
 
 
-def find_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> str:
+def find_field(index: GraphIndex, schema: GraphSchema, name: str) -> str:
     """Return the name in the graph of the relation or attribute that a name or label means.
 
     Raises:
@@ -94,7 +94,7 @@ class Computed(NamedTuple):
         return (*self.groups[:limit], *takewhile(lambda group: group.value == last_value, self.groups[limit:]))
 
 
-def compute(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, name: str,
+def compute(index: GraphIndex, schema: GraphSchema, lookup: TripleLookup, name: str,
             keep: Callable[[FieldColumn, Rows], Rows] | None = None) -> Computed:
     """Compute what a lookup asks of the rows of the relation or attribute `name`.
 
@@ -110,7 +110,7 @@ def compute(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, na
 class _Table:
     """The rows of one relation or attribute, and how many comparisons the query's conditions took so far."""
 
-    def __init__(self, index: RetrievalIndex, schema: GraphSchema, name: str) -> None:
+    def __init__(self, index: GraphIndex, schema: GraphSchema, name: str) -> None:
         self._index, self._schema = index, schema
         self.column = index.column(name)
         self._compared = 0
@@ -164,12 +164,12 @@ class _Table:
 
     def _fits_types(self, entities: Rows, condition: Condition) -> NDArray[np.bool_]:
         """Return which of some entities, shape (n,), have one of a condition's types, shape (n,)."""
-        types, wanted = self._index.browsing.types, list[str]()
+        types, wanted = self._index.types, list[str]()
         for value in condition.values:
             wanted.append(find_type(self._index, self._schema, value))
             if not wanted[-1] or condition.sign not in {"=", "!="}:
                 raise FieldError(f"no type is {condition.sign} {value}; there are: {', '.join(types)}")
-        has_type = np.isin(self._index.browsing.type_of[entities], [types.index(name) for name in wanted])
+        has_type = np.isin(self._index.type_of[entities], [types.index(name) for name in wanted])
         return _apply_sign(has_type & (entities >= 0), condition)  # -1 is no entity
 
     def _field(self, name: str) -> FieldColumn:
@@ -203,12 +203,12 @@ class _Table:
 
     def _count_coverage(self) -> tuple[str, int, int]:
         """Return the most frequent type of the heads, how many entities of it have the field, and how many exist."""
-        heads, browsing = np.unique(self.column.heads), self._index.browsing
+        heads, index = np.unique(self.column.heads), self._index
         if not len(heads):
             return "", 0, 0
-        counts = np.bincount(browsing.type_of[heads], minlength=len(browsing.types))
+        counts = np.bincount(index.type_of[heads], minlength=len(index.types))
         number = int(np.argmax(counts))
-        return browsing.types[number], int(counts[number]), int(np.count_nonzero(browsing.type_of == number))
+        return index.types[number], int(counts[number]), int(np.count_nonzero(index.type_of == number))
 
     def _read_numbers(self, rows: Rows, left_out: Counter[str]) -> tuple[Rows, NDArray[np.float64], str]:
         """Return the rows whose labels are numbers of the most frequent dimension, these numbers, and their unit."""

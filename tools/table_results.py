@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import Field
 
+from ..graph_store.graph_index import GraphIndex
+from ..graph_store.index.field_columns import FieldColumn, amount_of, date_of
 from ..schemas.documents import Frozen
 from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import TripleLookup
 from .fact_rows import FactRow
-from .field_columns import FieldColumn, amount_of, date_of
-from .index import RetrievalIndex
 from .schema_names import find_term
 from .table_query import FieldError, find_field
 from .tables import coverage, notes_of, read_table, values_of
@@ -114,7 +114,7 @@ def _safe_cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(_RUN) else value
 
 
-def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -> ComputedTable:
+def tabulate(index: GraphIndex, schema: GraphSchema, lookup: TripleLookup) -> ComputedTable:
     """Compute a table; the lookup's limit is the most rows and groups.
 
     Raises:
@@ -137,7 +137,7 @@ def tabulate(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup) -
         notes=tuple(filter(None, [coverage(computed), *notes_of(table)])))
 
 
-def _row(index: RetrievalIndex, row: FactRow, columns: Mapping[str, FieldColumn]) -> TableRow:
+def _row(index: GraphIndex, row: FactRow, columns: Mapping[str, FieldColumn]) -> TableRow:
     """Return a row as data, with its first place as the source and its head's values of the fields to show."""
     place, amount = row.places[0], amount_of(row.tail)
     return TableRow(

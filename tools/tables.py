@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..graph_store.graph.knowledge_graph import Places
+from ..graph_store.graph_index import Dated, GraphIndex
+from ..graph_store.index.field_columns import FieldColumn, Rows
 from ..schemas.documents import Chunk
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
@@ -28,8 +30,6 @@ from .fact_rows import (
     triple_rows,
     value_rows,
 )
-from .field_columns import FieldColumn, Rows
-from .index import Dated, RetrievalIndex
 from .line_budget import fit_lines
 from .schema_names import Term, find_term
 from .table_query import Computed, FieldError, compute, find_field, shown_number
@@ -61,7 +61,7 @@ class ReadTable(NamedTuple):
     unread: int
 
 
-def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, tokens: int) -> list[Block]:
+def look_up_table(index: GraphIndex, schema: GraphSchema, lookup: TripleLookup, tokens: int) -> list[Block]:
     """Return the table that a lookup asks for as blocks of citable lines, one for each term that the lookup names.
 
     If there is no such relation or attribute, the note names others. If not all lines fit the budget, the note says how
@@ -83,7 +83,7 @@ def look_up_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLook
     return blocks
 
 
-def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup, term: Term,
+def read_table(index: GraphIndex, schema: GraphSchema, lookup: TripleLookup, term: Term,
                most: int = _MOST_ROWS) -> ReadTable:
     """Compute what a lookup asks of one relation or attribute; the first `most` rows are read in full.
 
@@ -124,7 +124,7 @@ def read_table(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
     return ReadTable(term, computed, [row for row in first_rows if row.places], unread)
 
 
-def _sort_by_name(index: RetrievalIndex, computed: Computed) -> Rows:
+def _sort_by_name(index: GraphIndex, computed: Computed) -> Rows:
     """Return the rows in the order of their heads' names, then of their labels."""
     column, rows = computed.column, computed.rows
     head_keys = {row: natural_key(index.about(row)[0]) for row in np.unique(column.heads[rows]).tolist()}
@@ -140,7 +140,7 @@ def _sort_by_value(computed: Computed, rows: Rows) -> Rows:
     return rows[np.argsort([rank_of[label] for label in labels[rows].tolist()], kind="stable")]
 
 
-def _filter_by_date_and_document(index: RetrievalIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
+def _filter_by_date_and_document(index: GraphIndex, column: FieldColumn, rows: Rows, lookup: TripleLookup) -> Rows:
     """Return the rows that hold at the lookup's date and that one of its documents states."""
     allowed = index.documents_with([lookup.document]) if lookup.document else None
     kept_rows = []
@@ -151,7 +151,7 @@ def _filter_by_date_and_document(index: RetrievalIndex, column: FieldColumn, row
     return np.array(kept_rows, np.intp)
 
 
-def _split_where(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLookup,
+def _split_where(index: GraphIndex, schema: GraphSchema, lookup: TripleLookup,
                  ) -> tuple[TripleLookup, list[Condition]]:
     """Return a lookup with only its conditions on fields, and its conditions on qualifiers."""
     on_qualifiers = {}
@@ -165,7 +165,7 @@ def _split_where(index: RetrievalIndex, schema: GraphSchema, lookup: TripleLooku
     return lookup.model_copy(update={"where": on_fields}), [*on_qualifiers.values()]
 
 
-def _filter_by_qualifier(index: RetrievalIndex, schema: GraphSchema, column: FieldColumn, rows: Rows,
+def _filter_by_qualifier(index: GraphIndex, schema: GraphSchema, column: FieldColumn, rows: Rows,
                          wanted: Condition) -> Rows:
     """Return the rows that have a qualifier whose value contains one of the condition's values."""
     field, wanted_values = label_key(wanted.field), [label_key(value) for value in wanted.values]
@@ -187,7 +187,7 @@ def _filter_by_qualifier(index: RetrievalIndex, schema: GraphSchema, column: Fie
     return np.array(fitting_rows, np.intp)
 
 
-def _read_qualifiers(index: RetrievalIndex, column: FieldColumn, row: int) -> list[tuple[str, str]]:
+def _read_qualifiers(index: GraphIndex, column: FieldColumn, row: int) -> list[tuple[str, str]]:
     """Return the qualifiers of a row of a column as (name, value), such as ("network", "Ropsten")."""
     triple = int(column.triples[row])
     if triple >= 0:
@@ -204,7 +204,7 @@ def _list_qualifiers(validity: Validity) -> list[tuple[str, str]]:
     return [(name, value or name) for name, _, value in parts]
 
 
-def _read_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterator[FactRow]:
+def _read_rows(index: GraphIndex, column: FieldColumn, rows: Rows) -> Iterator[FactRow]:
     """Yield some rows of a column with their names, times and places."""
     for row in rows.tolist():
         triple = int(column.triples[row])
@@ -215,13 +215,13 @@ def _read_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> Iterat
             yield from value_rows(index, entity, {column.name: {value: places}})
 
 
-def _read_value(index: RetrievalIndex, column: FieldColumn, row: int) -> tuple[str, str, Places]:
+def _read_value(index: GraphIndex, column: FieldColumn, row: int) -> tuple[str, str, Places]:
     """Return the entity's id and the value of a row of an attribute, and the places in chunks that state it."""
     entity, value = index.entity_row.at(int(column.heads[row])), column.texts[int(column.labels[row])]
-    return entity, value, index.attributes(entity).get(column.name, {}).get(value, {})
+    return entity, value, index.values(entity).get(column.name, {}).get(value, {})
 
 
-def contexts(index: RetrievalIndex, table: ReadTable) -> Iterator[str]:
+def contexts(index: GraphIndex, table: ReadTable) -> Iterator[str]:
     """Yield the context of each row of a table: the document's id and title, the headings, and a table's first header.
 
     Only the first `_MOST_ROWS` rows are read.
@@ -230,7 +230,7 @@ def contexts(index: RetrievalIndex, table: ReadTable) -> Iterator[str]:
     for row in table.computed.rows[:_MOST_ROWS].tolist():
         triple = int(column.triples[row])
         if triple >= 0:
-            spans = list(index.spans(triple))
+            spans = [(chunk, start, end) for chunk, (start, end, _) in index.support_of(triple).items()]
         else:  # -1: the row is a value of an attribute
             spans = [(chunk, *span) for chunk, span in sorted(_read_value(index, column, row)[2].items())]
         yield " ".join(_context(index.chunks[index.chunk_row[chunk]], start, end) for chunk, start, end in spans)
@@ -247,7 +247,7 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
 
 
-def _build_block(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
+def _build_block(index: GraphIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
                  tokens: int) -> Block:
     """Return a table as a block: its size and filters as the title, citable lines, and notes on what is missing."""
     computed, filters = table.computed, filters_text(lookup)
@@ -312,7 +312,7 @@ def notes_of(table: ReadTable) -> Iterator[str]:
     yield from (f"{count} rows left out: {reason}" for reason, count in computed.left_out.items() if count)
 
 
-def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) -> Iterator[Passage]:
+def _list_counts(index: GraphIndex, table: ReadTable, lookup: TripleLookup) -> Iterator[Passage]:
     """Yield a line for what was computed, or for each group."""
     computed = table.computed
     if computed.value is not None:
@@ -326,19 +326,19 @@ def _list_counts(index: RetrievalIndex, table: ReadTable, lookup: TripleLookup) 
         yield from _cite_rows(index, computed.column, group.rows, f"{group.key}: {verb}{group.text}")
 
 
-def _cite_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows, text: str) -> Iterator[Passage]:
+def _cite_rows(index: GraphIndex, column: FieldColumn, rows: Rows, text: str) -> Iterator[Passage]:
     """Yield a line about some rows, which cites the first few; nothing if none of these has a place."""
     cited = cited_rows(index, column, rows)
     if cited:
         yield rows_item(cited, text, len(rows))
 
 
-def cited_rows(index: RetrievalIndex, column: FieldColumn, rows: Rows) -> list[FactRow]:
+def cited_rows(index: GraphIndex, column: FieldColumn, rows: Rows) -> list[FactRow]:
     """Return the first few of some rows of a column, which are cited for all of them."""
     return [row for row in _read_rows(index, column, rows[:_CITED]) if row.places]
 
 
-def _list_lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], lookup: TripleLookup,
+def _list_lines(index: GraphIndex, schema: GraphSchema, rows: Sequence[FactRow], lookup: TripleLookup,
                 ) -> Iterator[Passage]:
     """Yield rows as lines, one or more for each name at the end that has fewer different names."""
     if not rows:
@@ -353,7 +353,7 @@ def _list_lines(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactR
         yield from row_items(list(group), f"{' '.join(name.split())}{arrow}", other_end, further_fields)
 
 
-def places_beside(index: RetrievalIndex, schema: GraphSchema, row: FactRow, fields: Sequence[str]) -> list[Place]:
+def places_beside(index: GraphIndex, schema: GraphSchema, row: FactRow, fields: Sequence[str]) -> list[Place]:
     """Return where the values that a row's head has in some fields are stated, except within the row's own place."""
     row_place, places = row.places[0], list[Place]()
     for field in fields:
@@ -385,12 +385,12 @@ def values_of(column: FieldColumn, entity: int) -> tuple[str, ...]:
     return (*shown, f"... and {omitted_count:,} more") if omitted_count else shown
 
 
-def is_field(index: RetrievalIndex, schema: GraphSchema, name: str) -> bool:
+def is_field(index: GraphIndex, schema: GraphSchema, name: str) -> bool:
     """Return True if a relation or attribute has a name."""
     return bool(find_term(index, schema, name).terms)
 
 
-def fields_beside(index: RetrievalIndex, schema: GraphSchema, rows: Sequence[FactRow], fields: Sequence[str],
+def fields_beside(index: GraphIndex, schema: GraphSchema, rows: Sequence[FactRow], fields: Sequence[str],
                   ) -> dict[str, str]:
     """Return the values of some fields of each row's head, in words ("status: Final; owner: Ana"), by the head's id.
 

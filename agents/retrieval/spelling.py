@@ -5,8 +5,8 @@ import re
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
+from ...graph_store.graph_index import GraphIndex
 from ...schemas.naming import normalise
-from ...tools.index import RetrievalIndex
 
 _WORD = re.compile(r"[^\W\d_]{5,40}")
 _LONG_WORD = 8
@@ -14,7 +14,7 @@ _LONG_WORD = 8
 _MAX_WORDS = 20
 
 
-def respelt(question: str, index: RetrievalIndex) -> tuple[str, list[tuple[str, str]]]:
+def respelt(question: str, index: GraphIndex) -> tuple[str, list[tuple[str, str]]]:
     """Return a question with misspelt words of names corrected, and the words replaced, as (asked, meant).
 
     Only capitalised ASCII words that occur in no passage are corrected, each to the nearest word of a name with the

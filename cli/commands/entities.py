@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.tree import Tree
 
 from ...api.manual_edits import ManualEdits
+from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...schemas.edits import EditDecision, in_words
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Alias, EntityDecision, EntityGroup
-from ...tools.index import RetrievalIndex
 from ...tools.schema_names import find_type
 from ..console import CommandError, err, left_out, on_a_line, out, print_json, table_of
 from ..session import AsJson, Kb, default_kb, open_resources
@@ -202,7 +202,7 @@ class ListedEntity(NamedTuple):
     documents: int
 
 
-def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int | None,
+def list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None,
                   ) -> tuple[list[ListedEntity], int]:
     """Return the first entities that fit, those that most documents mention first, and how many fit in all.
 
@@ -211,27 +211,26 @@ def list_entities(index: RetrievalIndex, type_name: str, words: str, limit: int 
     Raises:
         CommandError: no entity has that type; the message names the types that there are.
     """
-    browsing = index.browsing
     kind = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
     if type_name and not kind:
-        raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(browsing.types)}")
-    ranked = browsing.ranked
+        raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")
+    ranked = index.ranked
     if kind:
-        ranked = ranked[browsing.of_type(kind)[ranked]]
+        ranked = ranked[index.of_type(kind)[ranked]]
     rows = ranked.tolist()
     if words:
-        has_words = set(browsing.holding(words, kind).tolist())
+        has_words = set(index.holding(words, kind).tolist())
         rows = [row for row in rows if row in has_words]
     document_of = index.store.documents.of_chunks()
     return [_list_entity(index, row, document_of) for row in rows[:limit]], len(rows)
 
 
-def _list_entity(index: RetrievalIndex, row: int, document_of: dict[str, str]) -> ListedEntity:
+def _list_entity(index: GraphIndex, row: int, document_of: dict[str, str]) -> ListedEntity:
     """Return the entity in a row of the index with its counts; `document_of` maps chunks to documents."""
     entity, (name, kind, *_) = index.entity_row.at(row), index.about(row)
     documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
-    return ListedEntity(id=entity, name=name, type=kind, facts=len(index.incident_at(row)),
-                        values=sum(map(len, index.graph.told(entity).values())), documents=len(documents))
+    return ListedEntity(id=entity, name=name, type=kind, facts=len(index.columns.incident[row]),
+                        values=sum(map(len, index.told(entity).values())), documents=len(documents))
 
 
 def entity_table(entities: Sequence[ListedEntity]) -> Table:

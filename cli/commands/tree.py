@@ -7,10 +7,10 @@ import typer
 from rich.tree import Tree
 
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
+from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import CommunityLookup
-from ...tools.index import RetrievalIndex
 from ...tools.surveys import MOST_DESCRIBED, survey_along, survey_by
 from ..console import CommandError, err, left_out, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
@@ -59,7 +59,7 @@ def tree(  # noqa: PLR0913  (its options)
                 _show_communities(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
 
 
-def _show_survey(index: RetrievalIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
+def _show_survey(index: GraphIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
     """Print the groups of a field, or with a path in the lookup what relations reach from an entity along it."""
     schema = index.store.schemas.current()
     if lookup.along:

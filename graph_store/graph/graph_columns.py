@@ -17,6 +17,34 @@ Numbers = NDArray[np.int32]
 Rows = NDArray[np.intp]
 
 
+class Lists:
+    """A list of numbers for each row, in one array of numbers and one of where each list begins."""
+
+    def __init__(self, values: NDArray[Any], starts: NDArray[Any]) -> None:
+        self.values, self.starts = values, starts
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> NDArray[Any]:
+        return self.values[self.starts[row]:self.starts[row + 1]]
+
+    def of(self, rows: Iterable[int]) -> Rows:
+        """Return the distinct numbers of several rows, ascending."""
+        wanted = np.fromiter(rows, np.intp)
+        counts = self.starts[wanted + 1] - self.starts[wanted]
+        # The place of each number in `values`: where its row begins, plus how many numbers of the row precede it.
+        places = np.repeat(self.starts[wanted] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return distinct(self.values[places]).astype(np.intp)
+
+
+def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct values of an array, ascending; faster than np.unique, which hashes them."""
+    ordered = np.sort(numbers)
+    found: NDArray[Any] = ordered[find_firsts(ordered)]
+    return found
+
+
 class MentionTable(NamedTuple):
     """Where chunks name entities: one row for each entity, spelling and chunk, sorted by them."""
 
@@ -111,15 +139,6 @@ class GraphColumns:
         return starts_of(self.mentions.entity, len(self.ids))
 
     @cached_property
-    def by_chunk(self) -> tuple[Rows, Rows]:
-        """The rows of `mentions` sorted by chunk, and where the rows of each chunk begin.
-
-        A chunk is given by the number of its id among the texts. Shapes (mentions,) and (texts + 1,).
-        """
-        order = np.argsort(self.mentions.chunk, kind="stable")
-        return order, starts_of(self.mentions.chunk[order], len(self.texts))
-
-    @cached_property
     def value_starts(self) -> Rows:
         """Where the values of each entity begin."""
         return starts_of(self.values.entity, len(self.ids))
@@ -130,30 +149,6 @@ class GraphColumns:
         return starts_of(self.value_times.entity, len(self.ids))
 
     @cached_property
-    def outgoing(self) -> Rows:
-        """Where the triples with each entity as head begin."""
-        return starts_of(self.triples[:, 0], len(self.ids))
-
-    @cached_property
-    def incoming(self) -> tuple[Rows, Rows]:
-        """The rows of the triples sorted by tail, and where the rows of each tail entity begin."""
-        order = np.argsort(self.triples[:, 2], kind="stable")
-        return order, starts_of(self.triples[order, 2], len(self.ids))
-
-    @cached_property
-    def adjacent(self) -> tuple[Numbers, Rows]:
-        """The neighbours of all entities in one array, entity by entity, and where each entity's neighbours begin.
-
-        An entity's neighbours are the other entities with which it shares a triple, as head or tail.
-        """
-        is_loop = self.triples[:, 0] == self.triples[:, 2]
-        pairs = self.triples[~is_loop][:, [0, 2]]
-        entities, neighbours = np.concatenate([pairs, pairs[:, ::-1]]).T
-        order = sort_rows(entities, neighbours)
-        order = order[find_firsts(entities[order], neighbours[order])]
-        return neighbours[order], starts_of(entities[order], len(self.ids))
-
-    @cached_property
     def support_starts(self) -> Rows:
         """Where the support of each triple begins."""
         return starts_of(self.support.triple, len(self.triples))
@@ -162,6 +157,37 @@ class GraphColumns:
     def triple_time_starts(self) -> Rows:
         """Where the times of each triple begin."""
         return starts_of(self.triple_times.triple, len(self.triples))
+
+    @cached_property
+    def by_chunk(self) -> Lists:
+        """The rows of `mentions` by the number of the chunk's id among the texts."""
+        order = np.argsort(self.mentions.chunk, kind="stable")
+        return Lists(order, starts_of(self.mentions.chunk[order], len(self.texts)))
+
+    @cached_property
+    def outgoing(self) -> Rows:
+        """Where the triples with each entity as head begin."""
+        return starts_of(self.triples[:, 0], len(self.ids))
+
+    @cached_property
+    def incident(self) -> Lists:
+        """For each entity the rows of the triples in which it is head or tail, ascending."""
+        heads, tails, rows = self.triples[:, 0], self.triples[:, 2], np.arange(len(self.triples))
+        other_tails = heads != tails
+        entities = np.concatenate([heads, tails[other_tails]])
+        triples = np.concatenate([rows, rows[other_tails]])
+        order = sort_rows(entities, triples)
+        return Lists(triples[order], starts_of(entities[order], len(self.ids)))
+
+    @cached_property
+    def adjacent(self) -> Lists:
+        """For each entity the other entities with which it shares a triple, ascending."""
+        is_loop = self.triples[:, 0] == self.triples[:, 2]
+        pairs = self.triples[~is_loop][:, [0, 2]]
+        entities, neighbours = np.concatenate([pairs, pairs[:, ::-1]]).T
+        order = sort_rows(entities, neighbours)
+        order = order[find_firsts(entities[order], neighbours[order])]
+        return Lists(neighbours[order], starts_of(entities[order], len(self.ids)))
 
     def with_texts(self, further: Iterable[str]) -> "GraphColumns":
         """Return the same graph with further texts in `texts`, which shifts the numbers of the old ones."""

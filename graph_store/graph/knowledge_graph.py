@@ -116,15 +116,11 @@ class KnowledgeGraph:
 
     def names_of(self, row: int) -> list[str]:
         """Return all names of the entity of a row; see `names`."""
-        used = self.columns.mentions.name[self._part(self.columns.mention_starts, row)].tolist()
-        # Texts are numbered in their order.
-        return [self.columns.texts[number] for number in sorted({*used, int(self.columns.names[row])})]
+        return _names_of(self.columns, row)
 
-    def about(self, row: int) -> list[str]:
+    def about(self, row: int) -> Sequence[str]:
         """Return the name, the type and then the other names, sorted, of the entity in a row."""
-        texts = self.columns.texts
-        name, kind = texts[int(self.columns.names[row])], texts[int(self.columns.types[row])]
-        return [name, kind, *(other for other in self.names_of(row) if other != name)]
+        return describe(self.columns, row)
 
     def entity_support(self, entity: str) -> list[str]:
         """Return the chunks that mention an entity, sorted."""
@@ -140,10 +136,8 @@ class KnowledgeGraph:
 
     def mentioned_in(self, chunk_id: str) -> list[tuple[str, str, int, int]]:
         """Return what a chunk mentions, sorted: (entity's id, the name that the chunk uses, start, end)."""
-        order, starts = self.columns.by_chunk
         number, table = self.columns.number_of(chunk_id), self.columns.mentions
-        # -1: the graph has nothing from this chunk.
-        rows = order[starts[number]:starts[number + 1]] if number >= 0 else order[:0]
+        rows = self.columns.by_chunk[number] if number >= 0 else []  # -1: the graph has nothing from this chunk
         cells = (column[rows].tolist() for column in (table.entity, table.name, table.start, table.end))
         return [(self.columns.ids[entity], self.columns.texts[name], start, end)
                 for entity, name, start, end in zip(*cells, strict=True)]
@@ -293,9 +287,8 @@ class KnowledgeGraph:
 
     def incident_rows(self, entity: int) -> list[int]:
         """Return the rows of the triples in which the entity of a row is head or tail, ascending."""
-        start, end = self.columns.outgoing[entity:entity + 2].tolist()
-        by_tail, tail_starts = self.columns.incoming
-        return sorted({*range(start, end), *by_tail[tail_starts[entity]:tail_starts[entity + 1]].tolist()})
+        rows: list[int] = self.columns.incident[entity].tolist()
+        return rows
 
     def ends_of(self, row: int) -> tuple[int, int]:
         """Return the rows of the head and the tail of a triple."""
@@ -308,20 +301,13 @@ class KnowledgeGraph:
 
     def neighbour_rows(self, entity: int) -> list[int]:
         """Return the rows of the other entities that triples join the entity of a row to, ascending."""
-        ends, starts = self.columns.adjacent
-        rows: list[int] = ends[starts[entity]:starts[entity + 1]].tolist()
+        rows: list[int] = self.columns.adjacent[entity].tolist()
         return rows
-
-    def count_neighbours(self, entity: int) -> int:
-        """Return the number of other entities that triples join the entity of a row to."""
-        starts = self.columns.adjacent[1]
-        return int(starts[entity + 1] - starts[entity])
 
     def degree(self, entity: str) -> int:
         """Return how often an entity is the head or the tail of a triple."""
         row = self._rows[entity]
-        head_starts, tail_starts = self.columns.outgoing, self.columns.incoming[1]
-        return int(head_starts[row + 1] - head_starts[row] + tail_starts[row + 1] - tail_starts[row])
+        return int(np.count_nonzero(self.columns.triples[self.columns.incident[row]][:, [0, 2]] == row))
 
     def support(self, key: EdgeKey) -> Places:
         """Return the chunks that support a triple, sorted, each with start, end and confidence."""
@@ -390,6 +376,18 @@ class KnowledgeGraph:
         edges = [[*self.edge(row), self.support_of(row), self.times_of(row), list(self.validity_of(row).later)]
                  for row in range(self.count_triples())]
         return {"nodes": nodes, "edges": edges}
+
+
+def _names_of(columns: GraphColumns, row: int) -> list[str]:
+    used = columns.mentions.name[columns.mention_starts[row]:columns.mention_starts[row + 1]].tolist()
+    # Texts are numbered in their order.
+    return [columns.texts[number] for number in sorted({*used, int(columns.names[row])})]
+
+
+def describe(columns: GraphColumns, row: int) -> Sequence[str]:
+    """Return the name, the type and then the other names, sorted, of the entity in a row."""
+    name, kind = columns.texts[int(columns.names[row])], columns.texts[int(columns.types[row])]
+    return name, kind, *(other for other in _names_of(columns, row) if other != name)
 
 
 def _rows_of(table: Sequence[NDArray[Any]], rows: slice) -> Iterable[tuple[Any, ...]]:

@@ -10,42 +10,18 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from .array_file import Arrays
+from ...models.embedding.embedder import Vectors
+from ..graph.graph_columns import Lists, Rows, distinct
+from ..vectors.vector_store import Kind
+from .index_file import Arrays
 
 _Item = TypeVar("_Item")
-Rows = NDArray[np.intp]
 _TEXTS_AT_ONCE = 1 << 14
 
 
-class Lists:
-    """A list of numbers for each row, in one array of numbers and one of where each list begins."""
-
-    def __init__(self, arrays: Arrays, name: str) -> None:
-        """Read the arrays `<name>.values` and `<name>.starts`."""
-        self.values, self.starts = arrays[f"{name}.values"], arrays[f"{name}.starts"]
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def __getitem__(self, row: int) -> NDArray[Any]:
-        return self.values[self.starts[row]:self.starts[row + 1]]
-
-    def of(self, rows: Iterable[int]) -> Rows:
-        """Return the distinct numbers of several rows, ascending."""
-        wanted = np.fromiter(rows, np.intp)
-        counts = self.starts[wanted + 1] - self.starts[wanted]
-        # The place of each number in `values`: where its row begins, plus how many numbers of the row precede it.
-        places = np.repeat(self.starts[wanted] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        return distinct(self.values[places]).astype(np.intp)
-
-
-def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return the distinct values of an array, ascending; faster than np.unique, which hashes them."""
-    ordered = np.sort(numbers)
-    is_first = np.ones(len(ordered), bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    found: NDArray[Any] = ordered[is_first]
-    return found
+def read_lists(arrays: Arrays, name: str) -> Lists:
+    """Read the arrays `<name>.values` and `<name>.starts`, which `lists` or `inverted` built."""
+    return Lists(arrays[f"{name}.values"], arrays[f"{name}.starts"])
 
 
 def distinct_pairs(firsts: "array[int]", seconds: "array[int]") -> tuple[Rows, Rows]:
@@ -112,7 +88,7 @@ class Texts(Sequence[str]):
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays `<name>.values` and `<name>.starts`."""
-        self._lists = Lists(arrays, name)
+        self._lists = read_lists(arrays, name)
         self._size = len(self._lists)
 
     def __len__(self) -> int:
@@ -224,3 +200,11 @@ def words(name: str, known: Collection[str]) -> dict[str, NDArray[Any]]:
 
 def _hash(word: str) -> int:
     return xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
+
+
+def vectors_of(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
+    """Return the vectors of those of some ids that have one in an index, each of shape (d,)."""
+    if kind not in arrays:
+        return {}
+    rows, vectors = Ids(arrays, kind), arrays[f"{kind}.vectors"]
+    return {key: vectors[row] for key in ids if (row := rows.get(key)) is not None}

@@ -32,10 +32,10 @@ from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind
 from . import columns
-from .array_file import Arrays
-from .browsing import NameTrie, browsing, trie
-from .columns import Ids, LazySequence, Texts
+from .columns import Ids, LazySequence, Texts, read_lists
+from .index_file import Arrays
 from .lexical import postings, terms
+from .name_trie import NameTrie, trie
 
 NewArrays = dict[str, NDArray[Any]]
 Pairs = NDArray[np.int32]
@@ -83,12 +83,11 @@ def contents(source: IndexSource) -> NewArrays:
     made |= {f"{kind}.vectors": source.vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
     about = [graph.about(row) for row in range(len(rows.entities))]
     made |= _entities(graph, rows, about)
-    made |= _incidence(made["graph.triples"], len(rows.entities))
     made |= _chunks(chunks)
-    made |= browsing(about, made["graph.triples"], _count_documents(made), {
-        row: community.id for community in source.finest for row in _rows_of(rows, community.members)})
+    made |= _ranks(graph, about, _count_documents(made))
+    made |= _finest(source.finest, rows)
     made |= _walk(rows, chunks, made)
-    made |= _communities(source.communities, rows, made)
+    made |= _communities(source.communities, rows, graph, made)
     return made
 
 
@@ -144,19 +143,38 @@ def _support(graph: KnowledgeGraph, rows: _Rows) -> NewArrays:
     return {"entities.chunks.values": chunk_rows[is_indexed], "entities.chunks.starts": columns.starts(counts)}
 
 
-def _count_documents(made: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
+def _count_documents(made: NewArrays) -> NDArray[np.int32]:
     """Return the number of documents that mention each entity."""
-    mentioned = columns.Lists(made, "entities.chunks")
+    mentioned = read_lists(made, "entities.chunks")
     owners = np.repeat(np.arange(len(mentioned)), np.diff(mentioned.starts))
     pairs = np.unique(np.stack([owners, made["chunks.documents"][mentioned.values]]), axis=1)
     return np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
 
 
-def _incidence(triples: NDArray[np.int32], entities: int) -> NewArrays:
-    """Return the rows of the triples in which each entity is head or tail, as ascending `columns.Lists`."""
-    numbers, is_loop = np.arange(len(triples)), triples[:, 0] == triples[:, 2]
-    return columns.inverted("entities.triples", np.concatenate([triples[:, 0], triples[~is_loop, 2]]),
-                            np.concatenate([numbers, numbers[~is_loop]]), entities)
+def _ranks(graph: KnowledgeGraph, about: Sequence[Sequence[str]], documents: NDArray[np.int32]) -> NewArrays:
+    """Return the order of the entities: by the number of documents that mention them, then of facts, then by name.
+
+    Args:
+        graph: the graph.
+        about: for each entity its name, its type, and its other names; in the order of the rows.
+        documents: the number of documents that mention each entity.
+    """
+    degrees = np.bincount(graph.columns.triples[:, [0, 2]].reshape(-1), minlength=len(about)).tolist()
+    counts = documents.tolist()
+    ranked = np.array(sorted(range(len(about)), key=lambda row: (-counts[row], -degrees[row], about[row][0], row)),
+                      np.int32)
+    folded = ("\n".join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, *others in about)
+    return {"entities.ranked": ranked, "entities.documents": documents, **columns.texts("entities.folded", folded)}
+
+
+def _finest(communities: Sequence[TreeCommunity], rows: _Rows) -> NewArrays:
+    """Return the ids of the finest communities, and for each entity the number of its community; -1 for none."""
+    number = np.full(len(rows.entities), -1, np.int32)
+    keys = sorted(community.id for community in communities)
+    number_of = {key: place for place, key in enumerate(keys)}
+    for community in communities:
+        number[_rows_of(rows, community.members)] = number_of[community.id]
+    return columns.ids("finest", keys) | {"entities.finest": number}
 
 
 def _chunks(chunks: Sequence[Chunk]) -> NewArrays:
@@ -166,11 +184,10 @@ def _chunks(chunks: Sequence[Chunk]) -> NewArrays:
     owners = [row_of[chunk.document_id] for chunk in chunks]
     interned: dict[str, str] = {}  # so that each distinct word is in memory once
     chunk_terms = [[interned.setdefault(term, term) for term in terms(chunk.titled_text())] for chunk in chunks]
-    by_chunk = postings("chunks.words", chunk_terms)
     return {**columns.ids("chunks", [chunk.id for chunk in chunks]),
             **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             "chunks.documents": np.array(owners, np.int32),
-            **by_chunk, **_documents(chunks, owners, chunk_terms, by_chunk),
+            **postings("chunks.words", chunk_terms), **_documents(chunks, owners, chunk_terms),
             **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
 
 
@@ -185,11 +202,10 @@ def _document_names(titles: Mapping[str, str]) -> NewArrays:
             **columns.lists("documents.of_name", documents_of.values())}
 
 
-def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequence[list[str]], by_chunk: NewArrays,
-               ) -> NewArrays:
-    """Return the BM25 arrays of whole documents."""
+def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequence[list[str]]) -> NewArrays:
+    """Return the BM25 arrays of whole documents; none if these are the chunks."""
     if len(set(owners)) == len(chunks):
-        return {name.replace("chunks", "documents", 1): array for name, array in by_chunk.items()}
+        return {}
     document_terms: list[list[str]] = [[] for _ in set(owners)]
     for chunk, owner, titled_terms in zip(chunks, owners, chunk_terms, strict=True):
         # The title counts once: with the document's first chunk.
@@ -197,9 +213,9 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequ
     return postings("documents.words", document_terms)
 
 
-def _walk(rows: _Rows, chunks: Sequence[Chunk], made: Mapping[str, NDArray[Any]]) -> NewArrays:
+def _walk(rows: _Rows, chunks: Sequence[Chunk], made: NewArrays) -> NewArrays:
     """Return the graph for random walks, and for each entity the chunks of documents about it."""
-    mentioned, keys = columns.Lists(made, "entities.chunks"), list(rows.entities)
+    mentioned, keys = read_lists(made, "entities.chunks"), list(rows.entities)
     in_title, whole_title = find_titles(chunks, NameTrie(made, "names", keys.__getitem__), rows.entities)
     owners = np.repeat(np.arange(len(keys)), np.diff(mentioned.starts))
     # The nodes of the graph are the entities, followed by the chunks.
@@ -251,10 +267,10 @@ def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]
     return pairs[:, :2], pairs[pairs[:, 2] == 1, :2]
 
 
-def _communities(communities: Sequence[TreeCommunity], rows: _Rows, made: Mapping[str, NDArray[Any]],
+def _communities(communities: Sequence[TreeCommunity], rows: _Rows, graph: KnowledgeGraph, made: NewArrays,
                  ) -> NewArrays:
     """Return the arrays of communities, with their chunks and their vectors."""
-    incident, mentioned = columns.Lists(made, "entities.triples"), columns.Lists(made, "entities.chunks")
+    incident, mentioned = graph.columns.incident, read_lists(made, "entities.chunks")
     triples, entities = made["triples.vectors"], made["entities.vectors"]
     members = [_rows_of(rows, community.members) for community in communities]
     vectors = [_mean_direction(triples[incident.of(member_rows)],
@@ -281,7 +297,7 @@ def _rows_of(rows: _Rows, keys: Iterable[str]) -> list[int]:
 
 
 def graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
-    """Build the arrays of `stored_graph`."""
+    """Build the arrays of `read_graph`."""
     stored = graph.columns
     later = {"triples": list(graph.later.triples.items()), "values": list(graph.later.values.items())}
     return {**columns.ids("entities", stored.ids), **columns.texts("graph.texts", stored.texts),
@@ -291,13 +307,11 @@ def graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
                for column, values in getattr(stored, name)._asdict().items()}}
 
 
-def stored_graph(arrays: Arrays) -> KnowledgeGraph:
+def read_graph(arrays: Arrays) -> tuple[GraphColumns, LaterDates]:
     """Return the graph that `graph_arrays` stored in an index; its arrays are not copied."""
     ids, later = Ids(arrays, "entities"), orjson.loads(arrays["graph.later"].tobytes())
     tables: dict[str, Any] = {name: table(*(arrays[f"{name}.{column}"] for column in table._fields))
                               for name, table in _TABLES.items()}
-    entities: Sequence[str] = LazySequence(len(ids), ids.at)
-    return KnowledgeGraph(
-        GraphColumns(Texts(arrays, "graph.texts"), entities, arrays["graph.types"], arrays["graph.names"],
-                     arrays["graph.triples"], **tables),
-        LaterDates(dict(later["triples"]), {tuple(key): dates for key, dates in later["values"]}), ids)
+    return (GraphColumns(Texts(arrays, "graph.texts"), LazySequence(len(ids), ids.at), arrays["graph.types"],
+                         arrays["graph.names"], arrays["graph.triples"], **tables),
+            LaterDates(dict(later["triples"]), {tuple(key): dates for key, dates in later["values"]}))

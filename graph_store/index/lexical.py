@@ -13,8 +13,8 @@ from ...schemas.naming import normalise
 from ...text.content_words import stem_word
 from ...text.dates import date_terms
 from ...text.scripts import MARKS, UNSPACED
-from .array_file import Arrays
 from .columns import Words, narrow, words
+from .index_file import Arrays
 
 _RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]++|[{MARKS}])++")
 _UNSPACED = re.compile(f"[{UNSPACED}]")

@@ -8,7 +8,7 @@ import orjson
 
 from ...models.embedding.embedder import Vectors
 from ..graph import graph_file
-from ..index import array_file, columns
+from ..index import columns, index_file
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
@@ -29,12 +29,12 @@ def damaged_files(layout: Layout) -> Iterator[str]:
 
     Opening the knowledge base then rebuilds them. A missing file is no damage.
     """
-    for load, path in ((graph_file.load, layout.graph), (array_file.load, layout.index)):
+    for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index)):
         try:
             load(path)
         except FileNotFoundError:
             continue
-        except (graph_file.GraphFileDamagedError, array_file.IndexDamagedError, OSError) as error:
+        except (graph_file.GraphFileDamagedError, index_file.IndexDamagedError, OSError) as error:
             with suppress(OSError):  # on a read-only disk the file stays, and opening rebuilds it in memory
                 path.unlink()
             yield str(error)

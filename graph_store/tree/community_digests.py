@@ -119,7 +119,7 @@ def boundary(graph: KnowledgeGraph, members: Sequence[int], tau: float = TAU) ->
     """
     counts = Counter(end for member in members for end in graph.neighbour_rows(member))
     return [entity for entity in counts.keys() - set(members)
-            if counts[entity] / graph.count_neighbours(entity) >= tau]
+            if counts[entity] / len(graph.neighbour_rows(entity)) >= tau]
 
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:

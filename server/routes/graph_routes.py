@@ -1,6 +1,6 @@
 """The graph, its tree and tables of its rows, in the parts that are looked at; and what surrounds an answer."""
 
-from collections import Counter
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 from urllib.parse import quote
@@ -77,10 +77,11 @@ Base = Annotated[_BaseView, Depends(_view_base)]
 def graph_types(base: Base, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
-    return GraphTypes(entity_types=_counts(base.view.types)[:limit], relations=_counts(base.view.relations)[:limit])
+    return GraphTypes(entity_types=_counts(base.view.types)[:limit],
+                      relations=_counts(base.view.index.relation_counts)[:limit])
 
 
-def _counts(counted: Counter[str]) -> list[Count]:
+def _counts(counted: Mapping[str, int]) -> list[Count]:
     """Return counted names, the most frequent first, equally frequent ones in alphabetical order."""
     return [Count(name=name, count=count)
             for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
@@ -172,10 +173,10 @@ def show_entity(base: Base, entity: NodeId, at: At = "") -> EntityAnswer:
     chunks = kb.documents.chunks(sorted({*mentioning, *stating}))
     sources = Sources(chunks)
     return EntityAnswer(
-        **node.model_dump(), aliases=view.aliases(entity), documents=sources.documents(mentioning),
-        attributes={name: sorted(values) for name, values in sorted(index.graph.told(entity).items())},
+        **node.model_dump(), aliases=index.about(index.row(entity))[2:], documents=sources.documents(mentioning),
+        attributes={name: sorted(values) for name, values in sorted(index.told(entity).items())},
         times={name: {value: validity.note() for value, validity in values.items()}
-               for name, values in index.graph.validities(entity).items()},
+               for name, values in index.validities(entity).items()},
         facts=[_shown_fact(view, key, sources) for key in keys],
         together=mentioned_together(view, node, [chunk for chunk in chunks if chunk.id in mentioning]))
 
@@ -201,7 +202,7 @@ def _shown_fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
     head, relation, tail = key
     evidence = [Source(**source) for source in sources.of(view.support(key))]
     return ShownFact(id=triple_id(*key), subject=_require_node(view, head), relation=relation,
-                     object=_require_node(view, tail), time=view.index.graph.validity(key).note(), evidence=evidence)
+                     object=_require_node(view, tail), time=view.index.validity(key).note(), evidence=evidence)
 
 
 @router.get("/tree", tags=["graph"], responses=errors(404))

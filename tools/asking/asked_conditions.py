@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ...graph_store.graph_index import GraphIndex
 from ...schemas.lookups import Calculation, TripleLookup
-from ..index import RetrievalIndex
 from . import table_words
 from .mentions import Mentioned, Mentions
 
@@ -23,7 +23,7 @@ class Conditions:
         relation: if `head` is a single entity, the relation of it that the question asks for; else "".
     """
 
-    def __init__(self, index: RetrievalIndex, mentions: Mentions) -> None:
+    def __init__(self, index: GraphIndex, mentions: Mentions) -> None:
         """Start without conditions; `place` adds them, and marks mentions as used when they become one."""
         self._index, self._mentions = index, mentions
         # (field, sign) -> values; no values means that the field has none.
@@ -198,8 +198,8 @@ class Conditions:
 
     def _only_relation(self, row: int) -> str:
         """Return the relation that all triples of an entity have; "" if they have several or there are none."""
-        triples = self._index.incident_at(row).tolist()[:_MAX_TRIPLES] if row >= 0 else []
-        relations = {self._index.edges[triple][1] for triple in triples}
+        triples = self._index.columns.incident[row].tolist()[:_MAX_TRIPLES] if row >= 0 else []
+        relations = {self._index.edge(triple)[1] for triple in triples}
         return relations.pop() if len(relations) == 1 else ""
 
     def _place_amount(self, mention: Mentioned) -> bool:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from ...graph_store.graph_index import GraphIndex
 from ...schemas.inquiry import Block
 from ...schemas.retrieval import Passage, Place
 from ...text.languages import phrase_language
 from ..fact_rows import graph_item
-from ..index import RetrievalIndex
 from .asked_rows import MOST_SHOWN
 
 _ASKED = re.compile(
@@ -25,7 +25,7 @@ _CITED_DOCUMENTS = 3
 """How many documents the line with their number cites."""
 
 
-def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
+def asked_mentions(index: GraphIndex, question: str) -> list[Block]:
     """Return the documents that contain the words that a question such as "Which documents mention Acme?" asks about.
 
     Returns:
@@ -47,7 +47,7 @@ def asked_mentions(index: RetrievalIndex, question: str) -> list[Block]:
     return [Block(title=words, items=tuple(rows))]
 
 
-def _first_mentions(index: RetrievalIndex, words: str) -> Iterator[Passage]:
+def _first_mentions(index: GraphIndex, words: str) -> Iterator[Passage]:
     """Yield, for each document that contains some words, the part of its first line around them."""
     spaced = r"\s+".join(map(re.escape, words.split()))
     pattern = re.compile(rf"(?<![^\W_]){spaced}(?![^\W_])" if words.isascii() else spaced, re.IGNORECASE)

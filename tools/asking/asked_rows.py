@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from ...graph_store.graph_index import GraphIndex
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Block
 from ...schemas.lookups import EXTREMES, TripleLookup
 from ...schemas.retrieval import Passage, Place
 from ...text.languages import phrase_language
 from ..fact_rows import FactRow, graph_item, split_shared_note
-from ..index import RetrievalIndex
 from ..schema_names import find_term
 from ..table_query import shown_number
 from ..tables import ReadTable, cited_rows, fields_beside, filters_text, places_beside, read_table
@@ -19,7 +19,7 @@ MOST_SHOWN = 20
 """How many rows an answer shows; a longer list can be opened as a table."""
 
 
-def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup: TripleLookup) -> list[Block]:
+def asked_rows(index: GraphIndex, schema: GraphSchema, question: str, lookup: TripleLookup) -> list[Block]:
     """Return a block with what a question asks for, in its language: a line with what was computed, then the rows.
 
     Empty if there are no rows, or if a comparison lacks a row for one of the things it compares. `lookup` is what
@@ -37,7 +37,7 @@ def asked_rows(index: RetrievalIndex, schema: GraphSchema, question: str, lookup
     return [Block(title=", ".join(filter(None, [filters_text(lookup), shared])), items=tuple(items), table=lookup)]
 
 
-def _list_items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
+def _list_items(index: GraphIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
                 question: str) -> Iterator[Passage]:
     """Yield the items of a table: the groups of a grouped one, else the computed number and then the rows."""
     computed = table.computed
@@ -61,7 +61,7 @@ def _list_items(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lo
         yield from _list_others_compared(index, schema, table, lookup, question)
 
 
-def _list_others_compared(index: RetrievalIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
+def _list_others_compared(index: GraphIndex, schema: GraphSchema, table: ReadTable, lookup: TripleLookup,
                           question: str) -> Iterator[Passage]:
     """Yield the rows of the compared things that did not win, because the answer rests on all of them."""
     shown_heads = {row.head for row in table.rows}

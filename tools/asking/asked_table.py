@@ -11,13 +11,13 @@ from itertools import takewhile
 
 import numpy as np
 
+from ...graph_store.graph_index import GraphIndex
 from ...models.rules.recognition.name_kinds import kind_of_noun
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.lookups import Calculation, CommunityLookup, TripleLookup
 from ...schemas.naming import normalise
 from ...text.content_words import content_words, stem
 from ...text.lexicon import SUMMARY_CUES
-from ..index import RetrievalIndex
 from ..schema_names import find_term, names_of, terms_of
 from ..tables import contexts, read_table
 from . import table_words
@@ -30,14 +30,14 @@ _LONGEST = 500
 """Characters of the longest question that is read as one about rows."""
 
 
-def asked_table(index: RetrievalIndex, schema: GraphSchema, question: str) -> TripleLookup | None:
+def asked_table(index: GraphIndex, schema: GraphSchema, question: str) -> TripleLookup | None:
     """Return the lookup that answers a question about rows; None if it cannot be read as one with certainty."""
     if len(question) > _LONGEST or not terms_of(index):
         return None
     return _Asked(index, schema, table_words.ASIDE.sub(" ", question).strip()).table()
 
 
-def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> CommunityLookup | None:
+def asked_survey(index: GraphIndex, schema: GraphSchema, question: str) -> CommunityLookup | None:
     """Return the survey that a question asks for; None if it asks for none.
 
     A survey groups things by a field or a period, or lists what a relation reaches from an entity.
@@ -50,7 +50,7 @@ def asked_survey(index: RetrievalIndex, schema: GraphSchema, question: str) -> C
 class _Asked:
     """One question, with its mentions and the conditions that they make."""
 
-    def __init__(self, index: RetrievalIndex, schema: GraphSchema, text: str) -> None:
+    def __init__(self, index: GraphIndex, schema: GraphSchema, text: str) -> None:
         self._index, self._schema = index, schema
         self._mentions = Mentions(index, schema, text)
         self._conditions = Conditions(index, self._mentions)
@@ -72,8 +72,8 @@ class _Asked:
         nouns = self._mentions.subjects() if has_single_head and not lookup.by else set()
         if not nouns:
             return True
-        browsing, tails = self._index.browsing, self._index.column(lookup.relation).label_entities
-        types = {browsing.types[int(number)] for number in np.unique(browsing.type_of[tails[tails >= 0]])}
+        index, tails = self._index, self._index.column(lookup.relation).label_entities
+        types = {index.types[int(number)] for number in np.unique(index.type_of[tails[tails >= 0]])}
         term = next(iter(find_term(self._index, self._schema, lookup.relation).terms))
         fitting_words = {word for label in (*types, *names_of(self._schema, term)) for word in content_words(label)}
         return all(noun in fitting_words or singular(noun) in self._mentions.prefixes for noun in nouns)
@@ -223,7 +223,7 @@ class _Asked:
         """Return which end of a field's rows the question asks for: "head" or "tail"."""
         last_entity = int(self._index.column(field.name).label_entities.max(initial=-1))  # -1: no tail is an entity
         if table_words.WHO.match(text.strip()) and last_entity >= 0:
-            entity_type = self._index.browsing.types[int(self._index.browsing.type_of[last_entity])]
+            entity_type = self._index.types[int(self._index.type_of[last_entity])]
             return "tail" if kind_of_noun(normalise(entity_type)) in {"person", ""} else "head"
         is_passive = field.end <= most.start() and re.search(r"\b(?:in|by|of)\b", text[field.end:most.start()])
         is_after_which = table_words.WHICH_BEFORE.search(self._mentions.text_before(field))
@@ -266,9 +266,9 @@ class _Asked:
 
     def _may_be_of_named(self, field: Mentioned) -> bool:
         """Return True if a named entity may have a field, because entities of the same type have it."""
-        types_with_field = set(self._index.browsing.type_of[self._index.column(field.name).heads].tolist())
+        types_with_field = set(self._index.type_of[self._index.column(field.name).heads].tolist())
         rows = (self._index.entity_at(entity.name) for entity in self._mentions.of_kinds("entity"))
-        return any(int(self._index.browsing.type_of[row]) in types_with_field for row in rows if row is not None)
+        return any(int(self._index.type_of[row]) in types_with_field for row in rows if row is not None)
 
 
 def _unit(period: re.Match[str]) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from ...graph_store.graph_index import GraphIndex
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import cached_if_short, canonical_name, label_key, normalise
 from ...text.content_words import content_words, stem
 from ...text.dates import find_dates, parse_date
 from ...text.lexicon import ENGLISH_STOP
 from ...text.quantities import find_numbers
-from ..index import RetrievalIndex
 from ..schema_names import Term, labels_of, terms_of
 from . import table_words
 
@@ -46,7 +46,7 @@ class Mentioned(NamedTuple):
 class Mentions:
     """All mentions of a question, and which parts of the question are accounted for ("used")."""
 
-    def __init__(self, index: RetrievalIndex, schema: GraphSchema, text: str) -> None:
+    def __init__(self, index: GraphIndex, schema: GraphSchema, text: str) -> None:
         """Find the mentions.
 
         Where readings of the same words overlap, the longest is chosen; of equally long ones a value or an entity
@@ -114,13 +114,13 @@ class Mentions:
     def _find_values(self) -> Iterator[Mentioned]:
         """Yield the values of attributes that the question mentions."""
         question_words = set(content_words(self.text))
-        for occurrence in self._index.values.find(self.text):
+        for occurrence in self._index.value_trie.find(self.text):
             value = self.text[occurrence.start:occurrence.end]
             if entities := self._index.by_alias.get(canonical_name(value)):
                 yield Mentioned(occurrence.start, occurrence.end, "entity", entities[0], value)
                 continue
             counts = Counter(attribute for entity in occurrence.entities[:_MAX_ENTITIES]
-                             for attribute, values in self._index.attributes(entity).items()
+                             for attribute, values in self._index.values(entity).items()
                              if any(label_key(other) == label_key(value) for other in values))
             if counts:
                 attribute = min(counts, key=lambda name: (
@@ -129,7 +129,7 @@ class Mentions:
 
     def _find_entities(self) -> Iterator[Mentioned]:
         """Yield the entities that the question names, in Latin script only those written with a capital."""
-        for occurrence in self._index.names.find(self.text):
+        for occurrence in self._index.name_trie.find(self.text):
             name = self.text[occurrence.start:occurrence.end]
             if any(map(str.isupper, name)) or not name.isascii():
                 yield Mentioned(occurrence.start, occurrence.end, "entity", occurrence.entities[0], name)
@@ -239,7 +239,7 @@ class Mentions:
             for start, end in reversed(asked_nouns):
                 unread = unread[:start] + unread[end:]
             unread = table_words.HAN_GENERIC.sub("", unread)
-        generic_stems = {word for type_name in self._index.browsing.types for word in content_words(type_name)}
+        generic_stems = {word for type_name in self._index.types for word in content_words(type_name)}
         generic_stems |= self.subjects(unread=True) | {stem(word) for word in table_words.GENERIC}
         unused_dates = {self.text[date.start:date.end] for date in self.of_kinds("date") if not self.is_used(date)}
         return [word for word in table_words.WORD.findall(unread)

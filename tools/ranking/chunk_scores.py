@@ -8,9 +8,9 @@ alike, or no passage has more than a common word of the question, that part hard
 import numpy as np
 from numpy.typing import NDArray
 
+from ...graph_store.graph_index import GraphIndex
 from ...graph_store.index.lexical import ONCE, LexicalIndex
 from ...schemas.retrieval import EVERYTHING, Switches
-from ..index import RetrievalIndex
 from ..query import Query
 from .graph_seeds import community_scores
 
@@ -23,7 +23,7 @@ _DOCUMENT_SHARE = 0.25
 _COMMUNITY_SHARE = 0.5
 
 
-def chunk_scores(index: RetrievalIndex, query: Query, beta: float, switches: Switches = EVERYTHING) -> Scores:
+def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switches = EVERYTHING) -> Scores:
     """Score chunks by vector, by words and by their communities, shape (chunks,).
 
     Vectors weigh as much as they can be trusted (graph_store/vectors/reliability.py), so that a model that is
@@ -57,7 +57,7 @@ def _dense_scores(cosines: Scores) -> Scores:
     return (cosines - mean) / (1 - mean)
 
 
-def lexical_scores(index: RetrievalIndex, query: Query) -> Scores:
+def lexical_scores(index: GraphIndex, query: Query) -> Scores:
     """Score chunks by the share of the question's words and names that they, and their documents, have.
 
     A known name is a term beside its words, so a passage with the very name is before one that shares a word of it.
@@ -80,13 +80,13 @@ def _share(lexical: LexicalIndex, question: str, scores: Scores, name_idf: float
     return scores / np.float32(full_score) if full_score else scores
 
 
-def _name_scores(index: RetrievalIndex, query: Query) -> tuple[Scores, float]:
+def _name_scores(index: GraphIndex, query: Query) -> tuple[Scores, float]:
     """Return what the names in a question add to the chunks' BM25, shape (chunks,), and the sum of their idf."""
     scores, idf_sum = np.zeros(len(index.chunks), np.float32), 0.0
     for named in query.names:
         rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
         frequency_factor = np.zeros(len(scores), np.float32)
-        frequency_factor[index.support.of(rows)] = ONCE
+        frequency_factor[index.mentioning.of(rows)] = ONCE
         frequency_factor[index.titled.of(rows)] = 1
         idf = index.lexical.idf(int(np.count_nonzero(frequency_factor)))
         scores += np.float32(idf) * frequency_factor

@@ -2,8 +2,8 @@
 
 Names and near facts say which entities matter (tools/ranking/graph_seeds.py); vectors, words and communities say which
 chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk over the entity-chunk graph
-(tools/spreading.py), whose stationary weights rank the chunks: it follows every path from what is named. beta(q) of
-UniAI-GraphRAG eq. 8 and 9 weighs the two channels before the walk, where the paper adds two finished scores.
+(graph_store/index/spreading.py), whose stationary weights rank the chunks: it follows every path from what is named.
+beta(q) of UniAI-GraphRAG eq. 8 and 9 weighs the two channels before the walk, where the paper adds two finished scores.
 
 Everything that rests on vectors is weighted by the trust in them (graph_store/vectors/reliability.py), so
 that an embedding model that is blind to a script does not drag a sound lexical channel down.
@@ -15,10 +15,10 @@ from collections import Counter
 import numpy as np
 
 from ...graph_store.bounding.words import words
+from ...graph_store.graph_index import GraphIndex
+from ...graph_store.index.spreading import Seeds
 from ...schemas.retrieval import EVERYTHING, Switches
-from ..index import RetrievalIndex
 from ..query import Query, best_rows
-from ..spreading import Seeds
 from .chunk_scores import Scores, chunk_scores
 from .graph_seeds import entity_seeds
 
@@ -37,7 +37,7 @@ _DENSITY_WEIGHT = 8.0
 _ABSTRACTION_WEIGHT = 1.0
 
 
-def rank_chunks(index: RetrievalIndex, query: Query, switches: Switches = EVERYTHING) -> Scores:
+def rank_chunks(index: GraphIndex, query: Query, switches: Switches = EVERYTHING) -> Scores:
     """Return the weights of chunks for a question, about 1 for the best, shape (chunks,).
 
     What speaks for entities and chunks spreads over the entity-chunk graph.
@@ -69,7 +69,7 @@ def beta(query: Query) -> float:
     return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
 
 
-def _spread(index: RetrievalIndex, restart: Seeds, switches: Switches) -> Scores:
+def _spread(index: GraphIndex, restart: Seeds, switches: Switches) -> Scores:
     """Return the weights of chunks to which a walk leads; without a walk, of those that mention the seeds."""
     entity_count = len(index.entity_row)
     if switches.spreading:
@@ -77,7 +77,7 @@ def _spread(index: RetrievalIndex, restart: Seeds, switches: Switches) -> Scores
     weights = restart.dense(entity_count + len(index.chunks))
     entities, chunks = weights[:entity_count], weights[entity_count:]
     for row in np.flatnonzero(entities).tolist():
-        mentioning = index.support[row]
+        mentioning = index.mentioning[row]
         chunks[mentioning] += entities[row] / max(1, len(mentioning))
     return chunks
 

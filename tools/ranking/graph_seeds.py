@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from ...graph_store.graph_index import GraphIndex
 from ...schemas.retrieval import Route
-from ..index import RetrievalIndex
 from ..query import Query, best_rows
 
 Weights = dict[int, float]
@@ -21,7 +21,7 @@ _FACTS, _COMMUNITIES = 20, 20
 _FACT_SHARPNESS, _SHARPNESS = 8, 3
 
 
-def entity_seeds(index: RetrievalIndex, query: Query, routes: Collection[Route], share: float) -> Weights:
+def entity_seeds(index: GraphIndex, query: Query, routes: Collection[Route], share: float) -> Weights:
     """Return the restart weights of the entities that a question names, and of the ends of the facts nearest to it.
 
     An entity counts less the more chunks mention it: a hub distinguishes chunks as little as a frequent word. The route
@@ -36,21 +36,21 @@ def entity_seeds(index: RetrievalIndex, query: Query, routes: Collection[Route],
         best_scores: Weights = {}  # of each entity, by its nearest fact
         for row in best_rows(query.triples, _FACTS).tolist():
             cosine = float(query.triples[row])
-            for end in index.graph.ends_of(row) if cosine > 0 else ():
+            for end in index.ends_of(row) if cosine > 0 else ():
                 best_scores[end] = max(best_scores.get(end, 0.0), min(1.0, cosine) * query.trust)
         _add(seeds, index, best_scores, share * _NEAR_SHARE * query.trust)
     return dict(sorted(seeds.items()))
 
 
-def _add(seeds: defaultdict[int, float], index: RetrievalIndex, scores: Mapping[int, float], share: float) -> None:
+def _add(seeds: defaultdict[int, float], index: GraphIndex, scores: Mapping[int, float], share: float) -> None:
     """Add weights of entities by their scores; the weights sum to `share` times a power of the best score."""
-    weights = {row: score ** _FACT_SHARPNESS / max(1, len(index.support[row])) for row, score in scores.items()}
+    weights = {row: score ** _FACT_SHARPNESS / max(1, len(index.mentioning[row])) for row, score in scores.items()}
     scale = share * max(scores.values(), default=0.0) ** _SHARPNESS / (sum(weights.values()) or 1)
     for row, weight in weights.items():
         seeds[row] += weight * scale
 
 
-def community_scores(index: RetrievalIndex, query: Query) -> np.ndarray:
+def community_scores(index: GraphIndex, query: Query) -> np.ndarray:
     """Score chunks by the nearest community with a member in them (UniAI-GraphRAG eq. 7), shape (chunks,)."""
     scores, cosines = np.zeros(len(index.chunks), np.float32), index.community_cosines(query.vector)
     for row in best_rows(cosines, _COMMUNITIES):

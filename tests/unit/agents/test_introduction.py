@@ -6,7 +6,7 @@ from banyan.agents.construction.graph import build_graph
 from banyan.agents.construction.state import BuildContext
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.tools.index import RetrievalIndex
+from banyan.graph_store.graph_index import GraphIndex
 
 from ...hashed_embedding import HashedEmbedder
 from ...small_base import create, finish, put
@@ -64,15 +64,15 @@ def test_questions_are_about_what_documents_name_each_about_other_entities(tmp_p
             put(made, f"d{number}", f"The Elm Board meets with Oak Trust. It is number {number}. We met Zofia Nowak. "
                                     "The town is called Radom.", entities=names)
         finish(made)
-        index = RetrievalIndex(made)
+        index = GraphIndex(made)
         rows = [row for name in ("Zofia Nowak", "Elm Board", "Oak Trust", "Radom")
-                for row in index.browsing.called(name).tolist()]
+                for row in index.called(name).tolist()]
         asked = introduction.suggest_questions(index, rows)
     assert asked == ["What is said about Radom?", "How is Elm Board connected to Oak Trust?",
                      "Which documents mention Zofia Nowak?"]
 
 
 def test_questions_are_in_the_language_of_the_name(kb):
-    index = RetrievalIndex(kb)
-    assert introduction.suggest_questions(index, index.browsing.called("林小雨").tolist()) == ["关于林小雨有哪些内容？"]
+    index = GraphIndex(kb)
+    assert introduction.suggest_questions(index, index.called("林小雨").tolist()) == ["关于林小雨有哪些内容？"]
     assert introduction.suggest_questions(index, []) == []

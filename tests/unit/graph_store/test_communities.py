@@ -1,12 +1,12 @@
 """Communities: a partition that depends on the graph alone, described once, and fitted to what came and went."""
 
 import pytest
+from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree import community_digests as tree
 from banyan.graph_store.tree import tree_levels, tree_synchroniser
 from banyan.graph_store.tree.detection import CommunitySettings
-from banyan.tools.index import RetrievalIndex
 
 from ... import small_base
 
@@ -103,12 +103,12 @@ def test_a_description_that_fails_is_taken_up_where_it_ended(base):
         assert sorted(one for group in members(kb) for one in group) == kb.graph.entity_ids()
         assert kb.communities.find_undescribed()
         assert verify(kb) == []
-        assert not set(RetrievalIndex(kb).community_row) & {c.id for c in kb.communities.find_undescribed()}
+        assert not set(GraphIndex(kb).community_row) & {c.id for c in kb.communities.find_undescribed()}
         describing = Describing()
         kb.tree.describe(describing)
         assert len(describing.asked) == len({c.id for c in kb.communities.all()} - {c.id for c in before})
         assert kb.communities.find_undescribed() == []
-        assert set(RetrievalIndex(kb).community_row) == {c.id for c in kb.communities.all()}
+        assert set(GraphIndex(kb).community_row) == {c.id for c in kb.communities.all()}
 
 
 SETTINGS = CommunitySettings(update_above=0, drift=0.3)

@@ -4,8 +4,8 @@ from itertools import permutations
 
 import pytest
 from banyan.graph_store.graph.knowledge_graph import is_descriptive
+from banyan.graph_store.graph_index import GraphIndex
 from banyan.schemas.graph_schema import GraphSchema
-from banyan.tools.index import RetrievalIndex
 
 from ... import small_base as base
 
@@ -190,6 +190,6 @@ def test_what_tells_nothing_is_still_listed(tmp_path, hashed_embedder):
         assert set(kb.graph.told(node)) == {"status"}
         assert kb.counts().attributes == kb.graph.count_attributes() == 1
         assert set(kb.graph.values(node)) == {"alias", "rfc", "status", "section_name"}
-        index = RetrievalIndex(kb)
+        index = GraphIndex(kb)
         assert index.column("section_name").texts == ["G1"]
         assert index.attribute_counts["rfc"] == 1

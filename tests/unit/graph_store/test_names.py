@@ -3,7 +3,7 @@
 import banyan
 import pytest
 from banyan.graph_store.bounding.words import words
-from banyan.graph_store.index.browsing import NamedSpan
+from banyan.graph_store.index.name_trie import NamedSpan
 from banyan.schemas.naming import canonical_name, normalise
 from banyan.text.lexicon import ENGLISH_STOP
 from hypothesis import given

@@ -35,7 +35,7 @@ def names(retriever, entities):
 
 @pytest.mark.parametrize("name", ["@quill", "@Quill", " @quill ", "Feather", "feather"])
 def test_a_name_that_is_only_an_alias_finds_its_entity(retriever, name):
-    assert not retriever.index.spellings().near("@quill Feather", 5), "no mention has this name"
+    assert not retriever.index.similar_names("@quill Feather", 5), "no mention has this name"
     assert names(retriever, find_entities(retriever.index, name).entities) == ["Orlan Petersen"]
 
 
@@ -50,7 +50,7 @@ def test_lookups_take_an_alias_for_a_name(retriever):
     ("Orlan Pettersen", ["Orlan Petersen"]), ("Petersen", ["Mina Petersen", "Orlan Petersen"]),
     ("the tide that came in low", ["Low Tide"]), ("Quincy Zane", []), (" ", [])])
 def test_names_are_near_that_are_spelt_alike_or_share_all_words_of_one(retriever, name, near):
-    assert list(retriever.index.spellings().near(name, 5)) == near
+    assert list(retriever.index.similar_names(name, 5)) == near
 
 
 def test_a_question_names_a_handle_with_and_without_its_sign(retriever):

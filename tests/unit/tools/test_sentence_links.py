@@ -1,7 +1,7 @@
 """Links between entities that one sentence names."""
 
 import pytest
-from banyan.tools.index import RetrievalIndex
+from banyan.graph_store.graph_index import GraphIndex
 from banyan.tools.sentence_links import link_by_sentences
 
 from ...hashed_embedding import HashedEmbedder
@@ -17,7 +17,7 @@ def index(tmp_path):
         put(kb, "two", "Ada Lind wrote to Carl Berg. Ada Lind was born in Ulm.", entities=NAMES,
             triples=[("Ada Lind", "born_in", "Ulm")])
         finish(kb)
-        yield RetrievalIndex(kb)
+        yield GraphIndex(kb)
 
 
 def links(index, *names):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from banyan.graph_store.index.contents import step_arrays
 from banyan.graph_store.index.lexical import LexicalIndex
+from banyan.graph_store.index.spreading import Seeds, SpreadingGraph
 from banyan.schemas.retrieval import ROUTES, Switches
 from banyan.tools.ranking.fusion import rank_chunks
-from banyan.tools.spreading import Seeds, SpreadingGraph
 from hypothesis import given
 from hypothesis import strategies as st
 

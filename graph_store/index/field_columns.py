@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..schemas.naming import label_key
-from ..text.dates import parse_date, years_of
-from ..text.quantities import figures_of, measure, parse_number
+from ...schemas.naming import label_key
+from ...text.dates import parse_date, years_of
+from ...text.quantities import figures_of, measure, parse_number
 
 Rows = NDArray[np.intp]
 _LONGEST_SIZE = 60

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph_store.index.array_file import Arrays
-from ..graph_store.index.columns import Rows, distinct
+from ..graph.graph_columns import Rows, distinct
+from .index_file import Arrays
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,7 +1,7 @@
-"""The read model that retrieval uses: entities, triples, chunks and communities of one state, memory-mapped."""
+"""The one class by which questions, tables, the page, the map, exports and reports read a knowledge base."""
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
@@ -11,23 +11,23 @@ import orjson
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from ..graph_store.bounding.words import words
-from ..graph_store.graph.graph_columns import find_firsts, select_rows
-from ..graph_store.graph.knowledge_graph import EdgeKey, Places
-from ..graph_store.index.browsing import Browsing, NameTrie
-from ..graph_store.index.columns import Ids, LazySequence, Lists, Rows, Texts, Words, distinct
-from ..graph_store.index.contents import stored_graph
-from ..graph_store.index.lexical import LexicalIndex
-from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.ledger.communities import TreeCommunity
-from ..graph_store.vectors.vector_store import Kind
 from ..models.embedding.embedder import Vectors
 from ..schemas.documents import Chunk
 from ..schemas.naming import canonical_name, normalise, relation_id
 from ..text.times import Validity
-from .field_columns import FieldColumn, join_columns
-from .spellings import Spellings
-from .spreading import SpreadingGraph
+from .bounding.words import words
+from .graph.graph_columns import Rows, distinct, find_firsts, select_rows
+from .graph.knowledge_graph import KnowledgeGraph, Places, describe
+from .index.columns import Ids, LazySequence, Texts, Words, read_lists
+from .index.contents import read_graph
+from .index.field_columns import FieldColumn, join_columns
+from .index.lexical import LexicalIndex
+from .index.name_trie import NameTrie
+from .index.spellings import Spellings
+from .index.spreading import SpreadingGraph
+from .knowledge_base import KnowledgeBase
+from .ledger.communities import TreeCommunity
+from .vectors.vector_store import Kind
 
 _CACHED_ENTITIES = 1 << 13
 # Communities have many members.
@@ -54,8 +54,12 @@ class Dated(NamedTuple):
         return not self.chunks or chunk in self.chunks
 
 
-class RetrievalIndex:
-    """Rows, lists and look-ups over one state of a knowledge base. Read-only, safe for many threads."""
+class GraphIndex(KnowledgeGraph):
+    """A knowledge base's graph with its chunks, communities and vectors: rows, lists and look-ups over one state.
+
+    The arrays are mapped from the index file. Read-only, safe for many threads. A row is the number of an entity, a
+    triple, a chunk or a community.
+    """
 
     def __init__(self, knowledge_base: KnowledgeBase) -> None:
         """Map the knowledge base as it is now."""
@@ -63,47 +67,44 @@ class RetrievalIndex:
         self.embedder = knowledge_base.embedder
         self.reliability = knowledge_base.reliability.current()
         self._arrays = arrays = knowledge_base.index()
-        self.graph = stored_graph(arrays)
-        """Names, types, facts, values, and when and where they are stated."""
         self.entity_row = Ids(arrays, "entities")
-        # Rankings and lookups read the same few entities repeatedly, so these are cached.
+        super().__init__(*read_graph(arrays), self.entity_row)
+        # Rankings and lookups read the same few entities repeatedly, so these are cached. The partials refer to parts
+        # of this object, not to the object: a cycle would delay its release, and the file stays mapped until then.
         self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)
         """The row of an entity; None where there is none."""
-        self.about = lru_cache(_CACHED_ENTITIES)(self.graph.about)
-        """The name, the type and the other names of the entity of a row."""
+        self._describe = lru_cache(_CACHED_ENTITIES)(partial(describe, self.columns))
         self._columns: LRUCache[str, FieldColumn] = LRUCache(_CACHED_COLUMNS)
         self._lock = threading.Lock()
-        self.support = Lists(arrays, "entities.chunks")
-        """For each entity the rows of the chunks that mention it."""
-        self.titled = Lists(arrays, "entities.titled")
-        """For each entity the rows of the chunks of documents that have its name for their title."""
-        self._incident = Lists(arrays, "entities.triples")
-        self.triples = self.graph.columns.triples
+        self.triples = self.columns.triples
         """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""
-        self.edges: Sequence[EdgeKey] = LazySequence(len(self.triples), self.graph.edge)
-        """The triple of each row: its head's id, its relation, its tail's id."""
-        self._label_row = Ids(arrays, "relations")
+        self.mentioning = read_lists(arrays, "entities.chunks")
+        """For each entity the rows of the chunks that mention it."""
+        self.titled = read_lists(arrays, "entities.titled")
+        """For each entity the rows of the chunks of documents that have its name for their title."""
+        self.ranked: NDArray[np.int32] = arrays["entities.ranked"]
+        """The rows of all entities by rank: by the number of documents that mention them, then of facts, then name."""
+        self.document_counts: NDArray[np.int32] = arrays["entities.documents"]
+        """The number of documents that mention each entity."""
+        kinds, self.type_of = np.unique(self.columns.types, return_inverse=True)
+        """The position of each entity's type in `types`."""
+        self.types: list[str] = [self.columns.texts[kind] for kind in kinds.tolist()]
+        """All entity types, sorted."""
+        self.name_trie = NameTrie(arrays, "names", self.entity_row.at)
+        """The trie of all entities' names."""
+        self.value_trie = NameTrie(arrays, "values", self.entity_row.at)
+        """The trie of all attributes' values, which finds the entities that have them."""
         self.chunk_row = Ids(arrays, "chunks")
-        # The partials refer to parts of this object, not to the object: a cycle would delay its release,
-        # and the file stays mapped until then.
         self.chunks: Sequence[Chunk] = LazySequence(
             len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read_chunk, Texts(arrays, "chunks.about"))))
+        self.lexical = LexicalIndex(arrays, "chunks.words", len(self.chunks))
+        self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
+        self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self.community_row = Ids(arrays, "communities")
         self.community = lru_cache(_CACHED_COMMUNITIES)(partial(_read_community, Texts(arrays, "communities.about")))
         """The described community of a row."""
-        self.community_chunks = Lists(arrays, "communities.chunks")
+        self.community_chunks = read_lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
-        self.lexical = LexicalIndex(arrays, "chunks.words", len(self.chunks))
-        self.names = NameTrie(arrays, "names", self.entity_row.at)
-        """The trie of all entities' names."""
-        self.values = NameTrie(arrays, "values", self.entity_row.at)
-        """The trie of all attributes' values, which finds the entities that have them."""
-        self._spellings = Texts(arrays, "spellings")
-        self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
-        self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
-        self._quoted_names = Words(arrays, "documents.called")
-        self._documents_of_name = Lists(arrays, "documents.of_name")
-        self.browsing = Browsing(arrays, self.graph, self.names)
 
     @cached_property
     def spreading(self) -> SpreadingGraph:
@@ -112,13 +113,20 @@ class RetrievalIndex:
 
     # Entities.
 
-    def spellings(self) -> Spellings:
-        """Return all names of entities, to compare a name with; only those of a small graph are cached in memory."""
-        return self._cached_spellings if len(self._spellings) <= _CACHED_SPELLINGS else Spellings(self._spellings)
+    def about(self, row: int) -> Sequence[str]:
+        """See `KnowledgeGraph.about`."""
+        return self._describe(row)
+
+    def similar_names(self, name: str, limit: int) -> tuple[str, ...]:
+        """Return the names of entities that are most like a name in spelling (see `Spellings.near`)."""
+        names = Texts(self._arrays, "spellings")
+        # Only the names of a small graph are cached in memory.
+        spellings = self._spellings if len(names) <= _CACHED_SPELLINGS else Spellings(names)
+        return spellings.near(name, limit)
 
     @cached_property
-    def _cached_spellings(self) -> Spellings:
-        return Spellings(self._spellings)
+    def _spellings(self) -> Spellings:
+        return Spellings(Texts(self._arrays, "spellings"))
 
     @cached_property
     def name_words(self) -> Sequence[str]:
@@ -126,36 +134,57 @@ class RetrievalIndex:
         words = Texts(self._arrays, "name_words")
         return list(words) if len(words) <= _CACHED_SPELLINGS else words
 
-    def name(self, entity: str) -> str:
-        """Return the name that most chunks use for an entity."""
-        return self.about(self._row_of(entity))[0]
+    @cached_property
+    def ranks(self) -> NDArray[np.int32]:
+        """The rank of each entity's row; see `ranked`."""
+        ranks = np.empty_like(self.ranked)
+        ranks[self.ranked] = np.arange(len(ranks), dtype=np.int32)
+        return ranks
 
-    def type(self, entity: str) -> str:
-        """Return an entity's type."""
-        return self.about(self._row_of(entity))[1]
+    def community_of(self, row: int) -> str | None:
+        """Return the id of the finest community of a row's entity, or None if it is in none."""
+        number = int(self._arrays["entities.finest"][row])
+        return None if number < 0 else Ids(self._arrays, "finest").at(number)
 
-    def _row_of(self, entity: str) -> int:
-        """Return the row of an entity; raise KeyError if there is no such entity."""
-        row = self.entity_at(entity)
-        if row is None:
-            raise KeyError(entity)
-        return row
+    def called(self, name: str) -> Rows:
+        """Return the rows of the entities with this name, compared in canonical form, by rank."""
+        key = canonical_name(name)
+        # A name without any word, such as "++", is not in the trie.
+        candidates = self.name_trie.rows_of(words(name)) if words(name) else self.holding(name)
+        rows = np.array([row for row in candidates.tolist() if key in map(canonical_name, self.names_of(row))], np.intp)
+        return rows[np.argsort(self.ranks[rows])]
 
-    def attributes(self, entity: str) -> dict[str, dict[str, Places]]:
-        """Return an entity's attributes: {attribute: {value: {chunk: [start, end]}}}."""
-        return self.graph.values(entity)
+    def holding(self, text: str, kind: str = "") -> Rows:
+        """Return the rows of the entities with a name that contains a text, ignoring case and full-width letters.
+
+        Entities with a name that equals the text come first, then those with a name that begins with it, then the
+        others; each of these groups is sorted by rank. `kind` is the type of the entities to return; empty for any.
+        """
+        part, rows, matches = normalise(text), list[int](), list[int]()
+        # A line break separates and encloses an entity's folded names.
+        for row, names in enumerate(Texts(self._arrays, "entities.folded")):
+            if part in names:
+                rows.append(row)
+                matches.append(0 if f"\n{part}\n" in names else 1 if f"\n{part}" in names else 2)
+        found = np.array(rows, np.intp)
+        found = found[np.lexsort((self.ranks[found], matches))]
+        return found[self.of_type(kind)[found]] if kind else found
+
+    def of_type(self, kind: str) -> NDArray[np.bool_]:
+        """Return for each row whether its entity is of a type, shape (n,)."""
+        is_of_type: NDArray[np.bool_] = self.type_of == (self.types.index(kind) if kind in self.types else -1)
+        return is_of_type
 
     @cached_property
     def attribute_counts(self) -> dict[str, int]:
         """How many entities have each attribute, by its name."""
-        values = self.graph.columns.values
+        values = self.columns.values
         return self._count_names(values.attribute[find_firsts(values.entity, values.attribute)])
 
     def _count_names(self, numbers: NDArray[np.int32]) -> dict[str, int]:
         """Return how often each text occurs in an array of the texts' numbers, as {text: count}."""
         names, counts = np.unique(numbers, return_counts=True)
-        texts = self.graph.columns.texts
-        return {texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
+        return {self.columns.texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
 
     def column(self, name: str) -> FieldColumn:
         """Return the rows of a relation or attribute by its name; "<" before the name swaps heads and tails."""
@@ -181,18 +210,18 @@ class RetrievalIndex:
 
     def _relation_column(self, name: str, start: int, end: int) -> FieldColumn:
         """Return the triples of a relation as a column."""
-        rows = self.of_relations([name])
+        rows = self.of_relation(name)
         rows = rows[np.argsort(self.triples[rows, start], kind="stable")]
         ends, labels = np.unique(self.triples[rows, end], return_inverse=True)
-        names, texts = self.graph.columns.names[ends], self.graph.columns.texts
+        names, texts = self.columns.names[ends], self.columns.texts
         return FieldColumn(name=name, heads=self.triples[rows, start].astype(np.intp), labels=labels,
                            texts=[texts[number] for number in names.tolist()],
                            label_entities=ends.astype(np.intp), triples=rows)
 
     def _attribute_column(self, name: str) -> FieldColumn:
         """Return the distinct pairs of an entity and a value of an attribute as a column."""
-        values, texts = self.graph.columns.values, self.graph.columns.texts
-        pairs = select_rows(values, values.attribute == self.graph.columns.number_of(name))
+        values, texts = self.columns.values, self.columns.texts
+        pairs = select_rows(values, values.attribute == self.columns.number_of(name))
         pairs = select_rows(pairs, find_firsts(pairs.entity, pairs.value))
         distinct_values, labels = np.unique(pairs.value, return_inverse=True)
         return FieldColumn(name=name, heads=pairs.entity.astype(np.intp), labels=labels,
@@ -223,60 +252,39 @@ class RetrievalIndex:
 
     def dated_values(self, entity: str) -> dict[tuple[str, str], Dated]:
         """Return when an entity's values hold, by (attribute, value); values without a stated time are left out."""
-        times = self.graph.value_times(entity)
-        validities = self.graph.validities(entity) if times else {}
+        times = self.value_times(entity)
+        validities = self.validities(entity) if times else {}
         return {(name, value): Dated(validity, _chunks_of(times[name][value]))
                 for name, values in validities.items() for value, validity in values.items()}
-
-    def entity_support(self, entity: str) -> tuple[str, ...]:
-        """Return the chunks that mention an entity, sorted."""
-        return tuple(map(self.chunk_row.at, self.support[self._row_of(entity)]))
 
     def entities_in(self, chunks: Iterable[str]) -> Rows:
         """Return the rows of the entities that some chunks mention, ascending."""
         is_wanted = np.zeros(len(self.chunks), bool)
         is_wanted[[self.chunk_row[key] for key in chunks if key in self.chunk_row]] = True
-        # `support.values` are the chunks of all entities, one entity after another.
-        entities = np.repeat(np.arange(len(self.support)), np.diff(self.support.starts))
-        return distinct(entities[is_wanted[self.support.values]])
-
-    def incident(self, entity: str) -> Rows:
-        """Return the rows of the triples in which an entity is head or tail, ascending."""
-        row = self.entity_at(entity)
-        return np.zeros(0, np.intp) if row is None else self._incident[row].astype(np.intp)
+        # `mentioning.values` are the chunks of all entities, one entity after another.
+        entities = np.repeat(np.arange(len(self.mentioning)), np.diff(self.mentioning.starts))
+        return distinct(entities[is_wanted[self.mentioning.values]])
 
     # Triples.
 
-    def relation_rows(self, relations: Iterable[str]) -> list[int]:
-        """Return the numbers of some relations; those that no triple has are left out."""
-        return [self.graph.columns.number_of(name) for name in relations if name in self.relation_counts]
-
-    def incident_at(self, row: int) -> Rows:
-        """Return the rows of the triples in which the entity of a row is head or tail, ascending."""
-        return self._incident[row].astype(np.intp)
-
-    def incident_of(self, rows: Iterable[int]) -> Rows:
-        """Return the rows of all triples of the entities of some rows, ascending."""
-        return self._incident.of(rows)
-
-    def spans(self, row: int) -> Iterator[tuple[str, int, int]]:
-        """Return where chunks state the triple of a row, as (chunk, start, end), by chunk."""
-        for chunk, (start, end, *_) in self.graph.support_of(row).items():
-            yield chunk, start, end
+    def triples_of(self, entity: str) -> Rows:
+        """Return the rows of the triples in which an entity is head or tail, ascending; none for an unknown one."""
+        row = self.entity_at(entity)
+        return np.zeros(0, np.intp) if row is None else self.columns.incident[row]
 
     def dated(self, row: int) -> Dated:
         """Return when the triple of a row holds, with the chunks that say so."""
-        times = self.graph.times_of(row)
-        return Dated(self.graph.validity_of(row), _chunks_of(times)) if times else Dated()
+        times = self.times_of(row)
+        return Dated(self.validity_of(row), _chunks_of(times)) if times else Dated()
 
     @cached_property
     def relation_counts(self) -> dict[str, int]:
         """How many triples each relation has, by its name."""
         return self._count_names(self.triples[:, 1])
 
-    def of_relations(self, relations: Iterable[str]) -> Rows:
-        """Return the rows of the triples of some relations, ascending; relations that no triple has are left out."""
-        return np.flatnonzero(np.isin(self.triples[:, 1], self.relation_rows(relations)))
+    def of_relation(self, relation: str) -> Rows:
+        """Return the rows of the triples of a relation, ascending."""
+        return np.flatnonzero(self.triples[:, 1] == self.columns.number_of(relation))
 
     # Chunks.
 
@@ -284,7 +292,8 @@ class RetrievalIndex:
     def documents(self) -> tuple[LexicalIndex, NDArray[np.int32]]:
         """The lexical index of whole documents, and the document's number of each chunk."""
         number: NDArray[np.int32] = self._arrays["chunks.documents"]
-        return LexicalIndex(self._arrays, "documents.words", int(number.max(initial=-1)) + 1), number
+        texts = "documents.words" if "documents.words.data" in self._arrays else "chunks.words"
+        return LexicalIndex(self._arrays, texts, int(number.max(initial=-1)) + 1), number
 
     @cached_property
     def documents_by_name(self) -> dict[str, list[str]]:
@@ -318,8 +327,8 @@ class RetrievalIndex:
 
     def documents_called(self, name: str) -> frozenset[str]:
         """Return the ids of the documents whose title or file is quoted by a name; empty if more than two are."""
-        number = self._quoted_names.get(normalise(name))
-        rows = [] if number is None else self._documents_of_name[number].tolist()
+        number = Words(self._arrays, "documents.called").get(normalise(name))
+        rows = [] if number is None else read_lists(self._arrays, "documents.of_name")[number].tolist()
         return frozenset(self.document_ids[row] for row in rows) if len(rows) <= _FEW_DOCUMENTS else frozenset()
 
     # Vectors.
@@ -334,7 +343,7 @@ class RetrievalIndex:
 
     def label_vector(self, label: str) -> Vectors | None:
         """Return the unit vector of a relation's or attribute's name, shape (d,); None if it is not embedded."""
-        row = self._label_row.get(relation_id(label))
+        row = Ids(self._arrays, "relations").get(relation_id(label))
         return None if row is None else self._arrays["relations.vectors"][row]
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:

@@ -1,0 +1,165 @@
+"""The index of a knowledge base on disk: named arrays in one file, mapped into memory.
+
+It is derived from one state of the ledger, which is noted in it, and is made again for another state, or when it is
+damaged. Processes share the file's pages, and only what is read is loaded. When the file is replaced, processes that
+have mapped the old one can still read it.
+
+The file begins with the length of its header. The header is JSON: what the index is of, and the type, shape and offset
+of each array. The arrays follow.
+"""
+
+import logging
+import mmap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ...models.embedding.embedder import Embedder
+from ...runtime.safe_files import whole_file
+from ..ledger.version import Version
+
+Arrays = Mapping[str, NDArray[Any]]
+
+_LOG = logging.getLogger("banyan")
+_FORMAT = "banyan-index-23"
+"""Another number when the arrays change: an index of other arrays than the code reads is an error."""
+_LENGTH_BYTES, _ALIGNED = 8, 64
+
+
+class IndexDamagedError(ValueError):
+    """The file is damaged; it can be rebuilt from the ledger."""
+
+
+class IndexFile(NamedTuple):
+    """The contents of a file: what it is of, and the arrays by name."""
+
+    about: dict[str, Any]
+    arrays: Arrays
+
+
+def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
+    """Replace a file atomically by one with these arrays.
+
+    Raises:
+        OSError: the disk is full or not writable; the old file is unchanged.
+    """
+    entries: dict[str, tuple[str, tuple[int, ...], int]] = {}
+    end = 0
+    for name, array in arrays.items():
+        start = end + -end % _ALIGNED
+        entries[name] = array.dtype.str, array.shape, start
+        end = start + array.nbytes
+    header = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": entries, "size": end})
+    header += b" " * (-(_LENGTH_BYTES + len(header)) % _ALIGNED)
+    with whole_file(path) as file:
+        file.write(len(header).to_bytes(_LENGTH_BYTES, "little") + header)
+        begin = file.tell()
+        for (_, _, start), array in zip(entries.values(), arrays.values(), strict=True):
+            file.write(bytes(begin + start - file.tell()))
+            if array.size:
+                file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+
+def load(path: Path) -> IndexFile:
+    """Map the arrays of a file into memory.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        IndexDamagedError: the file is cut short, not readable or of another format.
+    """
+    with path.open("rb") as file:
+        header, begin = _read_header(path, file), file.tell()
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    try:
+        if len(mapped) != begin + header["size"]:
+            raise IndexDamagedError(f"{path} is cut short, or has something behind its end")
+        arrays = {name: _map_array(mapped, np.dtype(kind), shape, begin + start)
+                  for name, (kind, shape, start) in header["arrays"].items()}
+        return IndexFile(dict(header["about"]), arrays)
+    except (KeyError, TypeError, ValueError) as error:
+        raise IndexDamagedError(f"{path} is damaged: {error}") from error
+
+
+def _map_array(mapped: mmap.mmap, kind: np.dtype[Any], shape: list[int], start: int) -> NDArray[Any]:
+    count = int(np.prod(shape))
+    flat = np.frombuffer(mapped, kind, count, start) if count else np.zeros(0, kind)
+    return flat.reshape(shape)
+
+
+def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
+    """Read a file's header; IndexDamagedError if it is damaged or of another format."""
+    length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
+    try:
+        header: dict[str, Any] = orjson.loads(file.read(min(length, path.stat().st_size)))
+        if header["format"] == _FORMAT:
+            return header
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise IndexDamagedError(f"{path} is damaged or of another format") from error
+    raise IndexDamagedError(f"{path} is of another format")
+
+
+class IndexStore:
+    """Writes and maps the index of one knowledge base."""
+
+    def __init__(self, path: Path, embedder: Embedder) -> None:
+        """Use the index at a path, with vectors of this embedder."""
+        self._path = path
+        self._embedder = embedder
+
+    def load(self, version: Version) -> Arrays | None:
+        """Map the index of a state of the ledger; return None if it is missing, damaged or of another state."""
+        try:
+            return None if self._read_about(version) is None else load(self._path).arrays
+        except FileNotFoundError:
+            return None
+        except IndexDamagedError as error:
+            _LOG.warning("%s; it is made again", error)
+            return None
+
+    def counts(self, version: Version) -> list[int] | None:
+        """Return the numbers of entities, triples and attributes; None if `load` would return None."""
+        try:
+            about = self._read_about(version)
+        except (FileNotFoundError, IndexDamagedError):
+            return None
+        return about.get("counts") if about else None
+
+    def _read_about(self, version: Version) -> dict[str, Any] | None:
+        """Return what the file is of, from its header alone; None if that is another state or embedding model."""
+        with self._path.open("rb") as file:
+            about: dict[str, Any] = _read_header(self._path, file)["about"]
+        is_current = all(about.get(key) == value for key, value in self._about(version).items())
+        return about if is_current else None
+
+    def save(self, version: Version, arrays: Arrays) -> None:
+        """Write the arrays of a state of the ledger.
+
+        Raises:
+            OSError: the disk is full or not writable; the old index is unchanged.
+        """
+        write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
+
+    def differs(self, expected: Arrays) -> bool:
+        """Return True if the file's arrays differ from those that the ledger's state gives."""
+        stored = load(self._path).arrays
+        return stored.keys() != expected.keys() or any(
+            not np.array_equal(stored[name], expected[name]) for name in expected)
+
+    def _about(self, version: Version) -> dict[str, Any]:
+        return {"version": list(version), "embedding": self._embedder.fingerprint}
+
+    def earlier(self, version: Version) -> Arrays:
+        """Return the arrays of the file if its vectors can be used again; otherwise none.
+
+        They can if the file is of the same epoch of the ledger and of the same embedding model.
+        """
+        try:
+            found = load(self._path)
+        except (FileNotFoundError, IndexDamagedError):
+            return {}
+        made_of = Version(*found.about["version"]).epoch, found.about["embedding"]
+        return found.arrays if made_of == (version.epoch, self._embedder.fingerprint) else {}

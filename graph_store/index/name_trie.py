@@ -1,0 +1,89 @@
+"""Find names in a question, with a trie over words of any script."""
+
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from ...text.lexicon import ENGLISH_STOP
+from ..bounding.words import word_places
+from . import columns
+from .columns import Words, read_lists
+from .index_file import Arrays
+
+
+class NamedSpan(NamedTuple):
+    """A name in a question: its folded words, the ids of the entities with that name, and its start and end."""
+
+    name: str
+    entities: tuple[str, ...]
+    start: int
+    end: int
+
+
+def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
+    """Build the arrays of a `NameTrie`.
+
+    Each beginning of a name, up to the whole name, gets a number. Entities are noted at the numbers of whole names.
+
+    Args:
+        name: the prefix of the arrays' names.
+        names: pairs of a name's folded words and the row of an entity with that name; entities may share names.
+    """
+    path_numbers: dict[str, int] = {}
+    whole_names, rows = array("i"), array("i")
+    for folded, row in names:
+        for end in range(1, len(folded) + 1):
+            number = path_numbers.setdefault(" ".join(folded[:end]), len(path_numbers))
+        if folded:
+            whole_names.append(number)
+            rows.append(row)
+    return columns.words(f"{name}.paths", path_numbers) | columns.inverted(
+        f"{name}.entities", *columns.distinct_pairs(whole_names, rows), len(path_numbers))
+
+
+class NameTrie:
+    """Names and aliases as paths of folded words; lookup is linear in the question's length."""
+
+    def __init__(self, arrays: Arrays, name: str, id_of: Callable[[int], str]) -> None:
+        """Read the arrays of `trie`; `id_of` returns the id of an entity's row."""
+        self._paths, self._entities = Words(arrays, f"{name}.paths"), read_lists(arrays, f"{name}.entities")
+        self._id_of = id_of
+
+    def find(self, question: str) -> list[NamedSpan]:
+        """Find the longest known names in a question, without overlaps, from left to right.
+
+        A function word in small letters is no name: "in" does not mean IN, Indiana.
+
+        Returns:
+            The names, each with its entities sorted by id.
+        """
+        spans = word_places(question)
+        folded = [word for word, _, _ in spans]
+        matches: list[NamedSpan] = []
+        start = 0
+        while start < len(folded):
+            end, entities = self._longest(folded, start)
+            is_function_word = end - start == 1 and folded[start] in ENGLISH_STOP
+            if entities and not (is_function_word and question[spans[start][1]:spans[start][2]].islower()):
+                matches.append(NamedSpan(" ".join(folded[start:end]), entities, spans[start][1], spans[end - 1][2]))
+            start = max(end, start + 1)
+        return matches
+
+    def rows_of(self, folded: Sequence[str]) -> NDArray[Any]:
+        """Return the rows of the entities with a name of these folded words."""
+        number = self._paths.get(" ".join(folded))
+        return self._entities.values[:0] if number is None else self._entities[number]
+
+    def _longest(self, folded: Sequence[str], start: int) -> tuple[int, tuple[str, ...]]:
+        """Return the end of the longest name that begins at a word, and the entities with that name."""
+        best: tuple[int, tuple[str, ...]] = (start, ())
+        for end in range(start + 1, len(folded) + 1):
+            number = self._paths.get(" ".join(folded[start:end]))
+            if number is None:
+                break
+            rows = self._entities[number]
+            if len(rows):
+                best = (end, tuple(map(self._id_of, rows.tolist())))
+        return best
