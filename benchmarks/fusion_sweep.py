@@ -21,7 +21,7 @@ from banyan.evaluation.datasets import DatasetQuestion, is_gold, load_questions
 from banyan.evaluation.recall import intervals
 from banyan.graph_store.index import spreading
 from banyan.tools.query import Query
-from banyan.tools.ranking import chunk_scores, fusion, graph_seeds
+from banyan.tools.ranking import chunk_scores, fusion
 from banyan.tools.retriever import Retriever
 from own_questions import MUSIQUE, musique_gold, own_questions, passages, shared_gold
 from rich.console import Console
@@ -62,12 +62,12 @@ class Constant:
 
 
 CONSTANTS = (
-    Constant(graph_seeds, "_NAMED_SHARE", (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0)),
-    Constant(graph_seeds, "_NEAR_SHARE", (0.0, 1 / 2, 1.0, 3 / 2, 2.0, 3.0)),
-    Constant(graph_seeds, "_FACTS", (5, 10, 20, 40)),
-    Constant(graph_seeds, "_COMMUNITIES", (5, 10, 20, 40)),
-    Constant(graph_seeds, "_FACT_SHARPNESS", (2, 4, 8, 12)),
-    Constant(graph_seeds, "_SHARPNESS", (0, 1, 2, 3, 4)),
+    Constant(fusion, "_NAMED_SHARE", (0.0, 1 / 8, 1 / 4, 1 / 2, 1.0)),
+    Constant(fusion, "_NEAR_SHARE", (0.0, 1 / 2, 1.0, 3 / 2, 2.0, 3.0)),
+    Constant(fusion, "_FACTS", (5, 10, 20, 40)),
+    Constant(chunk_scores, "_COMMUNITIES", (5, 10, 20, 40)),
+    Constant(fusion, "_FACT_SHARPNESS", (2, 4, 8, 12)),
+    Constant(chunk_scores, "SHARPNESS", (0, 1, 2, 3, 4)),
     Constant(fusion, "_OWN_SHARE", (0.0, 0.03, 0.1, 0.3)),
     Constant(fusion, "_CHUNK_SEEDS", (50, 100, 200, 400, 2000)),
     Constant(fusion, "_CHUNK_SHARPNESS", (2, 4, 6, 8, 10)),

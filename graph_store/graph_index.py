@@ -167,7 +167,7 @@ class GraphIndex(KnowledgeGraph):
                 rows.append(row)
                 matches.append(0 if f"\n{part}\n" in names else 1 if f"\n{part}" in names else 2)
         found = np.array(rows, np.intp)
-        found = found[np.lexsort((self.ranks[found], matches))]
+        found = found[np.lexsort((self.ranks[found], np.array(matches, np.intp)))]
         return found[self.of_type(kind)[found]] if kind else found
 
     def of_type(self, kind: str) -> NDArray[np.bool_]:
@@ -350,9 +350,6 @@ class GraphIndex(KnowledgeGraph):
         """Return the cosine of a question with each community, shape (communities,).
 
         A community's vector is the mean of its triples' vectors, or of its keywords' if it has no triples.
-
-        Args:
-            query: the question's unit vector, shape (d,).
         """
         directions: Vectors = self._arrays["communities.vectors"]
         cosines: NDArray[np.float32] = np.vecdot(directions, query)

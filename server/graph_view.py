@@ -1,6 +1,6 @@
 """The graph of a knowledge base as the page shows it: entities as nodes, facts as edges."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,14 +61,10 @@ class GraphView:
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
                  words: str = "") -> Sequence[Node]:
-        """Return the entities that meet all conditions, most important first.
+        """Return the entities that meet all conditions, most important first; "" and None mean any.
 
-        Args:
-            kind: their entity type; empty means any.
-            relation: a relation of which they have a fact; empty means any.
-            chunks: ids of chunks, at least one of which mentions them; None means any.
-            members: ids of the only entities to consider; None means all.
-            words: words that one of their names contains; empty means any.
+        They are of the type, have a fact of the relation, are mentioned in a chunk, are among the members, and have a
+        name that contains the words.
         """
         fitting = np.ones(len(self.nodes), bool)
         if kind:
@@ -125,11 +121,8 @@ class GraphView:
     def subgraph(self, nodes: Sequence[Node], edges: list[Edge], total: int, *, linked: bool = False) -> Subgraph:
         """Return entities and facts as a drawing, with the names of the entities' communities.
 
-        Args:
-            nodes: the entities to draw.
-            edges: the facts to draw.
-            total: the number of entities on all pages, of which `nodes` may be one.
-            linked: whether to add an edge between two entities that share no fact but are named in one sentence.
+        `total` is the number of entities on all pages. With `linked`, entities that share no fact but are named in one
+        sentence get an edge.
         """
         links = link_by_sentences(self.index, [node.id for node in nodes]) if linked else ()
         link_edges = [Edge(id=f"{link.one} {link.other}", source=link.one, target=link.other, relation="",
@@ -188,23 +181,20 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
                        others: Sequence[Node] = ()) -> list[Together]:
     """Return the entities that a sentence names together with `entity`, although no fact links the two.
 
-    The entities that the most sentences name come first. Each has those sentences as its evidence.
-
-    Args:
-        view: the graph.
-        entity: one of its entities.
-        chunks: the chunks that mention the entity.
-        others: the only entities to look for; empty means all that the chunks mention.
+    The entities that the most sentences name come first. Each has those sentences as its evidence. `chunks` mention the
+    entity; without `others`, all entities are looked for that these chunks mention.
     """
     linked_by_facts = {entity.id, *(node.id for node in view.neighbours(entity.id))}
     names, read = view.index.names(entity.id), chunks[:_MOST_CHUNKS_READ]
     mentioned = others or view.matching(kind="", relation="", chunks={chunk.id for chunk in read}, members=None)
     others = [node for node in mentioned if node.id not in linked_by_facts]
     sentences: dict[str, list[tuple[str, int, int]]] = {}  # by entity: (chunk, start, end)
-    for chunk, start, end in _sentences_naming(read, names):
-        for other in others:
-            if has_name(chunk.text[start:end], other.name):
-                sentences.setdefault(other.id, []).append((chunk.id, start, end))
+    for chunk in read:
+        for start, end in prose_sentences(chunk):
+            sentence = chunk.text[start:end]
+            for other in others if has_any_name(sentence, names) else ():
+                if has_name(sentence, other.name):
+                    sentences.setdefault(other.id, []).append((chunk.id, start, end))
     sources = Sources(read)
     together = []
     named = [node for node in others if node.id in sentences]
@@ -213,11 +203,3 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
                     for source in sources.of({chunk_id: (start, end)})]
         together.append(Together(entity=node, evidence=evidence))
     return together
-
-
-def _sentences_naming(chunks: Sequence[Chunk], names: Sequence[str]) -> Iterator[tuple[Chunk, int, int]]:
-    """Yield each sentence that contains one of the names, as its chunk with the sentence's start and end there."""
-    for chunk in chunks:
-        for start, end in prose_sentences(chunk):
-            if has_any_name(chunk.text[start:end], names):
-                yield chunk, start, end

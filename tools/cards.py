@@ -45,15 +45,10 @@ def look_up_entity(index: GraphIndex, lookup: EntityLookup, tokens: int) -> list
 
 def entity_card(index: GraphIndex, entity: str, tokens: int, *, relations: Sequence[str] = (), at: str = "",
                 order: Order | None = None) -> Block:
-    """Return the card of one entity.
+    """Return the card of one entity, limited to some relations and attributes and to what holds at a date, if given.
 
-    Args:
-        index: the knowledge base.
-        entity: the entity's id.
-        tokens: the budget, estimated tokens. The note counts the lines that do not fit and names their relations.
-        relations: relations and attributes that limit the card; empty means all.
-        at: a date; only facts that hold at it are shown. "" means all.
-        order: ranks the lines by their relation or attribute; without it, they are in the order of `_lines`.
+    `order` ranks the lines by their relation or attribute; without it, they are in the order of `_lines`. The note
+    counts the lines that do not fit and names their relations.
     """
     wanted = {label_key(name) for name in relations}
     incident = index.triples_of(entity)

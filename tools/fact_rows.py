@@ -59,14 +59,7 @@ def triple_rows(index: GraphIndex, rows: Iterable[int]) -> Iterator[FactRow]:
 
 def value_rows(index: GraphIndex, entity: str, held: Mapping[str, Mapping[str, Places]] | None = None,
                ) -> Iterator[FactRow]:
-    """Yield the values of an entity as rows, sorted by attribute and value.
-
-    Args:
-        index: the knowledge base.
-        entity: the entity's id.
-        held: the values to yield with their places, as {attribute: {value: {chunk: [start, end]}}}; None means all
-            values that describe the entity.
-    """
+    """Yield the values of an entity that describe it, or those `held`, as rows, sorted by attribute and value."""
     times, name = index.dated_values(entity), index.name(entity)
     by_attribute = index.told(entity) if held is None else held
     for attribute, values in sorted(by_attribute.items()):

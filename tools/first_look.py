@@ -57,15 +57,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
                switches: Switches = EVERYTHING, *, reasons: bool = True) -> list[Block]:
     """Return the evidence that a question begins with.
 
-    Args:
-        retriever: the knowledge base.
-        schema: the schema in force, whose terms the question may name.
-        question: the question.
-        tokens: the budget, estimated tokens.
-        tools: the lookups that are switched on.
-        switches: what the ranking of passages uses.
-        reasons: whether a model reads the evidence. Without one, a question for a table or a list gets its rows
-            alone, one item a row, and any other question gets passages to quote.
+    Without a model that reasons, a question for a table or a list gets its rows alone, one item a row, and any other
+    one gets passages to quote.
 
     Returns:
         In this order: the table that the question asks for; reports, if it is about the documents as a whole;

@@ -29,19 +29,10 @@ _SAME = 0.95
 
 def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, seen: Collection[str] = (),
                      switches: Switches = EVERYTHING, *, near: bool = True) -> list[Block]:
-    """Return the best passages for a query that were not shown yet.
+    """Return the best passages for a query that were not shown yet, as one block.
 
-    Args:
-        retriever: the knowledge base.
-        lookup: the query, and the documents to stay in.
-        tokens: the budget, estimated tokens.
-        seen: the keys of passages that were shown before.
-        switches: what the ranking uses.
-        near: whether to adapt the ranking to a reader who searches again. Without documents to stay in, passages of
-            little weight are left out. With them, their unranked passages are added, so that they can be read whole.
-
-    Returns:
-        One block; its note says why it is empty, or that a passage was cut.
+    `near` adapts the ranking to a reader who searches again: passages of little weight are left out, or, in documents
+    to stay in, unranked ones are added, so that they can be read whole.
     """
     index, allowed = retriever.index, None  # None: all documents
     if any(lookup.documents):
@@ -76,12 +67,6 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
 
     A passage that ends within a table or list is followed by the next chunk. Up to `AT_LEAST` passages may together
     take twice the budget. If the first passage alone is longer than the budget, only its beginning is returned.
-
-    Args:
-        retriever: the knowledge base.
-        ranking: chunks as (id, weight), best first.
-        tokens: the budget, estimated tokens.
-        seen: the keys of passages that were shown before.
     """
     shown, shown_words, shown_keys = list[Passage](), list[frozenset[str]](), set(seen)
     described_documents = set[str]()

@@ -18,13 +18,8 @@ Rows = NDArray[np.intp]
 class Query:
     """The text of a question, compared with the knowledge base.
 
-    Attributes:
-        text: the text.
-        vector: its unit vector, shape (d,).
-        names: the names in it that the knowledge base has.
-        trust: how far vectors can be trusted for its script, 0 to 1.
-        triples: its cosines with the triples, in the order of the rows of the triples, shape (triples,).
-        chunks: its cosines with the chunks, shape (chunks,).
+    `vector` has shape (d,), `names` are the known names in it, `trust` says how far vectors can be trusted for its
+    script (0 to 1), and `triples` and `chunks` are its cosines with the rows of the index.
     """
 
     text: str

@@ -21,7 +21,6 @@ from ..text.titles import metadata_line
 from .query import Query, best_rows, compare
 from .ranking.chunk_scores import Scores
 from .ranking.fusion import rank_chunks
-from .ranking.reranking import reranked
 from .schema_names import LabelledTerms, terms_of
 
 # How many embedded questions are cached, each with its cosine to everything: enough for a busy server's questions.
@@ -35,17 +34,16 @@ _TEXTS = 1 << 10
 # Tokens of a document's metadata: author, date, source and a few more.
 _ABOUT_TOKENS = 40
 
+# A cross-encoder's scores are on a scale of their own, and it sees neither the graph nor other passages. So ranks are
+# fused: 1 / (60 + rank) in the ranking plus the same by the cross-encoder (Cormack, Clarke and Büttcher 2009).
+_RANK_OFFSET = 60
+
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
 class RankingModels:
-    """The models that rank passages besides the embedding model.
-
-    Attributes:
-        reranker: returns the cross-encoder, or None if there is none.
-        reordered: how many of the best passages the cross-encoder reorders.
-    """
+    """The cross-encoder, if there is one, and how many of the best passages it reorders."""
 
     reranker: Callable[[], Reranker | None] = lambda: None
     reordered: int = 30
@@ -71,17 +69,7 @@ class Retriever:
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
                       documents: Collection[str] | None = None) -> list[tuple[str, float]]:
-        """Return the best passages for a question.
-
-        Args:
-            question: a question, or keywords.
-            limit: how many passages at most.
-            switches: what is on.
-            documents: the ids of the documents to stay in; None for all.
-
-        Returns:
-            (chunk id, weight), best first; passages without weight are left out.
-        """
+        """Return the best passages for a question, of some documents if given: (chunk id, weight), best first."""
         scores = self._weigh(question, switches)
         if documents is not None:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
@@ -92,7 +80,7 @@ class Retriever:
         passages = [self.passage(*ranked) for ranked in ranking[:best]]
         texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
         with charge_calls(account=self.account):
-            return reranked(reranker, question, texts, ranking)[:limit]
+            return _rerank(reranker, question, texts, ranking)[:limit]
 
     def _weigh(self, question: str, switches: Switches) -> Scores:
         """Return the chunks' weights for the question, shape (chunks,); the last ones are cached."""
@@ -168,6 +156,23 @@ class Retriever:
         """Return a passage with its document's metadata, cut if that is long."""
         about = self._about(passage.document)
         return passage.model_copy(update={"about": about}) if about else passage
+
+
+def _rerank(reranker: Reranker, question: str, texts: Sequence[str],
+            ranking: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Reorder the first passages of a ranking, those with these texts; ties keep their order."""
+    count = len(texts)
+    if not count:
+        return list(ranking)
+    ranks = np.arange(1, count + 1)
+    scores = -np.asarray(reranker.scores(question, texts))
+    reranks = np.searchsorted(np.sort(scores), scores) + 1  # the highest score first; equal scores share the best rank
+    fused = 1 / (_RANK_OFFSET + ranks) + 1 / (_RANK_OFFSET + reranks)
+    order = np.argsort(-np.round(fused, 12), kind="stable")  # rounded, so that equal sums are ties
+    # Weights belong to ranks, so the remaining passages never rank above.
+    weights = [weight for _, weight in ranking]
+    ids = [ranking[int(row)][0] for row in order] + [chunk for chunk, _ in ranking[count:]]
+    return list(zip(ids, weights, strict=True))
 
 
 def _read_about(documents: Documents, document_id: str) -> str:

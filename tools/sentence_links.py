@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-import numpy as np
-
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name
@@ -52,7 +50,8 @@ def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[Senten
             sentence = chunk.text[start:end]
             named = sorted(row for row in entities_of_chunk[chunk_row] if has_any_name(sentence, names[row]))
             sentence_counts.update(combinations(named, 2))
-    pairs_with_facts = _pairs_with_facts(index, rows)
+    ends = index.triples[index.columns.incident.of(rows)][:, [0, 2]]
+    pairs_with_facts = {(min(pair), max(pair)) for pair in ends.tolist()}
     link_counts, links = Counter[int](), list[SentenceLink]()
     for (one, other), count in sorted(sentence_counts.items(), key=lambda item: (-item[1], item[0])):
         if (one, other) not in pairs_with_facts and min(link_counts[one], link_counts[other]) < _LINKS_EACH:
@@ -83,9 +82,3 @@ def is_named_in_text(index: GraphIndex, row: int) -> bool:
             if position >= 0 and not is_table_row and (position > 0 or not is_single_word):
                 return True
     return False
-
-
-def _pairs_with_facts(index: GraphIndex, rows: Sequence[int]) -> set[tuple[int, int]]:
-    """Return the pairs of entities that a triple of one of some entities connects, as (smaller row, larger row)."""
-    ends = index.triples[index.columns.incident.of(np.array(rows, np.intp))][:, [0, 2]]
-    return {(min(pair), max(pair)) for pair in ends.tolist()}

@@ -62,19 +62,11 @@ class _Grouping(NamedTuple):
 
 def survey_by(index: GraphIndex, schema: GraphSchema, by: str, tokens: int,
               alpha: float | None = None, among: Rows | None = None) -> list[Block]:
-    """Return groups of entities by a field's values or periods, one line a group.
+    """Return groups of entities by a field's values or periods (FIELD.year, .month, .decade), one line a group.
 
     A line has the group's size, its most frequent values of categorical fields, its best connected members and its
-    report if there is one.
-
-    Args:
-        index: the knowledge base.
-        schema: the schema in force, by whose labels fields are found.
-        by: a field, or FIELD.year, FIELD.month or FIELD.decade.
-        tokens: the budget, estimated tokens.
-        alpha: the weight of the field against the graph's facts (`attribute_groups`); None means that each value is a
-            group.
-        among: the rows of the entities to group, which are documents; None means all that have the field.
+    report if there is one. `alpha` weighs the field against the graph's facts (`attribute_groups`); with None each
+    value is a group. `among` are the rows of the entities to group, which are documents; None: all with the field.
 
     Raises:
         FieldError: there is no such field, or the graph is too large for groups by both.

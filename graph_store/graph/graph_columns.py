@@ -99,7 +99,9 @@ class ValueTimeTable(NamedTuple):
 
 
 _Table = TypeVar("_Table", MentionTable, SupportTable, TripleTimeTable, ValueTable, ValueTimeTable)
-_TEXT_COLUMNS = frozenset({"name", "chunk", "words", "attribute", "value"})
+TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
+                          "values": ValueTable, "value_times": ValueTimeTable}
+TEXT_COLUMNS = frozenset({"name", "chunk", "words", "attribute", "value"})
 ValueKey = tuple[int, int, int]
 """An entity's row, and the numbers of an attribute and a value."""
 
@@ -134,29 +136,10 @@ class GraphColumns:
         return place if place < len(self.texts) and self.texts[place] == text else -1
 
     @cached_property
-    def mention_starts(self) -> Rows:
-        """Where the mentions of each entity begin, and where the last ones end, shape (n + 1,)."""
-        return starts_of(self.mentions.entity, len(self.ids))
-
-    @cached_property
-    def value_starts(self) -> Rows:
-        """Where the values of each entity begin."""
-        return starts_of(self.values.entity, len(self.ids))
-
-    @cached_property
-    def value_time_starts(self) -> Rows:
-        """Where the times of each entity's values begin."""
-        return starts_of(self.value_times.entity, len(self.ids))
-
-    @cached_property
-    def support_starts(self) -> Rows:
-        """Where the support of each triple begins."""
-        return starts_of(self.support.triple, len(self.triples))
-
-    @cached_property
-    def triple_time_starts(self) -> Rows:
-        """Where the times of each triple begin."""
-        return starts_of(self.triple_times.triple, len(self.triples))
+    def starts(self) -> dict[str, Rows]:
+        """For each table where the rows of each entity or triple begin, and where the last ones end."""
+        counts = {"entity": len(self.ids), "triple": len(self.triples)}
+        return {name: starts_of(getattr(self, name)[0], counts[table._fields[0]]) for name, table in TABLES.items()}
 
     @cached_property
     def by_chunk(self) -> Lists:
@@ -200,8 +183,7 @@ class GraphColumns:
         number = np.delete(np.arange(len(texts), dtype=np.int32), added_numbers)
         triples = self.triples.copy()
         triples[:, 1] = number[triples[:, 1]]
-        tables = {name: _renumber(getattr(self, name), number)
-                  for name in ("mentions", "support", "triple_times", "values", "value_times")}
+        tables = {name: _renumber(getattr(self, name), number) for name in TABLES}
         return replace(self, texts=texts, types=number[self.types], names=number[self.names], triples=triples, **tables)
 
 
@@ -216,7 +198,7 @@ class LaterDates:
 def _renumber(table: _Table, number: Numbers) -> _Table:
     """Return a table with new numbers for its texts; `number` has the new one of each old one."""
     return table._replace(**{column: number[getattr(table, column)]
-                             for column in table._fields if column in _TEXT_COLUMNS})
+                             for column in table._fields if column in TEXT_COLUMNS})
 
 
 def sort_rows(*columns: NDArray[Any]) -> Rows:

@@ -86,12 +86,7 @@ class Sources:
 
     def of(self, support: Mapping[str, Sequence[float]],
            times: Mapping[str, Mapping[str, Sequence[float]]] | None = None) -> list[dict[str, Any]]:
-        """Return the sources of a fact, sorted; see `node_link`. A place in two overlapping chunks is one source.
-
-        Args:
-            support: where chunks state the fact, {chunk's id: (start, end, ...)}.
-            times: where chunks say when it holds, {words that say when: {chunk's id: (start, end, ...)}}.
-        """
+        """Return the sources of a fact, sorted; see `node_link`. A place in two overlapping chunks is one source."""
         # By document, start and end: the quote, and the words that say when the fact holds.
         spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
         for time_words, places in (("", support), *(times or {}).items()):

@@ -50,12 +50,7 @@ a quantity may be anybody's number."""
 
 
 def link_keys(columns: GraphColumns, declined: Collection[str] = ()) -> GraphColumns:
-    """Turn the values of reference fields into triples that link to the entities with these keys.
-
-    Args:
-        columns: the graph of mentions.
-        declined: the fields that a person decided to leave as they are.
-    """
+    """Turn the values of fields that refer to keys into triples; persons `declined` to have that of some fields."""
     values = columns.values
     if not len(values.entity):
         return columns

@@ -46,10 +46,7 @@ class GraphEdits:
     def on(self, node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
         """Return the edits by the nodes that they concern now.
 
-        Args:
-            node_of: returns the node of an entity's id.
-            known: returns True if an id is that of an entity of the mentions' graph. An entity whose type a person has
-                changed since has another id now.
+        `known` tells which ids the mentions' graph has: an entity whose type a person has changed since has another id.
         """
         current_ids = ids_after(decided_types(self.edits))
 
@@ -110,12 +107,9 @@ class ResolvedGraph(KnowledgeGraph):
 
     def __init__(self, mentions: KnowledgeGraph, aliases: Mapping[str, AliasRow] | None = None,
                  edits: GraphEdits | None = None) -> None:
-        """Merge aliases into their canonical entities, and apply persons' edits.
+        """Merge aliases, by their ids, into their canonical entities, and apply persons' edits.
 
-        Args:
-            mentions: the graph in which each name and type is an entity.
-            aliases: the alias rows, by the alias's id. Those whose canonical entity is not mentioned are ignored.
-            edits: what persons changed.
+        Aliases whose canonical entity is not mentioned are ignored.
         """
         edits = edits or GraphEdits()
         self.mentions = mentions
@@ -154,13 +148,7 @@ class ResolvedGraph(KnowledgeGraph):
 
 
 def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> EntityGroup:
-    """Return a canonical entity with its aliases, sorted by name.
-
-    Args:
-        mentions: the graph of mentions.
-        node: the canonical entity's id.
-        rows: the rows of its aliases, at least one.
-    """
+    """Return a canonical entity with its aliases, sorted by name."""
     aliases = []
     for row in rows:
         entity = mentions.entity(row.id)
@@ -173,15 +161,7 @@ def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> E
 
 def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: Mapping[str, str], edits: NodeEdits,
                     schema: GraphSchema | None) -> GraphColumns:
-    """Return the graph in which aliases are merged into their nodes and persons' edits are applied.
-
-    Args:
-        mentions: the graph, in which each name and type is an entity.
-        node_ids: the id of each alias's node, by the alias's id; both are in the graph.
-        types: the types of nodes that have aliases.
-        edits: what persons changed, by nodes.
-        schema: the schema that corrected triples have to fit; None allows all.
-    """
+    """Return the graph with aliases merged into their nodes, whose ids and types are given, and edits applied."""
     before = mentions.with_texts(_new_texts(types, edits))
     row_of = {entity: row for row, entity in enumerate(before.ids)} if node_ids or edits else {}
     # The row of the canonical entity of each entity, among the mentions' entities, and then among the nodes.

@@ -39,14 +39,7 @@ def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, 
 
 
 def inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -> dict[str, NDArray[Any]]:
-    """Build the arrays of `Lists` from pairs of a row and a number in its list; each list is sorted.
-
-    Args:
-        name: the prefix of the arrays' names.
-        owners: the row of each pair, shape (n,).
-        values: the number of each pair, shape (n,).
-        rows: the number of rows; those without a pair have an empty list.
-    """
+    """Build the arrays of `Lists` of some rows from pairs of a row (its owner) and a number; each list is sorted."""
     order = np.lexsort((values, owners))
     return {f"{name}.values": values[order].astype(np.int32),
             f"{name}.starts": starts(np.bincount(owners, minlength=rows))}
@@ -83,25 +76,13 @@ class LazySequence(Sequence[_Item]):
         return self._make(row % self._size)
 
 
-class Texts(Sequence[str]):
+class Texts(LazySequence[str]):
     """Texts in one array of UTF-8, decoded on access."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         """Read the arrays `<name>.values` and `<name>.starts`."""
-        self._lists = read_lists(arrays, name)
-        self._size = len(self._lists)
-
-    def __len__(self) -> int:
-        return self._size
-
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[str]: ...
-    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
-        if isinstance(row, slice):
-            return [self[index] for index in range(*row.indices(len(self)))]
-        return self.raw(row).decode("utf-8", "surrogatepass")
+        self._lists = lists = read_lists(arrays, name)
+        super().__init__(len(lists), lambda row: lists[row].tobytes().decode("utf-8", "surrogatepass"))
 
     def __iter__(self) -> Iterator[str]:
         starts, values = self._lists.starts, self._lists.values
@@ -117,8 +98,6 @@ class Texts(Sequence[str]):
 
     def raw(self, row: int) -> bytes:
         """Return a text's UTF-8 bytes."""
-        if not 0 <= row < self._size:
-            raise IndexError(row)
         return self._lists[row].tobytes()
 
 

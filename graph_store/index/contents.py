@@ -18,16 +18,7 @@ from ...schemas.documents import Chunk
 from ...schemas.naming import normalise, relation_id, triple_id
 from ...text.titles import plain_title
 from ..bounding.words import without_aside, words
-from ..graph.graph_columns import (
-    GraphColumns,
-    LaterDates,
-    MentionTable,
-    SupportTable,
-    TripleTimeTable,
-    ValueTable,
-    ValueTimeTable,
-    find_firsts,
-)
+from ..graph.graph_columns import TABLES, GraphColumns, LaterDates, find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind
@@ -41,8 +32,6 @@ NewArrays = dict[str, NDArray[Any]]
 Pairs = NDArray[np.int32]
 _WORDS_OF_A_VALUE = 8
 """The most words, or Chinese characters, of an attribute value that is indexed; longer ones are sentences."""
-_TABLES: dict[str, Any] = {"mentions": MentionTable, "support": SupportTable, "triple_times": TripleTimeTable,
-                           "values": ValueTable, "value_times": ValueTimeTable}
 
 
 class IndexSource(NamedTuple):
@@ -59,13 +48,7 @@ class IndexSource(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """How the index numbers the parts of a graph.
-
-    Attributes:
-        entities: the row of each entity, by its id.
-        chunks: the row of a chunk by the number of its id among the graph's texts; -1 for texts that are no such id.
-            Shape (texts,).
-    """
+    """The row of each entity by id, and of each chunk by the number of its id among the texts; -1 for other texts."""
 
     entities: dict[str, int]
     chunks: NDArray[np.int32]
@@ -152,13 +135,7 @@ def _count_documents(made: NewArrays) -> NDArray[np.int32]:
 
 
 def _ranks(graph: KnowledgeGraph, about: Sequence[Sequence[str]], documents: NDArray[np.int32]) -> NewArrays:
-    """Return the order of the entities: by the number of documents that mention them, then of facts, then by name.
-
-    Args:
-        graph: the graph.
-        about: for each entity its name, its type, and its other names; in the order of the rows.
-        documents: the number of documents that mention each entity.
-    """
+    """Return the order of the entities: by the number of documents that mention them, then of facts, then by name."""
     degrees = np.bincount(graph.columns.triples[:, [0, 2]].reshape(-1), minlength=len(about)).tolist()
     counts = documents.tolist()
     ranked = np.array(sorted(range(len(about)), key=lambda row: (-counts[row], -degrees[row], about[row][0], row)),
@@ -225,17 +202,10 @@ def _walk(rows: _Rows, chunks: Sequence[Chunk], made: NewArrays) -> NewArrays:
 
 
 def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Build the arrays for a step of a walk over undirected edges.
+    """Build the arrays for a step of a walk over undirected edges between nodes, given by their two ends.
 
-    Args:
-        name: the prefix of the arrays' names.
-        nodes: the number of nodes, n.
-        rows: one end of each edge, shape (m,); repeated edges count repeatedly.
-        ends: its other end, shape (m,).
-
-    Returns:
-        For each node its neighbours, as `columns.Lists`, and `shares`: the share of its weight that a node sends to
-        each neighbour, which is the same for all, shape (2 m,).
+    They are for each node its neighbours, as `Lists`, and `shares`: the share of its weight that a node sends to each
+    neighbour, which is the same for all.
     """
     made = columns.inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
     degrees = np.diff(made[f"{name}.starts"])
@@ -246,14 +216,9 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -
 def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]) -> tuple[Pairs, Pairs]:
     """Find the entities that the titles of chunks' documents name.
 
-    Args:
-        chunks: chunks in the order of their rows.
-        names: the names of all entities.
-        row_of: the row of each entity.
-
     Returns:
-        Two arrays of pairs of an entity's row and a chunk's row, shape (n, 2). The first is for names anywhere in the
-        title; the second is for names that are the whole title, apart from a note in brackets ("Solaris (1972 film)").
+        Two arrays of pairs of an entity's row and a chunk's row, shape (n, 2): for names anywhere in the title, and for
+        names that are the whole title, apart from a note in brackets ("Solaris (1972 film)").
     """
     @cache
     def rows_in(title: str) -> list[tuple[int, bool]]:
@@ -303,7 +268,7 @@ def graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     return {**columns.ids("entities", stored.ids), **columns.texts("graph.texts", stored.texts),
             "graph.types": stored.types, "graph.names": stored.names, "graph.triples": stored.triples,
             "graph.later": np.frombuffer(orjson.dumps(later), np.uint8),
-            **{f"{name}.{column}": values for name in _TABLES
+            **{f"{name}.{column}": values for name in TABLES
                for column, values in getattr(stored, name)._asdict().items()}}
 
 
@@ -311,7 +276,7 @@ def read_graph(arrays: Arrays) -> tuple[GraphColumns, LaterDates]:
     """Return the graph that `graph_arrays` stored in an index; its arrays are not copied."""
     ids, later = Ids(arrays, "entities"), orjson.loads(arrays["graph.later"].tobytes())
     tables: dict[str, Any] = {name: table(*(arrays[f"{name}.{column}"] for column in table._fields))
-                              for name, table in _TABLES.items()}
+                              for name, table in TABLES.items()}
     return (GraphColumns(Texts(arrays, "graph.texts"), LazySequence(len(ids), ids.at), arrays["graph.types"],
                          arrays["graph.names"], arrays["graph.triples"], **tables),
             LaterDates(dict(later["triples"]), {tuple(key): dates for key, dates in later["values"]}))

@@ -45,12 +45,7 @@ def terms(text: str) -> list[str]:
 
 
 def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of a `LexicalIndex`.
-
-    Args:
-        name: the prefix of the arrays' names.
-        lists: the index terms of each text; texts are numbered in this order.
-    """
+    """Build the arrays of a `LexicalIndex` from the index terms of each text."""
     vocabulary = sorted({term for text_terms in lists for term in text_terms})
     number = {term: row for row, term in enumerate(vocabulary)}
     scores: dict[str, Any] = {"data": np.zeros(0, np.float32), "indices": np.zeros(0, np.int32),

@@ -23,13 +23,9 @@ class NamedSpan(NamedTuple):
 
 
 def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of a `NameTrie`.
+    """Build the arrays of a `NameTrie` from pairs of a name's folded words and an entity's row.
 
     Each beginning of a name, up to the whole name, gets a number. Entities are noted at the numbers of whole names.
-
-    Args:
-        name: the prefix of the arrays' names.
-        names: pairs of a name's folded words and the row of an entity with that name; entities may share names.
     """
     path_numbers: dict[str, int] = {}
     whole_names, rows = array("i"), array("i")
@@ -54,10 +50,7 @@ class NameTrie:
     def find(self, question: str) -> list[NamedSpan]:
         """Find the longest known names in a question, without overlaps, from left to right.
 
-        A function word in small letters is no name: "in" does not mean IN, Indiana.
-
-        Returns:
-            The names, each with its entities sorted by id.
+        The entities of a name are sorted by id. A function word in small letters is no name: "in" is not IN, Indiana.
         """
         spans = word_places(question)
         folded = [word for word, _, _ in spans]

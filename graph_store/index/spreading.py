@@ -88,22 +88,12 @@ class Walkable:
     """The part of the graph that a walk covers; weight that leaves the part is lost."""
 
     def __init__(self, steps: "csr_array", nodes: Rows, size: int) -> None:
-        """Store a part of a graph.
-
-        Args:
-            steps: for each pair of the part's nodes, the share of weight that goes from the first to the second.
-            nodes: the part's nodes, ascending.
-            size: how many nodes the graph has.
-        """
+        """Store the steps between a part's nodes, ascending, of a graph of some size."""
         # What arrives at a node is a sum over the nodes with an edge to it: a row of the transpose.
         self._arriving, self._nodes, self._size = steps.T, nodes, size
 
     def spread(self, seeds: Seeds) -> Weights:
-        """Return the stationary weights of a walk that restarts at the seeds.
-
-        Returns:
-            The weights of all nodes of the graph, shape (n,), summing to at most 1; zeros without seeds.
-        """
+        """Return the stationary weights of all nodes, summing to at most 1, of a walk that restarts at the seeds."""
         restart = seeds.dense(self._size)[self._nodes] / np.float32(seeds.weights.sum() or 1)
         weights = np.zeros(self._size, np.float32)
         weights[self._nodes] = np.maximum(self._stationary(restart), 0)

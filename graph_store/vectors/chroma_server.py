@@ -23,13 +23,7 @@ class ServerCollections(ChromaCollections):
     """The vectors of one knowledge base on a server."""
 
     def __init__(self, server: ChromaServer, scope: str, model: str) -> None:
-        """Prepare to use a server, without connecting yet.
-
-        Args:
-            server: the server.
-            scope: identifies the knowledge base among all on the server; letters and digits.
-            model: identifies the embedding model; letters and digits.
-        """
+        """Prepare to use a server; scope and model identify the knowledge base and the embedding model on it."""
         super().__init__(f"banyan-{scope}-", model)
         self._server = server
 

@@ -42,11 +42,8 @@ class LedgerEmbedder:
                  passages: "LedgerEmbedder | None" = None) -> None:
         """Prepare to load the model, without looking it up yet.
 
-        Args:
-            models: the models that this process has loaded.
-            database: the ledger.
-            name: the model's name if it is not the recorded one, as during a reindex; "" for the recorded one.
-            passages: the embedder of the passages; given, this embedder encodes questions with the same model.
+        `name` is given if it is not the recorded one, as during a reindex; with `passages`, this embedder encodes
+        questions with the same model.
         """
         self._models = models
         self._db = database

@@ -57,11 +57,6 @@ def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequenc
     """Measure how often the chunk nearest to a sentence is the one that the sentence is from, for each script.
 
     A chunk with the same text counts as the right one. If all texts are the same, nothing is measured.
-
-    Args:
-        chunks: n chunks.
-        vectors: their unit vectors, shape (n, d).
-        encode: encodes sentences as queries.
     """
     sampled = sample(chunks)
     if not sampled or len({chunk.text for chunk in chunks}) == 1:

@@ -44,18 +44,10 @@ class Conditions:
 
     def lookup(self, relation: str, *, by: str = "", do: Calculation = "list", limit: int = 0,
                show: Sequence[str] = ()) -> TripleLookup | None:
-        """Return a lookup of the rows that meet the conditions.
+        """Return a lookup of the rows that meet the conditions; without `relation`, of the first condition's.
 
-        Args:
-            relation: the relation or attribute whose rows are looked up; "" means that of the first condition.
-            by: what the rows are grouped by; see `TripleLookup`, also for the other arguments.
-            do: what to do with the rows.
-            limit: how many groups or rows are wanted; 0 means all.
-            show: fields to show beside each row.
-
-        Returns:
-            The lookup; None if neither `relation` nor a condition names a relation, or if `relation` is not the one
-            that the question asks of `head`.
+        It is None if neither `relation` nor a condition names a relation, or if `relation` is not the one that the
+        question asks of `head`. For the other arguments see `TripleLookup`.
         """
         conditions, tail, side = dict(self._values), "", ""
         if self.relation:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from ...graph_store.graph_index import GraphIndex
 from ...graph_store.index.lexical import ONCE, LexicalIndex
 from ...schemas.retrieval import EVERYTHING, Switches
-from ..query import Query
-from .graph_seeds import community_scores
+from ..query import Query, best_rows
 
 Scores = NDArray[np.float32]
 
@@ -20,33 +19,37 @@ Scores = NDArray[np.float32]
 _LEXICAL_SHARE = 0.6
 # A passage rarely repeats what its document is about, and a long document has words of every question somewhere.
 _DOCUMENT_SHARE = 0.25
-_COMMUNITY_SHARE = 0.5
+_COMMUNITY_SHARE, _COMMUNITIES = 0.5, 20
+# Facts and communities count by a power of their cosine: where none is near to the question, the graph does not hold
+# what is asked, and without the power the nearest one would raise hundreds of chunks.
+SHARPNESS = 3
 
 
 def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switches = EVERYTHING) -> Scores:
-    """Score chunks by vector, by words and by their communities, shape (chunks,).
+    """Score chunks by vector, by words and by their communities, shape (chunks,), not negative.
 
     Vectors weigh as much as they can be trusted (graph_store/vectors/reliability.py), so that a model that is
-    blind to a script leaves the ranking to the words. Communities weigh by 1 - beta(q).
-
-    Args:
-        index: the knowledge base.
-        query: the question.
-        beta: the share of the graph's evidence against the chunks' own, beta(q) of UniAI-GraphRAG.
-        switches: what is on.
-
-    Returns:
-        The scores, not negative; zeros where dense, lexical and communities are off.
+    blind to a script leaves the ranking to the words. Communities weigh by 1 - beta(q) of UniAI-GraphRAG.
     """
     trust = query.trust if switches.lexical else 1.0
     scores = np.zeros(len(index.chunks), np.float32)
     if "community" in switches.routes:
-        scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * community_scores(index, query)
+        scores += np.float32(_COMMUNITY_SHARE * trust * (1 - beta)) * _community_scores(index, query)
     if switches.lexical:
         scores += np.float32(_LEXICAL_SHARE) * lexical_scores(index, query)
     if switches.dense:
         scores += np.float32(trust) * _dense_scores(query.chunks)
     np.maximum(scores, 0, out=scores)
+    return scores
+
+
+def _community_scores(index: GraphIndex, query: Query) -> Scores:
+    """Score chunks by the nearest community with a member in them (UniAI-GraphRAG eq. 7), shape (chunks,)."""
+    scores, cosines = np.zeros(len(index.chunks), np.float32), index.community_cosines(query.vector)
+    for row in best_rows(cosines, _COMMUNITIES):
+        chunks = index.community_chunks[int(row)]
+        score = np.float32((min(1.0, max(0.0, float(cosines[row]))) * query.trust) ** SHARPNESS)
+        scores[chunks] = np.maximum(scores[chunks], score)
     return scores
 
 
@@ -58,14 +61,10 @@ def _dense_scores(cosines: Scores) -> Scores:
 
 
 def lexical_scores(index: GraphIndex, query: Query) -> Scores:
-    """Score chunks by the share of the question's words and names that they, and their documents, have.
+    """Score chunks by the share of the question's words and names that they, and their documents, have: 0 to about 1.
 
     A known name is a term beside its words, so a passage with the very name is before one that shares a word of it.
     Terms count by BM25: the less passages have one, the more it tells.
-
-    Returns:
-        Shape (chunks,), 0 to about 1, a little more for passages that repeat the words; 0 where neither passage nor
-        document shares a term with the question.
     """
     text, (documents, document_of_chunk) = query.text, index.documents
     name_scores, name_idf = _name_scores(index, query)

@@ -1,6 +1,6 @@
 """Fusing what the graph says and the chunks' own scores into one ranking of chunks.
 
-Names and near facts say which entities matter (tools/ranking/graph_seeds.py); vectors, words and communities say which
+Names and near facts say which entities matter; vectors, words and communities say which
 chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk over the entity-chunk graph
 (graph_store/index/spreading.py), whose stationary weights rank the chunks: it follows every path from what is named.
 beta(q) of UniAI-GraphRAG eq. 8 and 9 weighs the two channels before the walk, where the paper adds two finished scores.
@@ -10,19 +10,19 @@ that an embedding model that is blind to a script does not drag a sound lexical 
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from ...graph_store.bounding.words import words
 from ...graph_store.graph_index import GraphIndex
 from ...graph_store.index.spreading import Seeds
-from ...schemas.retrieval import EVERYTHING, Switches
+from ...schemas.retrieval import EVERYTHING, Route, Switches
 from ..query import Query, best_rows
-from .chunk_scores import Scores, chunk_scores
-from .graph_seeds import entity_seeds
+from .chunk_scores import SHARPNESS, Scores, chunk_scores
 
-# All values here, in chunk_scores.py and in graph_seeds.py were chosen on questions of our own
+# All values here, and in chunk_scores.py were chosen on questions of our own
 # (benchmarks/questions), where benchmarks/fusion_sweep.py varies each by itself.
 # What the chunks' own scores add to the walk's weights, whose best is 1: the walk alone decides at the top, the chunks'
 # own scores among the many that it hardly reaches.
@@ -35,6 +35,13 @@ _CHUNK_SHARPNESS = 6
 # a name and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6.
 _DENSITY_WEIGHT = 8.0
 _ABSTRACTION_WEIGHT = 1.0
+# Restart weights; the chunks' own scores have 1. What a question names counts least: names are in words and vectors
+# already, and twice as much loses a passage in a hundred (benchmarks/fusion_sweep.py).
+_NAMED_SHARE, _NEAR_SHARE = 1 / 8, 3 / 2
+_FACTS, _FACT_SHARPNESS = 20, 8
+
+Weights = dict[int, float]
+"""Weights by row of an entity."""
 
 
 def rank_chunks(index: GraphIndex, query: Query, switches: Switches = EVERYTHING) -> Scores:
@@ -51,6 +58,35 @@ def rank_chunks(index: GraphIndex, query: Query, switches: Switches = EVERYTHING
     restart = Seeds.of(np.concatenate([np.array(list(entities.values()), np.float32), _normalise(weights[chunks])]),
                        np.concatenate([np.array(list(entities), np.intp), chunks + len(index.entity_row)]))
     return _to_one(_spread(index, restart, switches)) + np.float32(_OWN_SHARE) * own
+
+
+def entity_seeds(index: GraphIndex, query: Query, routes: Collection[Route], share: float) -> Weights:
+    """Return the restart weights of the entities that a question names, and of the ends of the facts nearest to it.
+
+    An entity counts less the more chunks mention it: a hub distinguishes chunks as little as a frequent word. The route
+    "entity" switches names on, "triple" facts; `share` is beta(q), the weight of what the graph says.
+    """
+    seeds: defaultdict[int, float] = defaultdict(float)
+    if "entity" in routes:
+        named = {row for name in query.names for entity in name.entities
+                 if (row := index.entity_at(entity)) is not None}
+        _add(seeds, index, dict.fromkeys(named, 1.0), share * _NAMED_SHARE)
+    if "triple" in routes:
+        best_scores: Weights = {}  # of each entity, by its nearest fact
+        for row in best_rows(query.triples, _FACTS).tolist():
+            cosine = float(query.triples[row])
+            for end in index.ends_of(row) if cosine > 0 else ():
+                best_scores[end] = max(best_scores.get(end, 0.0), min(1.0, cosine) * query.trust)
+        _add(seeds, index, best_scores, share * _NEAR_SHARE * query.trust)
+    return dict(sorted(seeds.items()))
+
+
+def _add(seeds: defaultdict[int, float], index: GraphIndex, scores: Mapping[int, float], share: float) -> None:
+    """Add weights of entities by their scores; the weights sum to `share` times a power of the best score."""
+    weights = {row: score ** _FACT_SHARPNESS / max(1, len(index.mentioning[row])) for row, score in scores.items()}
+    scale = share * max(scores.values(), default=0.0) ** SHARPNESS / (sum(weights.values()) or 1)
+    for row, weight in weights.items():
+        seeds[row] += weight * scale
 
 
 def beta(query: Query) -> float:
