@@ -5,7 +5,6 @@ the current schema.
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -72,25 +71,21 @@ class TypeNouns:
             (t.name for t in schema.entity_types if "person" in {n.lower() for n in t.all_names()}), "")
 
     def type_of(self, text: str, span: "Span") -> str:
-        """Return the type of a name by the words in and around it, or ""."""
-        return next(filter(None, self._types_by_words(text, span)), "")
-
-    def _types_by_words(self, text: str, span: "Span") -> Iterator[str]:
-        """Yield the types, most certain first, that a definition, the name's own words and the noun before it give."""
+        """Return the type that a definition, a name's own words or the noun before it gives, in this order, or ""."""
         name = text[span.start : span.end]
         if has_han(name):
-            yield self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""
-            return
-        yield self.defined_type(text, span)
+            return self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""
+        if defined := self._defined_type(text, span):
+            return defined
+        ends_in_surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _NOUN_SURNAMES
+        is_named_by_type = span.kind != "work" and not ends_in_surname and infer_type(name)
+        if is_named_by_type and (own := self.type_of_name(name)):
+            return own
         before = _NOUN_BEFORE.search(text[max(0, span.start - 30) : span.start])
         phrase = before["noun"] if before else ""  # "the publishing house", "the opera"
-        type_of_noun_before = self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
-        ends_in_surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _NOUN_SURNAMES
-        if span.kind != "work" and not ends_in_surname and infer_type(name):
-            yield self.type_of_name(name)
-        yield type_of_noun_before
+        return self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
 
-    def defined_type(self, text: str, span: "Span") -> str:
+    def _defined_type(self, text: str, span: "Span") -> str:
         """Return the type in a sentence that defines a name ("Oslo is a city", "Ada Blum (born 1901)"), or ""."""
         if _LIFE_DATES.match(text, span.end):
             return self._person

@@ -25,7 +25,6 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
 _HONORIFICS = word_set("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
 _NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
-_DETERMINERS = word_set("this that these those here there it what who our my your his her its their one each every")
 _INDEFINITE_WORDS = word_set("own your our other another such certain any each some 3rd")
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
 _PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
@@ -203,14 +202,12 @@ def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[
     for match in re.finditer(rf"(?<!\w)(?<!\w-){re.escape(title)}(?!\w)", text, re.IGNORECASE):
         kind = next((span.kind for span in recognised if match.start() <= span.start and span.end <= match.end()
                      and span.end - span.start >= len(title) / 2), "")
-        is_defined = _IS_A.match(text, match.end()) is not None
-        is_as_in_title = match[0] == title
-        has_inner_capital = " " in title and any(part[0].isupper() for part in title.split()[1:])
+        has_inner_capital = any(part[0].isupper() for part in title.split()[1:])
         is_quoted = (text[match.start() - 1 : match.start()] in _QUOTES
                      and text[match.end() : match.end() + 1] in _QUOTES)
         if is_quoted and _is_called_work(text, *match.span()):
             kind = "work"
-        if is_defined or (is_as_in_title and (has_inner_capital or kind)):
+        if _IS_A.match(text, match.end()) or (match[0] == title and (has_inner_capital or kind)):
             yield Span(*match.span(), kind or "name")
 
 
@@ -227,9 +224,9 @@ def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
         is_in_name = around is not None and around.end > end
         context_start = max(0, match.start() - _CONTEXT_LENGTH)
         is_defined = _OPEN_BRACKET.search(text, context_start, match.start()) or text.startswith(" means", match.end())
-        is_sentence = name.endswith((".", "!", "?"))
-        is_other = is_in_name or is_defined or is_sentence or name.isupper()
-        if has_title_case and len(parts) <= _LONGEST_NAME and not is_other:
+        if is_in_name or is_defined or name.endswith((".", "!", "?")) or name.isupper():
+            continue
+        if has_title_case and len(parts) <= _LONGEST_NAME:
             yield Span(start, end, "work" if _is_called_work(text, start, end) else "name")
 
 
@@ -242,8 +239,7 @@ def _is_called_work(text: str, start: int, end: int) -> bool:
 def _with_article(text: str, span: Span) -> Span:
     """Return the span with the article of a work ("The Salt Road"), or without the article of another name."""
     if span.kind == "work":
-        has_article = text[max(0, span.start - 4) : span.start] == "The "
-        return replace(span, start=span.start - len("The ")) if has_article else span
+        return replace(span, start=span.start - 4) if text.endswith("The ", 0, span.start) else span
     article = _ARTICLE.match(text, span.start, span.end)
     return replace(span, start=article.end()) if article else span
 
