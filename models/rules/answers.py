@@ -33,10 +33,7 @@ class Answers:
     def answer(self, question: str, passages: Sequence[Passage]) -> DraftAnswer:
         """Return the best quotes as claims, with the short answer if the passages state one.
 
-        Openings and reports give an overview, rows of a table give the rows, and other passages give quotes. The
-        confidence is `STATED` with a short answer. It is `QUOTED` if the question asks for no short answer (why, how)
-        and the first quote covers most of it. In all other cases it grows with the share of the question that the
-        first quote covers, and stays below one half.
+        Openings and reports give an overview, rows of a table give the rows, and other passages give quotes.
         """
         if passages and passages[0].kind in ("opening", "report"):
             return _draft_overview(passages)

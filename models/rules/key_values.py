@@ -37,13 +37,8 @@ def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], b
                    ) -> Iterator[Row]:
     """Yield the key-value lines of a chunk's text as rows, with the name that each line describes in the first cell.
 
-    Args:
-        text: the text.
-        title: the subject in the document's title, or "".
-        heading: the headings above the chunk, outermost first, separated by " > ".
-        names: returns True if a heading is a name.
-        document: the document's name in the graph. If it consists of a key and the title ("RFC-20: Oslo Pumps"), lines
-            under the title describe the document rather than the title.
+    `title` is the subject in the document's title, and `names` returns True if a heading is a name. If a key and the
+    title name the `document` ("RFC-20: Oslo Pumps"), lines under the title describe the document.
     """
     subject = document if document.endswith(f": {title}") else title
     block: list[tuple[int, int, Cell]] = []

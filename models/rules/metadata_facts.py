@@ -67,13 +67,8 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
                       relation: Callable[[str], str]) -> Iterator[Extraction]:
     """Yield the facts of a document's row: the document, then for each field its people or its values.
 
-    Args:
-        row: the row; its first cell names the document.
-        own_type: the type of documents.
-        person: the schema's type for people; if "", people are values of the document.
-        evidence: the row's words.
-        time: when the row holds, in the words of its field for the date.
-        relation: returns the relation for a field's name.
+    `own_type` is the type of documents, and `person` that of people; if it is "", people are values. `time` is in the
+    words of the field for the date, and `relation` returns the relation for a field's name.
     """
     document = row.cells[0].value
     yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),

@@ -54,12 +54,8 @@ _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in n
 def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document: str = "") -> tuple[Extraction, str]:
     """Return the facts of the rows of a chunk, each with its row as evidence, and the text without these rows.
 
-    Args:
-        text: the chunk's text.
-        title: the document's title; with `heading` it may give the type of a column of names.
-        heading: the headings above the chunk, outermost first.
-        schema: the schema whose types and relations are compared with headers.
-        document: the document's name in the graph.
+    The headers are compared with the schema's types and relations. `title` and `heading`, which stand above the chunk,
+    may give the type of a column of names. `document` is the document's name in the graph.
     """
     rows = list(find_rows(text))
     found = facts_of_rows(rows, text, title, heading, schema, document=document)

@@ -33,12 +33,8 @@ def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = ())
     """Return the names, dates and quantities of each text, ascending and without overlaps.
 
     The texts go through the recogniser in one batch, which is faster, but the spans of a text do not depend on others.
-    Only a pipeline of its own language reads a text that is neither Chinese nor in Latin script.
-
-    Args:
-        texts: any texts.
-        parser: loads the pipelines of the texts' languages.
-        titles: the subject of each text, if known; its occurrences in the text are names.
+    Only a pipeline of its own language reads a text that is neither Chinese nor in Latin script. `titles` are the
+    subjects of the texts, if known; their occurrences in the text are names.
     """
     han_sentences = {text: _han_sentences(text) for text in texts}
     spelled = [text for text, (_, has_others) in han_sentences.items() if has_others and (
