@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
 
-from ..graph_store.graph_index import GraphIndex
 from ..schemas.documents import Chunk
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PassageLookup
@@ -45,20 +44,16 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     if near and allowed is None:
         ranking = [(key, weight) for key, weight in ranking if weight >= ranking[0][1] * _LEAST_WEIGHT]
     elif near and allowed is not None:
-        ranking += _unranked_passages(index, allowed, {key for key, _ in ranking})
+        ranked = {key for key, _ in ranking}
+        ids = map(index.chunk_row.at, np.flatnonzero(index.chunks_of(allowed)).tolist())
+        ranking += [(key, 0.0) for key in ids if key not in ranked]
     items = passage_items(retriever, ranking, tokens, seen)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
-    if items and _is_cut(retriever, items[0]):  # the only item that may be cut
+    # Only the first item may be cut; then its key differs, because it depends on the length of the text.
+    if items and items[0].key != retriever.passage(items[0].chunk_id, items[0].score).key:
         note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(filter(None, lookup.documents))})"
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
-
-
-def _unranked_passages(index: GraphIndex, documents: Collection[str], ranked: Collection[str],
-                       ) -> Iterator[tuple[str, float]]:
-    """Yield the chunks of documents that a ranking does not have, as (id, 0.0), in the documents' order."""
-    rows = np.flatnonzero(index.chunks_of(documents)).tolist()
-    yield from ((key, 0.0) for key in (index.chunks[row].id for row in rows) if key not in ranked)
 
 
 def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], tokens: int,
@@ -106,11 +101,6 @@ def cut_passage(passage: Passage, tokens: int) -> Passage:
     end = first_tokens(passage.text, tokens - estimate_tokens(cut.header))
     fitting_ends = [sentence_end for _, sentence_end in split_sentences(passage.text) if sentence_end <= end]
     return cut.model_copy(update={"text": passage.text[:fitting_ends[-1] if fitting_ends else end]})
-
-
-def _is_cut(retriever: Retriever, item: Passage) -> bool:
-    """Return True if an item is only a part of its passage: the key depends on the length of the text."""
-    return item.key != retriever.passage(item.chunk_id, item.score).key
 
 
 def _with_continuations(retriever: Retriever, ranking: Iterable[tuple[str, float]]) -> Iterator[Passage]:

@@ -51,13 +51,10 @@ class LedgerGraph:
             if self._graph is None:
                 mentions, position = self.mentions, self.state.position  # of the rows that the mentions are made of
                 self._made_of = GraphState(position, self._entities.number()), self._schemas.version()
-                self._graph = self._resolve(mentions)
+                schema = self._schemas.current() if self._schemas.version() else None
+                self._graph = ResolvedGraph(mentions, self._entities.aliases(),
+                                            GraphEdits(self._edits.in_force(), schema))
             return self._graph
-
-    def _resolve(self, mentions: KnowledgeGraph) -> ResolvedGraph:
-        """Return the graph with entities merged and persons' edits applied."""
-        schema = self._schemas.current() if self._schemas.version() else None
-        return ResolvedGraph(mentions, self._entities.aliases(), GraphEdits(self._edits.in_force(), schema))
 
     @property
     def mentions(self) -> KnowledgeGraph:

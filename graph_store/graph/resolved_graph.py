@@ -210,7 +210,7 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     corrected = np.stack([heads, relations, tails], axis=1)
     for (head, relation, tail), instead in edits.facts.items():
         if head in place and tail in place:
-            edited = _rows_with(heads, relations, tails, (place[head], columns.number_of(relation), place[tail]))
+            edited = (heads == place[head]) & (relations == columns.number_of(relation)) & (tails == place[tail])
             if instead and _fits(columns, instead, schema, place):
                 corrected[edited] = place[instead[0]], columns.number_of(instead[1]), place[instead[2]]
             else:
@@ -228,10 +228,6 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     return replace(columns, triples=triples[~is_empty],
                    support=surest_rows(select_rows(support, support.triple >= 0)),
                    triple_times=distinct_rows(select_rows(times, times.triple >= 0), 3))
-
-
-def _rows_with(heads: Numbers, relations: Numbers, tails: Numbers, key: tuple[int, int, int]) -> Rows:
-    return np.flatnonzero((heads == key[0]) & (relations == key[1]) & (tails == key[2]))
 
 
 def _fits(columns: GraphColumns, key: tuple[str, str, str], schema: GraphSchema | None,

@@ -47,37 +47,24 @@ class IndexSource(NamedTuple):
     """Returns the vectors of ids, shape (ids, d)."""
 
 
-class _Rows(NamedTuple):
-    """The row of each entity by id, and of each chunk by the number of its id among the texts; -1 for other texts."""
-
-    entities: dict[str, int]
-    chunks: NDArray[np.int32]
-
-
 def contents(source: IndexSource) -> NewArrays:
     """Return all arrays of the index."""
     graph, chunks = source.graph, source.chunks
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in chunks],
                                   "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
-                                  "relations": sorted(map(relation_id, _labels(graph)))}
-    rows = _Rows({key: row for row, key in enumerate(ids["entities"])}, _chunk_rows(graph, chunks))
+                                  "relations": sorted(map(relation_id, {*graph.relations(), *graph.attribute_names()}))}
     made: NewArrays = columns.ids("triples", ids["triples"]) | columns.ids("relations", ids["relations"])
     made |= graph_arrays(graph)
     made |= {f"{kind}.vectors": source.vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
-    about = [graph.about(row) for row in range(len(rows.entities))]
-    made |= _entities(graph, rows, about)
+    about = [graph.about(row) for row in range(graph.count_entities())]
+    made |= _entities(graph, about)
     made |= _chunks(chunks)
-    made |= _ranks(graph, about, _count_documents(made))
-    made |= _finest(source.finest, rows)
-    made |= _walk(rows, chunks, made)
-    made |= _communities(source.communities, rows, graph, made)
+    made |= _mentions(graph, _chunk_rows(graph, chunks))
+    made |= _ranks(graph, about, made)
+    made |= _finest(source.finest, graph)
+    made |= _walk(graph, chunks, made)
+    made |= _communities(source.communities, graph, made)
     return made
-
-
-def _labels(graph: KnowledgeGraph) -> set[str]:
-    """Return the names of the relations and attributes that a graph has."""
-    texts = graph.columns.texts
-    return {*graph.attribute_names(), *(texts[number] for number in np.unique(graph.columns.triples[:, 1]).tolist())}
 
 
 def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.int32]:
@@ -89,8 +76,8 @@ def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.in
     return rows
 
 
-def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]) -> NewArrays:
-    """Return the arrays by which entities are found: by chunk, by name and by attribute value."""
+def _entities(graph: KnowledgeGraph, about: Sequence[Sequence[str]]) -> NewArrays:
+    """Return the arrays by which entities are found: by name and by attribute value."""
     names = [(name, *others) for name, _, *others in about]
     name_words = set[str]()
 
@@ -106,7 +93,7 @@ def _entities(graph: KnowledgeGraph, rows: _Rows, about: Sequence[Sequence[str]]
     values = ((words(texts[value]), entity) for entity, value in zip(
         table.entity[firsts].tolist(), table.value[firsts].tolist(), strict=True))
     counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
-    return {"counts": counts, **_support(graph, rows), **trie("names", fold_spellings()),
+    return {"counts": counts, **trie("names", fold_spellings()),
             **trie("values", (value for value in values if _is_searchable(value[0]))),
             **columns.texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
             **columns.texts("name_words", sorted(name_words))}
@@ -117,25 +104,20 @@ def _is_searchable(value: Sequence[str]) -> bool:
     return len(value) <= _WORDS_OF_A_VALUE and not all(word.isdecimal() for word in value)
 
 
-def _support(graph: KnowledgeGraph, rows: _Rows) -> NewArrays:
-    """Return the rows of the chunks that mention each entity, as `columns.Lists`, in the order of the chunks' ids."""
+def _mentions(graph: KnowledgeGraph, chunk_rows: NDArray[np.int32]) -> NewArrays:
+    """Return the rows of the chunks that mention each entity, as `Lists`, in the order of the chunks' ids."""
     entities, chunks = graph.mention_pairs()
-    chunk_rows = rows.chunks[chunks]
-    is_indexed = chunk_rows >= 0
-    counts = np.bincount(entities[is_indexed], minlength=len(rows.entities))
-    return {"entities.chunks.values": chunk_rows[is_indexed], "entities.chunks.starts": columns.starts(counts)}
+    rows = chunk_rows[chunks]
+    counts = np.bincount(entities[rows >= 0], minlength=graph.count_entities())
+    return {"entities.chunks.values": rows[rows >= 0], "entities.chunks.starts": columns.starts(counts)}
 
 
-def _count_documents(made: NewArrays) -> NDArray[np.int32]:
-    """Return the number of documents that mention each entity."""
+def _ranks(graph: KnowledgeGraph, about: Sequence[Sequence[str]], made: NewArrays) -> NewArrays:
+    """Return the order of the entities: by the number of documents that mention them, then of facts, then by name."""
     mentioned = read_lists(made, "entities.chunks")
     owners = np.repeat(np.arange(len(mentioned)), np.diff(mentioned.starts))
     pairs = np.unique(np.stack([owners, made["chunks.documents"][mentioned.values]]), axis=1)
-    return np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
-
-
-def _ranks(graph: KnowledgeGraph, about: Sequence[Sequence[str]], documents: NDArray[np.int32]) -> NewArrays:
-    """Return the order of the entities: by the number of documents that mention them, then of facts, then by name."""
+    documents = np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
     degrees = np.bincount(graph.columns.triples[:, [0, 2]].reshape(-1), minlength=len(about)).tolist()
     counts = documents.tolist()
     ranked = np.array(sorted(range(len(about)), key=lambda row: (-counts[row], -degrees[row], about[row][0], row)),
@@ -144,14 +126,13 @@ def _ranks(graph: KnowledgeGraph, about: Sequence[Sequence[str]], documents: NDA
     return {"entities.ranked": ranked, "entities.documents": documents, **columns.texts("entities.folded", folded)}
 
 
-def _finest(communities: Sequence[TreeCommunity], rows: _Rows) -> NewArrays:
+def _finest(communities: Sequence[TreeCommunity], graph: KnowledgeGraph) -> NewArrays:
     """Return the ids of the finest communities, and for each entity the number of its community; -1 for none."""
-    number = np.full(len(rows.entities), -1, np.int32)
-    keys = sorted(community.id for community in communities)
-    number_of = {key: place for place, key in enumerate(keys)}
-    for community in communities:
-        number[_rows_of(rows, community.members)] = number_of[community.id]
-    return columns.ids("finest", keys) | {"entities.finest": number}
+    number = np.full(graph.count_entities(), -1, np.int32)
+    ordered = sorted(communities, key=lambda community: community.id)
+    for place, community in enumerate(ordered):
+        number[_rows_of(graph, community.members)] = place
+    return columns.ids("finest", [community.id for community in ordered]) | {"entities.finest": number}
 
 
 def _chunks(chunks: Sequence[Chunk]) -> NewArrays:
@@ -190,15 +171,15 @@ def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequ
     return postings("documents.words", document_terms)
 
 
-def _walk(rows: _Rows, chunks: Sequence[Chunk], made: NewArrays) -> NewArrays:
+def _walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], made: NewArrays) -> NewArrays:
     """Return the graph for random walks, and for each entity the chunks of documents about it."""
-    mentioned, keys = read_lists(made, "entities.chunks"), list(rows.entities)
-    in_title, whole_title = find_titles(chunks, NameTrie(made, "names", keys.__getitem__), rows.entities)
-    owners = np.repeat(np.arange(len(keys)), np.diff(mentioned.starts))
+    mentioned, entities = read_lists(made, "entities.chunks"), graph.count_entities()
+    in_title, whole_title = _find_titles(chunks, NameTrie(made, "names", graph.columns.ids.__getitem__), graph)
+    owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
     # The nodes of the graph are the entities, followed by the chunks.
-    return {**columns.inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], len(keys)),
-            **step_arrays("walk", len(keys) + len(chunks), np.concatenate([owners, in_title[:, 0]]),
-                          np.concatenate([mentioned.values, in_title[:, 1]]) + len(keys))}
+    return {**columns.inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], entities),
+            **step_arrays("walk", entities + len(chunks), np.concatenate([owners, in_title[:, 0]]),
+                          np.concatenate([mentioned.values, in_title[:, 1]]) + entities)}
 
 
 def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -213,18 +194,16 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -
     return made | {f"{name}.shares": shares.astype(np.float32)}
 
 
-def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]) -> tuple[Pairs, Pairs]:
-    """Find the entities that the titles of chunks' documents name.
+def _find_titles(chunks: Sequence[Chunk], names: NameTrie, graph: KnowledgeGraph) -> tuple[Pairs, Pairs]:
+    """Return pairs of an entity that a document's title names and a chunk of it, shape (n, 2).
 
-    Returns:
-        Two arrays of pairs of an entity's row and a chunk's row, shape (n, 2): for names anywhere in the title, and for
-        names that are the whole title, apart from a note in brackets ("Solaris (1972 film)").
+    The second array is of names that are the whole title, apart from a note in brackets ("Solaris (1972 film)").
     """
     @cache
     def rows_in(title: str) -> list[tuple[int, bool]]:
         """Return the rows of the entities that a title names, each with whether the name is the whole title."""
         title_end = len(without_aside(title))
-        return [(row_of[entity], span.start == 0 and span.end >= title_end)
+        return [(graph.row(entity), span.start == 0 and span.end >= title_end)
                 for span in names.find(title) for entity in span.entities]
 
     pairs = np.array([(entity, row, is_whole) for row, chunk in enumerate(chunks)
@@ -232,14 +211,12 @@ def find_titles(chunks: Sequence[Chunk], names: NameTrie, row_of: dict[str, int]
     return pairs[:, :2], pairs[pairs[:, 2] == 1, :2]
 
 
-def _communities(communities: Sequence[TreeCommunity], rows: _Rows, graph: KnowledgeGraph, made: NewArrays,
-                 ) -> NewArrays:
+def _communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, made: NewArrays) -> NewArrays:
     """Return the arrays of communities, with their chunks and their vectors."""
     incident, mentioned = graph.columns.incident, read_lists(made, "entities.chunks")
     triples, entities = made["triples.vectors"], made["entities.vectors"]
-    members = [_rows_of(rows, community.members) for community in communities]
-    vectors = [_mean_direction(triples[incident.of(member_rows)],
-                               entities[_rows_of(rows, community.keywords)])
+    members = [_rows_of(graph, community.members) for community in communities]
+    vectors = [_mean_direction(triples[incident.of(member_rows)], entities[_rows_of(graph, community.keywords)])
                for member_rows, community in zip(members, communities, strict=True)]
     return {**columns.ids("communities", [community.id for community in communities]),
             **columns.texts("communities.about", (orjson.dumps(community.model_dump()) for community in communities)),
@@ -249,16 +226,16 @@ def _communities(communities: Sequence[TreeCommunity], rows: _Rows, graph: Knowl
 
 def _mean_direction(triples: Vectors, keywords: Vectors) -> Vectors:
     """Return the mean of some triples' vectors, scaled to unit length, shape (d,)."""
-    vectors = triples if len(triples) else keywords[keywords.any(axis=1)]
+    vectors = triples if len(triples) else keywords
     if not len(vectors):
         return np.zeros(triples.shape[1], np.float32)
     mean = vectors.mean(axis=0)
     return np.asarray(mean / (np.linalg.norm(mean) or 1), np.float32)
 
 
-def _rows_of(rows: _Rows, keys: Iterable[str]) -> list[int]:
-    """Return the rows of some entities; those that the index does not have are left out."""
-    return [rows.entities[key] for key in keys if key in rows.entities]
+def _rows_of(graph: KnowledgeGraph, entities: Iterable[str]) -> list[int]:
+    """Return the rows of some entities; those that the graph does not have are left out."""
+    return [graph.row(entity) for entity in entities if entity in graph]
 
 
 def graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
