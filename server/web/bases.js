@@ -1,9 +1,9 @@
 // The knowledge bases, and the selected one.
 
 import { get } from "./api.js";
-import { dialog } from "./dialogs.js";
+import { formDialog } from "./dialogs.js";
 import { nameField } from "./documents/base.js";
-import { button, fill, h } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { go, href, route } from "./route.js";
 import { t } from "./strings.js";
 
@@ -61,25 +61,7 @@ export function followPicker() {
 
 /** Ask for the name of a new knowledge base. */
 export function askName() {
-  return dialog(t("base.new.title"), (close) => {
-    const { input, element } = nameField(t("base.name"));
-    const submit = (event) => {
-      event.preventDefault();
-      close(input.value.trim());
-    };
-    return [
-      h(
-        "form",
-        { on: { submit } },
-        h("p", {}, t("base.new.why")),
-        element,
-        h(
-          "div",
-          { class: "actions" },
-          button(t("page.cancel"), () => close()),
-          h("button", { type: "submit", class: "primary" }, t("base.go")),
-        ),
-      ),
-    ];
-  });
+  const { input, element } = nameField(t("base.name"));
+  const content = [h("p", {}, t("base.new.why")), element];
+  return formDialog(t("base.new.title"), content, t("base.go"), () => input.value.trim());
 }

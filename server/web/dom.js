@@ -42,6 +42,37 @@ export function button(text, click, properties = {}) {
   return element;
 }
 
+/** A part that is folded up; `load()` returns its content, and is called each time it is opened. */
+export function fold(summary, load, { body = h("div"), ...properties } = {}) {
+  const element = h("details", properties, h("summary", {}, summary), body);
+  const show = async () => {
+    try {
+      fill(body, await load());
+    } catch (error) {
+      fill(body, failure(error));
+    }
+  };
+  element.addEventListener("toggle", () => element.open && show());
+  return element;
+}
+
+const asCell = (content, tag, properties) =>
+  content instanceof HTMLTableCellElement ? content : h(tag, properties, content);
+
+/** A table of a head and rows, each a list of contents; cells among them stay as they are. */
+export const grid = (head, rows, properties = {}) =>
+  h("table", properties,
+    h("thead", {}, h("tr", {}, head.map((name) => asCell(name, "th", { scope: "col" })))),
+    h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => asCell(cell, "td", {}))))),
+  );
+
+/** A wide table, which scrolls sideways in its place. */
+export const scrolling = (label, table) =>
+  h("div", { class: "table", tabindex: "0", role: "region", "aria-label": label }, table);
+
+/** The header of a row. */
+export const rowHead = (...content) => h("th", { scope: "row" }, content);
+
 let labels = 0;
 
 /** A control with its label; the label is above it, or next to a checkbox. */

@@ -10,9 +10,7 @@ export const emptyNotice = (text, address, action) =>
 
 /** A view without a knowledge base. */
 export const emptyView = (title) =>
-  h(
-    "div",
-    { class: "column" },
+  h("div", { class: "column" },
     h("h1", {}, title),
     emptyNotice(t("graph.nothing"), href("ask"), t("documents.add")),
   );

@@ -3,7 +3,6 @@
 /** The name of the kind of element, which nothing is fetched from. */
 const SVG = ["http:", "", "www.w3.org", "2000", "svg"].join("/");
 const PATHS = {
-  edit: "M4 16l1-4 8-8 3 3-8 8-4 1zM11 6l3 3",
   restructure: "M5 3v3c0 4 5 4 5 8v3M15 3v3c0 4-5 4-5 8M8 15l2 2 2-2",
   entity_type: "M10 4a6 6 0 1 0 .01 0z",
   relation: "M3 10h13M12 6l4 4-4 4",

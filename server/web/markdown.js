@@ -114,9 +114,7 @@ function table(lines, at, words) {
   const cells = (one, tag) => h("tr", {}, one.map((cell) => h(tag, {}, inline(cell, 0, words))));
   const body = (headed ? rows.slice(2) : rows).map(cellsOf);
   const names = headed ? null : namesOf(body);
-  const element = h(
-    "table",
-    {},
+  const element = h("table", {},
     headed && h("thead", {}, cells(cellsOf(rows[0]), "th")),
     names && h("thead", {}, h("tr", {}, names.map((name) => h("th", {}, name)))),
     h("tbody", {}, body.map((one) => cells(names ? one.map(unnamed) : one, "td"))),

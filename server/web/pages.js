@@ -7,9 +7,7 @@ import { t } from "./strings.js";
 export function pager({ offset, size, total, turn }) {
   if (total <= size) return null;
   const last = Math.min(total, offset + size);
-  return h(
-    "nav",
-    { class: "pages", "aria-label": t("page.pages") },
+  return h("nav", { class: "pages", "aria-label": t("page.pages") },
     button(t("page.previous"), () => turn(Math.max(0, offset - size)), { disabled: offset === 0 }),
     h("span", {}, t("page.range", { from: offset + 1, to: last, n: total })),
     button(t("page.next"), () => turn(offset + size), { disabled: last >= total }),

@@ -109,9 +109,7 @@ function reader(base, id, parameters, close) {
   return [
     about,
     h("div", { class: "source-parts" }, body, beside),
-    h(
-      "div",
-      { class: "actions" },
+    h("div", { class: "actions" },
       form,
       button(t("page.close"), () => close()),
     ),

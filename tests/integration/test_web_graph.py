@@ -116,10 +116,9 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
         web.until(page, "document.fullscreenElement !== null")
 
 
-def test_the_map_tells_facts_from_sentences_names_communities_and_fades_what_does_not_hold(web_browser, web_server):
+def test_the_map_tells_facts_from_sentences_and_fades_what_does_not_hold(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
-        web.until(page, "Number(document.querySelector('.outlines').dataset.names) > 2")
         sizes = page.evaluate(f"{CY}.nodes().map((node) => [node.data('name'), node.data('size')])")
         assert max(sizes, key=lambda one: one[1])[0] == "Marie Curie", "most documents mention her"
         kinds = page.evaluate(f"{CY}.edges().map((edge) => [edge.data('kind'), edge.style('line-style')])")
@@ -165,14 +164,6 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         page.locator(".communities button").first.click()
         web.until(page, f"{CY}.nodes('.member').length > 0")
         assert page.evaluate(f"{CY}.nodes('.far').length") > 0
-        outlines = "Number(document.querySelector('.outlines').dataset.outlines)"
-        outlined = page.evaluate(outlines)
-        assert outlined > 1, "the open community and others"
-        page.get_by_text("Filters, layout and pictures").click()
-        page.get_by_label("Outline communities").uncheck()
-        assert page.evaluate(outlines) == 0
-        page.get_by_label("Outline communities").check()
-        assert page.evaluate(outlines) == outlined
         browsing.shoot(page, "community-on-the-map")
         page.get_by_role("combobox", name="Find an entity").fill("firm0")
         page.get_by_role("option", name="Firm0 Ltd").first.click()

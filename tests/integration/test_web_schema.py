@@ -39,35 +39,15 @@ def test_a_build_waits_for_a_person_who_decides_on_the_schema(web_browser, web_s
         browsing.shoot(page, "history")
 
 
-def test_elements_are_defined_and_a_schema_file_takes_the_place_of_the_schema(web_browser, web_server, uploaded):
-    with browsing.opened(web_browser, web_server, f"#/schema?kb={uploaded}", expected=("422",)) as page:
-        page.get_by_role("button", name="Add a relation…").click()
+def test_an_element_of_the_schema_is_renamed(web_browser, web_server, uploaded):
+    with browsing.opened(web_browser, web_server, f"#/schema?kb={uploaded}") as page:
+        page.get_by_role("button", name="Change born_in").click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_label("Name", exact=True).fill("synthesised")
-        dialog.get_by_label("From", exact=True).select_option("Person")
-        dialog.get_by_label("To", exact=True).select_option(["Product", "Concept"])
-        dialog.get_by_label("Description", exact=True).fill("made in a laboratory")
+        dialog.get_by_label("New name").fill("birthplace")
         dialog.get_by_label("Decided by").fill("Mira")
-        browsing.shoot(page, "define-relation")
-        dialog.get_by_role("button", name="Save").click()
-        row = page.get_by_role("row").filter(has_text="synthesised")
-        expect(row).to_contain_text("Person → Product, Concept")
-        with page.expect_download() as saved:
-            page.get_by_role("button", name="Save as a file").click()
-        schema = json.loads(saved.value.path().read_text("utf-8"))
-        schema["relation_types"] = [one for one in schema["relation_types"] if one["name"] != "synthesised"]
-        melting = {"name": "melting_point", "owners": ["Concept"], "kind": "number", "unit": "K"}
-        schema["attribute_types"].append(melting)
-        file = {"name": "mine.json", "mimeType": "application/json", "buffer": json.dumps(schema).encode()}
-        page.locator("#schema-file").set_input_files(file)
-        expect(dialog.locator(".changes li")).to_have_count(2)
-        browsing.shoot(page, "replace-schema")
-        dialog.get_by_role("button", name="Replace the schema").click()
-        expect(page.get_by_role("row").filter(has_text="melting point")).to_contain_text("Concept · number K")
-        expect(row).to_have_count(0)
-        wrong = {**file, "buffer": b'{"name": "x", "relation_types": [{"name": "r", "domain": ["Nobody"]}]}'}
-        page.locator("#schema-file").set_input_files(wrong)
-        expect(page.get_by_role("alert")).to_contain_text("mine.json: relation 'r', domain")
+        browsing.shoot(page, "rename-relation")
+        dialog.get_by_role("button", name="Change", exact=True).click()
+        expect(page.get_by_role("rowheader", name="birthplace")).to_be_visible()
 
 
 def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_changed(web_browser, web_server):

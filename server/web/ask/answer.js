@@ -30,9 +30,7 @@ export function answerView(base, turn, progress) {
   const quotes = listed ? all.filter((line) => MARKS.test(line)) : [];
   const lines = all.slice(found ? 1 : 0).filter((line) => !quotes.includes(line));
   const table = answer && !answer.abstained ? rowsTable(base, turn, tableOf(base, turn)) : null;
-  return h(
-    "div",
-    { class: answer?.abstained ? "answer abstained" : "answer" },
+  return h("div", { class: answer?.abstained ? "answer abstained" : "answer" },
     progress,
     answer && !answer.abstained && h("p", { class: "found" }, gradeView(answer.grade), found && t("answer.found")),
     short && h("p", { class: "short" }, short),
@@ -70,9 +68,7 @@ function withFoundMarks(line) {
 
 /** Quotes and rows of tables, the best first, each a link to its source; the short answer is marked in them. */
 function quoteList(quotes, cited, short) {
-  return h(
-    "ul",
-    { class: "quotes" },
+  return h("ul", { class: "quotes" },
     quotes.map((line) => {
       const [marks] = MARKS.exec(line);
       const one = cited.get(Number(/\d+/.exec(marks)));
@@ -117,16 +113,10 @@ function link(citation) {
 
 /** The sources, without quotes that the answer itself contains. */
 function citations(all, text) {
-  return h(
-    "ol",
-    { class: "citations", "aria-label": t("answer.sources") },
+  return h("ol", { class: "citations", "aria-label": t("answer.sources") },
     all.map((one) =>
-      h(
-        "li",
-        {},
-        h(
-          "a",
-          { href: sourceHref(one) },
+      h("li", {},
+        h("a", { href: sourceHref(one) },
           h("span", { class: "number", "aria-hidden": "true" }, String(one.id)),
           h("span", {}, !text.includes(one.quote) && quoted(one.quote), h("cite", {}, placeOf(one))),
         ),

@@ -81,9 +81,7 @@ export async function show(root, base) {
   view.composer = talk.readOnly ? null : composer(base, { ask, stop: () => talk.running?.abort() });
   fill(
     root,
-    h(
-      "div",
-      { class: "ask" },
+    h("div", { class: "ask" },
       list.element,
       h("div", { class: "talk" }, view.head, turns, view.composer?.element),
     ),
@@ -236,9 +234,7 @@ function showTurn(talk, turn) {
     turn.state === "failed" && failure(turn.error),
     turn.state === "failed" &&
       !talk.readOnly &&
-      h(
-        "div",
-        { class: "actions start" },
+      h("div", { class: "actions start" },
         button(t("ask.again"), () => again(talk, turn)),
         button(t("model.check"), checkModel),
       ),

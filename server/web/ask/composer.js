@@ -23,9 +23,7 @@ export function composer(base, { ask, stop }) {
     send: h("button", { type: "submit", class: "primary" }, t("ask.send")),
     stop: button(t("ask.stop"), stop, { class: "danger", hidden: true }),
   };
-  const element = h(
-    "form",
-    { class: "composer" },
+  const element = h("form", { class: "composer" },
     question,
     h("div", { class: "actions" }, parts.stop, parts.send),
     foot(base),
@@ -80,9 +78,7 @@ function options(base, changed) {
   agent.addEventListener("change", () => {
     OPTIONS.agent = agent.checked;
   });
-  return h(
-    "div",
-    { class: "options", id: "composer-options", hidden: true },
+  return h("div", { class: "options", id: "composer-options", hidden: true },
     field(t("ask.mode"), mode, { class: "inline" }),
     field(t("ask.agent"), agent),
     field(t("ask.in"), scopeInput(base, changed), { class: "inline" }),

@@ -2,7 +2,7 @@
 
 import { get, put } from "../api.js";
 import { copied } from "../copying.js";
-import { confirmed, dialog } from "../dialogs.js";
+import { confirmed, dialog, formDialog } from "../dialogs.js";
 import { button, failure, field, fill, h } from "../dom.js";
 import { href } from "../route.js";
 import { moment, t } from "../strings.js";
@@ -15,9 +15,7 @@ export class Conversations {
   constructor(base, thread) {
     Object.assign(this, { base, thread });
     this.list = h("ul", { class: "plain talks-list" });
-    this.element = h(
-      "details",
-      { class: "talks", open: matchMedia(WIDE).matches, hidden: true },
+    this.element = h("details", { class: "talks", open: matchMedia(WIDE).matches, hidden: true },
       h("summary", {}, t("talk.all")),
       this.list,
     );
@@ -38,12 +36,8 @@ export class Conversations {
 
   #item({ name, title, used_at: used }) {
     const current = name === this.thread;
-    return h(
-      "li",
-      {},
-      h(
-        "a",
-        { href: href("ask", { kb: this.base, thread: name }), "aria-current": current ? "page" : null, title },
+    return h("li", {},
+      h("a", { href: href("ask", { kb: this.base, thread: name }), "aria-current": current ? "page" : null, title },
         h("span", { class: "talk-title" }, title),
         h("span", { class: "soft" }, moment(used)),
       ),
@@ -82,9 +76,7 @@ export function headOf(talk, { changed, forget, startNew }) {
   return [
     // The first question is the title until the user changes it; the question itself is right below.
     h("h1", { class: talk.title === talk.turns[0]?.question ? "unseen" : "talk-head", title: talk.title }, talk.title),
-    h(
-      "div",
-      { class: "actions end" },
+    h("div", { class: "actions end" },
       button(t("talk.rename"), rename, { class: "quiet small" }),
       button(t("talk.share"), () => share(talk, change), { class: "quiet small" }),
       button(t("talk.delete"), drop, { class: "quiet small" }),
@@ -94,26 +86,8 @@ export function headOf(talk, { changed, forget, startNew }) {
 }
 
 function askTitle(now) {
-  return dialog(t("talk.rename.title"), (close) => {
-    const input = h("input", { required: true, maxlength: 200, value: now, autofocus: true });
-    const submit = (event) => {
-      event.preventDefault();
-      close(input.value.trim());
-    };
-    return [
-      h(
-        "form",
-        { on: { submit } },
-        field(t("talk.name"), input),
-        h(
-          "div",
-          { class: "actions" },
-          button(t("page.cancel"), () => close()),
-          h("button", { type: "submit", class: "primary" }, t("talk.rename")),
-        ),
-      ),
-    ];
-  });
+  const input = h("input", { required: true, maxlength: 200, value: now, autofocus: true });
+  return formDialog(t("talk.rename.title"), field(t("talk.name"), input), t("talk.rename"), () => input.value.trim());
 }
 
 /** Share a conversation through a link, or stop sharing it. */
@@ -123,9 +97,7 @@ async function share(talk, change) {
   await dialog(t("talk.share.title"), (close) => [
     h("p", {}, t("talk.share.why")),
     field(t("talk.link"), h("input", { readonly: true, value: address })),
-    h(
-      "div",
-      { class: "actions" },
+    h("div", { class: "actions" },
       button(t("talk.unshare"), async () => {
         await change({ shared: false });
         close();

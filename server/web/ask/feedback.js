@@ -29,9 +29,7 @@ export function afterAnswer(talk, turn) {
     );
     return element;
   };
-  const row = h(
-    "div",
-    { class: "after", role: "group", "aria-label": t("rate.label") },
+  const row = h("div", { class: "after", role: "group", "aria-label": t("rate.label") },
     button(t("answer.copy"), () => copied(asMarkdown(turn)), { class: "quiet small" }),
     turn.number && !talk.readOnly && [rate(1), rate(-1)],
   );
@@ -58,12 +56,8 @@ function factsView(base, turn) {
       fill(
         list,
         edges.map((edge) =>
-          h(
-            "li",
-            {},
-            h(
-              "p",
-              { class: "fact" },
+          h("li", {},
+            h("p", { class: "fact" },
               entity(edge.source),
               " ",
               h("span", { class: "relation" }, spaced(edge.relation)),

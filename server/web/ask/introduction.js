@@ -1,7 +1,7 @@
 // What the documents are about, at a glance: above the first question.
 
 import { get, of } from "../api.js";
-import { failure, fill, h } from "../dom.js";
+import { failure, fill, fold, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { href } from "../route.js";
 import { sourceHref } from "../sources.js";
@@ -26,9 +26,7 @@ export function introduction(base, ask) {
 function content(base, found, ask) {
   return [
     h("h2", {}, t("intro.title", { base, n: found.documents })),
-    h(
-      "dl",
-      {},
+    h("dl", {},
       row("intro.kinds", [kinds(found.kinds), found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon"))),
       row("intro.titles", [titles(base, found), summaries(base)]),
       found.entities.length > 0 && row("intro.entities", entities(base, found.entities)),
@@ -57,16 +55,10 @@ function titles(base, { titles: shown, documents }) {
 }
 
 const entities = (base, shown) =>
-  h(
-    "ul",
-    { class: "chips" },
+  h("ul", { class: "chips" },
     shown.map(({ id, name, type, documents }) =>
-      h(
-        "li",
-        {},
-        h(
-          "a",
-          { class: "chip", href: href("graph", { kb: base, id }), title: spaced(type) },
+      h("li", {},
+        h("a", { class: "chip", href: href("graph", { kb: base, id }), title: spaced(type) },
           name,
           h("span", { class: "soft" }, ` ${number(documents)}`),
         ),
@@ -76,24 +68,16 @@ const entities = (base, shown) =>
 
 /** The sentence that says best what each document is about, fetched when opened. */
 function summaries(base) {
-  const list = h("ul", { class: "plain summaries" });
-  const fold = h("details", {}, h("summary", {}, t("intro.summaries")), list);
-  const show = async () => {
-    try {
-      const { items, total } = await get(of(base, "/summaries"), { limit: SUMMARIES });
-      fill(
-        list,
-        items.map(({ document, title, start, end, said }) =>
-          h("li", {}, h("a", { href: sourceHref({ document, start, end }) }, title), said && ` ${said}`),
-        ),
-        total > items.length && h("li", { class: "soft" }, t("graph.more.links", { n: total - items.length })),
-      );
-    } catch (error) {
-      fill(list, failure(error));
-    }
+  const load = async () => {
+    const { items, total } = await get(of(base, "/summaries"), { limit: SUMMARIES });
+    return [
+      items.map(({ document, title, start, end, said }) =>
+        h("li", {}, h("a", { href: sourceHref({ document, start, end }) }, title), said && ` ${said}`),
+      ),
+      total > items.length && h("li", { class: "soft" }, t("graph.more.links", { n: total - items.length })),
+    ];
   };
-  fold.addEventListener("toggle", () => fold.open && !list.children.length && show());
-  return fold;
+  return fold(t("intro.summaries"), load, { body: h("ul", { class: "plain summaries" }) });
 }
 
 /** What was not read, folded: it is no news at the second visit. */
@@ -105,13 +89,9 @@ function unread({ unread: files, left_out: out, partly_read: partly, chunks_fail
     failed && t("failures.title", { n: failed }),
   ].filter(Boolean);
   if (!counted.length && !out.length) return t("intro.unread.none");
-  return h(
-    "details",
-    {},
+  return h("details", {},
     h("summary", {}, counted.join(t("page.semicolon")) || t("intro.left")),
-    h(
-      "ul",
-      { class: "plain" },
+    h("ul", { class: "plain" },
       files.map((line) => h("li", {}, line)),
       parts.map(([document, note]) => h("li", {}, document, ": ", h("span", { class: "soft" }, note))),
       out.map((line) => h("li", { class: "soft" }, line)),

@@ -78,18 +78,14 @@ function askModel(now) {
       }
       await use(values());
     };
-    const form = h(
-      "form",
-      { on: { submit } },
+    const form = h("form", { on: { submit } },
       h("p", {}, t("model.why")),
       field(t("model.endpoint"), endpoint),
       field(t("model.name"), model),
       field(t("model.key"), key),
       h("p", { class: "soft" }, t("model.kept")),
       told,
-      h(
-        "div",
-        { class: "actions" },
+      h("div", { class: "actions" },
         now.reasoner === "llm" && button(t("model.rules.use"), () => use({}), { class: "quiet" }),
         button(t("page.cancel"), () => close()),
         button(t("model.try"), test),

@@ -1,6 +1,6 @@
 // The rows that an answer rests on, as a small table.
 
-import { h } from "../dom.js";
+import { grid, h, rowHead } from "../dom.js";
 import { quoted } from "../markdown.js";
 import { spaced } from "../names.js";
 import { placeOf, sourceHref } from "../sources.js";
@@ -13,30 +13,10 @@ const MOST = 20;
 export function rowsTable(base, { answer }, whole) {
   const rows = (answer.rows ?? []).filter(({ cells }) => cells.length >= 3);
   if (rows.length < FEWEST || new Set(rows.map(({ cells }) => cells[1])).size > 1) return null;
-  const table = h(
-    "table",
-    { class: "answer-rows" },
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        [t("table.head"), spaced(rows[0].cells[1]), t("table.document")].map((name) => h("th", { scope: "col" }, name)),
-      ),
-    ),
-    h(
-      "tbody",
-      {},
-      rows.slice(0, MOST).map((row) =>
-        h("tr", {}, h("th", { scope: "row" }, row.cells[0]), h("td", {}, row.cells[2]), h("td", {}, source(row, answer))),
-      ),
-    ),
-  );
-  const element = h(
-    "div",
-    { class: "answer-table" },
-    table,
+  const head = [t("table.head"), spaced(rows[0].cells[1]), t("table.document")];
+  const shown = rows.slice(0, MOST).map((row) => [rowHead(row.cells[0]), row.cells[2], source(row, answer)]);
+  const element = h("div", { class: "answer-table" },
+    grid(head, shown, { class: "answer-rows" }),
     rows.length > MOST && h("p", { class: "soft" }, t("graph.more.links", { n: rows.length - MOST })),
     whole,
   );

@@ -7,9 +7,7 @@ export function suggestions(heading, questions, ask) {
   if (!questions.length) return null;
   return [
     h("h3", {}, heading),
-    h(
-      "ul",
-      {},
+    h("ul", {},
       questions.map((question) => h("li", {}, button(question, () => ask(question), { class: "suggestion" }))),
     ),
   ];

@@ -15,12 +15,8 @@ export function traceView(turn, open, base = "") {
   const { question, steps } = turn;
   const understood = steps.find((step) => step.step === "question")?.text ?? question;
   const lookups = steps.filter((step) => step.step === "search").length;
-  return h(
-    "details",
-    { class: "trace", open },
-    h(
-      "summary",
-      {},
+  return h("details", { class: "trace", open },
+    h("summary", {},
       `${t("trace.title")} `,
       lookups > 0 && h("span", { class: "soft" }, t("trace.lookups", { n: lookups })),
     ),
@@ -42,9 +38,7 @@ function byRound(steps) {
 
 function roundView(round, { thoughts, lookups }, opened) {
   const answers = thoughts.filter((step) => !step.lookups?.length);
-  return h(
-    "section",
-    { class: "round" },
+  return h("section", { class: "round" },
     h("h3", {}, round === 1 ? t("trace.first") : t("trace.round", { round })),
     thoughts.filter((step) => step.lookups?.length).map(thoughtView),
     lookups.map((step) => lookupView(step, opened)),
@@ -58,12 +52,8 @@ const noteView = (note) => h("p", { class: "soft note" }, seedText(note));
 /** A lookup with the first of its findings; the server writes its tool before its arguments. */
 function lookupView(step, opened) {
   const { tool, text = "", total = 0, found = [], notes = [] } = step;
-  return h(
-    "details",
-    { class: "search" },
-    h(
-      "summary",
-      {},
+  return h("details", { class: "search" },
+    h("summary", {},
       tool && h("span", { class: "lookup" }, t(`trace.${tool}`)),
       ` ${text.slice(text.indexOf(":") + 1).trim()} `,
       h("span", { class: "soft" }, t("trace.found", { n: total })),

@@ -26,20 +26,14 @@ export function firstPage(root) {
   };
   fill(
     root,
-    h(
-      "div",
-      { class: "column first" },
+    h("div", { class: "column first" },
       h("h1", {}, t("first.title")),
       h("p", { class: "lead" }, t("first.lead")),
       uploadForm("", { fresh: true, started }),
-      h(
-        "section",
-        { class: "card" },
+      h("section", { class: "card" },
         h("h2", {}, t("first.sample")),
         h("p", {}, t("first.sample.about")),
-        h(
-          "div",
-          { class: "actions start" },
+        h("div", { class: "actions start" },
           button(t("first.sample.build"), async () => started(await post(`samples/${language()}`, {}))),
         ),
       ),
@@ -51,9 +45,7 @@ export function firstPage(root) {
 
 /** What stands before the first question; `ask(question)` asks one of the examples. */
 export function welcome(base, ask) {
-  return h(
-    "div",
-    { class: "welcome" },
+  return h("div", { class: "welcome" },
     known(base)?.documents
       ? introduction(base, ask)
       : emptyNotice(t("ask.empty"), href("documents", { kb: base }), t("documents.add")),

@@ -23,9 +23,7 @@ export async function show(root, base) {
   const forms = description.components?.schemas ?? {};
   fill(
     root,
-    h(
-      "div",
-      { class: "column wide connect" },
+    h("div", { class: "column wide connect" },
       h("p", {}, h("a", { href: href("connect", { kb: base }) }, t("connect.title"))),
       h("h1", {}, t("api.title")),
       h("p", { class: "lead" }, t("api.lead")),
@@ -42,12 +40,8 @@ function operationView(one, forms) {
   const body = Object.values(operation.requestBody?.content ?? {})[0];
   const answer = operation.responses?.["200"] ?? operation.responses?.["202"];
   const given = Object.values(answer?.content ?? {})[0];
-  return h(
-    "details",
-    { class: "operation" },
-    h(
-      "summary",
-      {},
+  return h("details", { class: "operation" },
+    h("summary", {},
       h("span", { class: `method ${method}` }, method.toUpperCase()),
       " ",
       h("code", {}, path),
@@ -57,13 +51,9 @@ function operationView(one, forms) {
     canBeTried(one) && [h("h3", {}, t("api.try")), trying(one, forms)],
     parameters.length > 0 && [
       h("h3", {}, t("api.parameters")),
-      h(
-        "ul",
-        {},
+      h("ul", {},
         parameters.map((one) =>
-          h(
-            "li",
-            {},
+          h("li", {},
             h("code", {}, one.name),
             " ",
             h("span", { class: "soft" }, told(one)),
@@ -73,9 +63,7 @@ function operationView(one, forms) {
     ],
     body && [h("h3", {}, t("api.body")), form(body.schema, forms, t("api.body"))],
     given?.schema && [h("h3", {}, t("api.answer")), form(given.schema, forms, t("api.answer"))],
-    h(
-      "div",
-      { class: "actions start" },
+    h("div", { class: "actions start" },
       button(t("api.curl"), () => copied(curl(path, method, body, forms)), { class: "small" }),
     ),
   );
@@ -84,9 +72,7 @@ function operationView(one, forms) {
 const told = (one) => [one.in, one.required && t("api.required"), one.description].filter(Boolean).join(" · ");
 
 const form = (schema, forms, label) =>
-  h(
-    "pre",
-    { tabindex: "0", role: "region", "aria-label": label },
+  h("pre", { tabindex: "0", role: "region", "aria-label": label },
     h("code", {}, JSON.stringify(shape(schema, forms), null, 2)),
   );
 

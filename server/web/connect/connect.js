@@ -13,9 +13,7 @@ export async function show(root, base) {
   const name = base || "NAME";
   fill(
     root,
-    h(
-      "div",
-      { class: "column wide connect" },
+    h("div", { class: "column wide connect" },
       h("h1", {}, t("connect.title")),
       h("p", { class: "lead" }, t("connect.lead")),
       part(t("connect.rest"), t("connect.rest.about"), [curl(server, name)], [
@@ -30,15 +28,11 @@ export async function show(root, base) {
 }
 
 function part(title, about, settings, links = []) {
-  return h(
-    "section",
-    { class: "card" },
+  return h("section", { class: "card" },
     h("h2", {}, title),
     h("p", {}, about),
     settings.map((text) =>
-      h(
-        "div",
-        { class: "setting" },
+      h("div", { class: "setting" },
         h("pre", { tabindex: "0", role: "region", "aria-label": title }, h("code", {}, text)),
         button(t("page.copy"), () => copied(text), { class: "small" }),
       ),

@@ -22,9 +22,7 @@ export function trying({ path, method, operation }, forms) {
       fill(answer, failure(error));
     }
   }
-  return h(
-    "form",
-    { class: "trying", on: { submit: send } },
+  return h("form", { class: "trying", on: { submit: send } },
     parameters.map((one, index) => field(one.name, inputs[index])),
     body && field(t("api.body"), body),
     h("div", { class: "actions start" }, h("button", { type: "submit", class: "small" }, t("api.send"))),

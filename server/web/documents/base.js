@@ -2,8 +2,8 @@
 
 import { download, get, of, put, remove } from "../api.js";
 import { refreshBases } from "../bases.js";
-import { confirmed, dialog } from "../dialogs.js";
-import { button, failure, field, fill, h } from "../dom.js";
+import { confirmed, formDialog } from "../dialogs.js";
+import { button, failure, field, fill, fold, h } from "../dom.js";
 import { seedText } from "../names.js";
 import { go, href } from "../route.js";
 import { t } from "../strings.js";
@@ -38,20 +38,14 @@ export function nameField(label, value = "") {
 
 /** The section. */
 export function baseView(base) {
-  const form = h(
-    "select",
-    { "aria-label": t("base.export") },
+  const form = h("select", { "aria-label": t("base.export") },
     FORMATS.map((name) => h("option", { value: name }, t(`base.export.${name}`))),
   );
   const save = () => download(of(base, "/export"), { format: form.value }, `${base}.${form.value}`);
   const backUp = () => download(of(base, "/backup"), {}, `${base}.zip`);
-  return h(
-    "section",
-    { class: "card" },
+  return h("section", { class: "card" },
     h("h2", {}, t("base.whole", { base })),
-    h(
-      "div",
-      { class: "actions start" },
+    h("div", { class: "actions start" },
       form,
       button(t("base.save"), save),
       button(t("base.backup"), backUp),
@@ -64,24 +58,10 @@ export function baseView(base) {
 }
 
 /** The settings of its builds: how its schema grows, and whether names are resolved. */
-function settingsView(base) {
-  const body = h("div");
-  const fold = h("details", {}, h("summary", {}, t("base.settings")), body);
-  const show = async () => {
-    try {
-      fill(body, settingsForm(base, await get(of(base, "/settings"))));
-    } catch (error) {
-      fill(body, failure(error));
-    }
-  };
-  fold.addEventListener("toggle", () => fold.open && show());
-  return fold;
-}
+const settingsView = (base) => fold(t("base.settings"), async () => settingsForm(base, await get(of(base, "/settings"))));
 
 function settingsForm(base, set) {
-  const growth = h(
-    "select",
-    {},
+  const growth = h("select", {},
     GROWTH.map((one) => h("option", { value: one }, t(`base.growth.${one}`))),
   );
   growth.value = set.growth;
@@ -106,9 +86,7 @@ function settingsForm(base, set) {
       fill(told, failure(error));
     }
   };
-  return h(
-    "form",
-    { class: "settings", on: { submit } },
+  return h("form", { class: "settings", on: { submit } },
     field(t("base.growth"), growth),
     field(t("upload.resolve"), resolve),
     field(t("base.instructions"), instructions),
@@ -122,32 +100,9 @@ function settingsForm(base, set) {
 }
 
 async function rename(base) {
-  const name = await dialog(t("base.rename.title"), (close) => {
-    const { input, element } = nameField(t("base.name"), base);
-    const told = h("div");
-    const submit = async (event) => {
-      event.preventDefault();
-      try {
-        close((await put(of(base), { name: input.value.trim() }, { method: "PATCH" })).name);
-      } catch (error) {
-        fill(told, failure(error));
-      }
-    };
-    return [
-      h(
-        "form",
-        { on: { submit } },
-        element,
-        told,
-        h(
-          "div",
-          { class: "actions" },
-          button(t("page.cancel"), () => close()),
-          h("button", { type: "submit", class: "primary" }, t("base.rename")),
-        ),
-      ),
-    ];
-  });
+  const { input, element } = nameField(t("base.name"), base);
+  const send = () => put(of(base), { name: input.value.trim() }, { method: "PATCH" });
+  const { name } = (await formDialog(t("base.rename.title"), element, t("base.rename"), send)) ?? {};
   if (!name) return;
   await moveTo(name);
   toast(t("base.renamed", { name }), async () => {

@@ -84,9 +84,7 @@ export class Builds {
     card.dataset.state = build.state;
     fill(
       card,
-      h(
-        "div",
-        { class: "card-head" },
+      h("div", { class: "card-head" },
         h("h3", {}, t("build.of", { time: moment(build.created_at) })),
         h("span", { class: `state ${build.state}` }, t(`build.state.${build.state}`)),
         !over(build) && cancel,
@@ -94,9 +92,7 @@ export class Builds {
       build.files?.length > 0 && files(build),
       !over(build) && progress(build),
       build.state === "waiting" &&
-        h(
-          "p",
-          { class: "notice" },
+        h("p", { class: "notice" },
           t("build.waiting"),
           " ",
           h("a", { href: href("schema", { kb: this.base, tab: "candidates" }) }, t("build.decide")),
@@ -117,9 +113,7 @@ function files(build) {
   const rows = names.map((name, place) => {
     const why = failed.get(name);
     const state = why ? "failed" : stateOf(build, place);
-    return h(
-      "li",
-      { class: why ? "bad" : "" },
+    return h("li", { class: why ? "bad" : "" },
       h("span", {}, name),
       " ",
       h("span", { class: why ? "" : "soft" }, why ? `${t("build.file.failed")}: ${why}` : t(`build.file.${state}`)),
@@ -150,59 +144,32 @@ function progress({ state, progress: now }) {
   return h("div", { class: "build-progress" }, bar, h("span", {}, `${step} ${count}`));
 }
 
-/** The files that could not be read, by name, each with the reason. */
-function unreadFiles({ files_failed: failed = [] }) {
-  if (!failed.length) return null;
-  return h(
-    "div",
-    { class: "notice bad" },
-    h("p", {}, t("build.files.failed", { n: failed.length })),
-    h("ul", { class: "plain" }, failed.map((line) => h("li", {}, line))),
-  );
-}
+const linesOf = (lines) => h("ul", { class: "plain" }, lines.map((line) => h("li", {}, line)));
 
-/** The documents of which a part was not read, with that part. */
-function partlyReadFiles({ files_partly_read: partly = [] }) {
-  if (!partly.length) return null;
-  return h(
-    "details",
-    {},
-    h("summary", {}, t("documents.partly", { n: partly.length })),
-    h("ul", { class: "plain" }, partly.map((line) => h("li", {}, line))),
-  );
-}
-
-/** The documents that a file under another name now has. */
-function movedFiles({ files_moved: moved = [] }) {
-  if (!moved.length) return null;
-  return h(
-    "div",
-    { class: "notice" },
-    h("p", {}, t("documents.moved", { n: moved.length })),
-    h("ul", { class: "plain" }, moved.map((line) => h("li", {}, line))),
-  );
+/** Files that could not be read, those that have another name now, and documents of which a part was not read. */
+function fileNotes({ files_failed: failed = [], files_moved: moved = [], files_partly_read: partly = [] }) {
+  return [
+    failed.length > 0 &&
+      h("div", { class: "notice bad" }, h("p", {}, t("build.files.failed", { n: failed.length })), linesOf(failed)),
+    moved.length > 0 &&
+      h("div", { class: "notice" }, h("p", {}, t("documents.moved", { n: moved.length })), linesOf(moved)),
+    partly.length > 0 &&
+      h("details", {}, h("summary", {}, t("documents.partly", { n: partly.length })), linesOf(partly)),
+  ];
 }
 
 function report(found) {
-  return h(
-    "div",
-    {},
-    h(
-      "dl",
-      { class: "figures" },
+  return h("div", {},
+    h("dl", { class: "figures" },
       TABLE.map((name) => h("div", {}, h("dt", {}, t(`figure.${name}`)), h("dd", {}, number(found[name] ?? 0)))),
     ),
-    h(
-      "p",
-      { class: "soft" },
+    h("p", { class: "soft" },
       t("build.took", {
         seconds: Math.round(found.seconds * 10) / 10,
         tokens: (found.tokens?.prompt ?? 0) + (found.tokens?.completion ?? 0),
       }),
     ),
     found.stopped && h("p", { class: "notice bad" }, t("build.stopped", { why: found.stopped })),
-    unreadFiles(found),
-    movedFiles(found),
-    partlyReadFiles(found),
+    fileNotes(found),
   );
 }

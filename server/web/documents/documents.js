@@ -6,7 +6,7 @@ import { known, refreshBases } from "../bases.js";
 import { baseView } from "./base.js";
 import { Builds } from "./builds.js";
 import { confirmed } from "../dialogs.js";
-import { announce, button, failure, field, fill, h } from "../dom.js";
+import { announce, button, failure, field, fill, grid, h, rowHead, scrolling } from "../dom.js";
 import { pager } from "../pages.js";
 import { sourceHref } from "../sources.js";
 import { moment, number, t } from "../strings.js";
@@ -40,9 +40,7 @@ export async function show(root, base) {
   };
   fill(
     root,
-    h(
-      "div",
-      { class: "column wide" },
+    h("div", { class: "column wide" },
       h("div", { class: "view-head" }, h("h1", {}, fresh ? base : t("documents.title"))),
       uploadForm(base, { fresh, started }),
       view.builds.element,
@@ -78,12 +76,8 @@ function listing() {
       if (me === view) showTable();
     }, WAIT);
   });
-  return h(
-    "section",
-    { class: "listing" },
-    h(
-      "div",
-      { class: "view-head" },
+  return h("section", { class: "listing" },
+    h("div", { class: "view-head" },
       h("h2", {}, t("documents.all")),
       field(t("documents.filter"), filter, { class: "inline" }),
     ),
@@ -98,9 +92,7 @@ function showBulk() {
   fill(
     bulk,
     chosen.size > 0 &&
-      h(
-        "div",
-        { class: "actions start" },
+      h("div", { class: "actions start" },
         button(t("documents.delete.chosen", { n: chosen.size }), () => drop([...chosen]), { class: "danger" }),
       ),
   );
@@ -158,55 +150,26 @@ async function showTable() {
 }
 
 function table(items) {
-  const head = ["title.column", "characters", "chunks", "failed", "added"];
-  return h(
-    "div",
-    { class: "table", tabindex: "0", role: "region", "aria-label": t("documents.all") },
-    h(
-      "table",
-      { class: "stacked document-table" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("td", { "data-label": t("documents.choose.all") }, tickAll(items)),
-          head.map((name) => h("th", { scope: "col" }, t(`documents.${name}`))),
-          h("th", { scope: "col" }, h("span", { class: "unseen" }, t("documents.delete"))),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        items.map((one) =>
-          h(
-            "tr",
-            {},
-            h("td", {}, tick(one)),
-            h(
-              "th",
-              { scope: "row" },
-              h("a", { href: sourceHref({ document: one.id }) }, one.title || one.id),
-              one.title && h("span", { class: "soft id" }, one.id),
-            ),
-            cell("characters", "figure", number(one.characters)),
-            cell("chunks", "figure", number(one.chunks)),
-            cell("failed", one.failed ? "figure bad" : "figure", number(one.failed)),
-            cell("added", "", moment(one.added_at)),
-            h(
-              "td",
-              {},
-              button(t("documents.delete"), () => drop([one.id], one.title || one.id), {
-                class: "quiet small",
-                "aria-label": t("documents.delete.of", { name: one.title || one.id }),
-              }),
-            ),
-          ),
-        ),
-      ),
+  const head = ["title.column", "characters", "chunks", "failed", "added"].map((name) => t(`documents.${name}`));
+  const all = h("td", { "data-label": t("documents.choose.all") }, tickAll(items));
+  const last = h("span", { class: "unseen" }, t("documents.delete"));
+  const row = (one) => [
+    tick(one),
+    rowHead(
+      h("a", { href: sourceHref({ document: one.id }) }, one.title || one.id),
+      one.title && h("span", { class: "soft id" }, one.id),
     ),
-  );
+    cell("characters", "figure", number(one.characters)),
+    cell("chunks", "figure", number(one.chunks)),
+    cell("failed", one.failed ? "figure bad" : "figure", number(one.failed)),
+    cell("added", "", moment(one.added_at)),
+    button(t("documents.delete"), () => drop([one.id], one.title || one.id), {
+      class: "quiet small",
+      "aria-label": t("documents.delete.of", { name: one.title || one.id }),
+    }),
+  ];
+  const rows = grid([all, ...head, last], items.map(row), { class: "stacked document-table" });
+  return scrolling(t("documents.all"), rows);
 }
 
 /** Delete documents; `name` is the name of a single one. */
@@ -244,13 +207,9 @@ async function showFailures() {
   fill(
     me.failures,
     partly,
-    h(
-      "section",
-      { class: "card" },
+    h("section", { class: "card" },
       h("h2", {}, t("failures.title", { n: status.chunks_failed })),
-      h(
-        "ul",
-        {},
+      h("ul", {},
         status.failures.map(([document, place, why]) =>
           h("li", {}, t("failures.one", { document, place: place + 1 }), " ", h("span", { class: "soft" }, why)),
         ),
@@ -263,13 +222,9 @@ async function showFailures() {
 /** The documents of which a part was not read, with that part; nothing if there are none. */
 function partlyRead(documents) {
   if (!documents.length) return null;
-  return h(
-    "details",
-    { class: "card" },
+  return h("details", { class: "card" },
     h("summary", {}, t("documents.partly", { n: documents.length })),
-    h(
-      "ul",
-      {},
+    h("ul", {},
       documents.map(([document, note]) => h("li", {}, document, ": ", h("span", { class: "soft" }, note))),
     ),
   );

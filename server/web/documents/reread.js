@@ -15,15 +15,11 @@ export async function rereadCard(base, started) {
   const readers = Object.entries(found.read_by).map(([name, n]) =>
     h("li", {}, t(`reread.by.${kind(name)}`, { n, name })),
   );
-  return h(
-    "section",
-    { class: "card" },
+  return h("section", { class: "card" },
     h("h2", {}, t(found.read_by[model] ? "reread.title.instructions" : "reread.title", { n: found.chunks, model })),
     h("ul", {}, readers),
     h("p", { class: "soft" }, t("reread.about", { calls: number(calls), tokens: number(tokens) })),
-    h(
-      "div",
-      { class: "actions start" },
+    h("div", { class: "actions start" },
       button(t("reread.start", { model }), async () => started(await startBuild(base, [], { reread: true }))),
     ),
   );

@@ -1,8 +1,7 @@
 // Choosing files and build options, and sending them.
 
-import { get, of, post } from "../api.js";
+import { get, of, post, put } from "../api.js";
 import { nameField } from "./base.js";
-import { beginWith } from "../schema/file.js";
 import { announce, button, failure, field, fill, h } from "../dom.js";
 import { number, t } from "../strings.js";
 
@@ -32,9 +31,7 @@ export function uploadForm(base, { fresh, started }) {
     fill(
       list,
       [...chosen.values()].map((file) =>
-        h(
-          "li",
-          {},
+        h("li", {},
           h("span", {}, file.name),
           h("span", { class: "soft" }, t("upload.size", { size: number(Math.max(1, Math.round(file.size / KB))) })),
           button(
@@ -60,9 +57,7 @@ export function uploadForm(base, { fresh, started }) {
     take(input.files);
     input.value = "";
   });
-  const zone = h(
-    "div",
-    { class: "dropzone" },
+  const zone = h("div", { class: "dropzone" },
     h("label", { for: "upload-files", class: "as-button" }, t("upload.choose")),
     input,
     h("span", { class: "soft" }, t("upload.drop")),
@@ -84,9 +79,7 @@ export function uploadForm(base, { fresh, started }) {
     }
     show();
   };
-  return h(
-    "form",
-    { class: "card upload", on: { submit } },
+  return h("form", { class: "card upload", on: { submit } },
     h("h2", {}, base ? t(fresh ? "upload.title.new" : "upload.title", { base }) : t("first.own")),
     name?.element,
     zone,
@@ -122,10 +115,12 @@ export function startBuild(base, files, values) {
   return post(of(base, "/builds"), form);
 }
 
+/** Start a new knowledge base with your own schema. */
+const beginWith = async (base, file) =>
+  put(of(base, "/schema"), { text: await file.text(), file: file.name, who: t("review.who.default") });
+
 function choices(base, fresh) {
-  const schema = h(
-    "select",
-    {},
+  const schema = h("select", {},
     [AUTO, ...SEEDS, OWN].map((name) => h("option", { value: name }, t(`seed.${name}`))),
   );
   const file = h("input", { type: "file", accept: ".json,.yaml,.yml" });
@@ -137,14 +132,10 @@ function choices(base, fresh) {
   const box = (checked) => h("input", { type: "checkbox", checked });
   const [review, evolve, resolve] = [box(false), box(true), box(true)];
   const tokens = h("input", { type: "number", min: 1, inputmode: "numeric", placeholder: t("upload.unlimited") });
-  const element = h(
-    "div",
-    { class: "upload-options" },
+  const element = h("div", { class: "upload-options" },
     fresh && [field(t("upload.schema"), schema), fileField],
     field(t("upload.review"), review),
-    h(
-      "details",
-      {},
+    h("details", {},
       h("summary", {}, t("upload.more")),
       field(t("upload.evolve"), evolve),
       field(t("upload.resolve"), resolve),

@@ -3,64 +3,18 @@
 import cytoscape from "../vendor/cytoscape.esm.min.js";
 import { visible } from "../visible.js";
 import { colourOf } from "./colours.js";
-import { Outlines } from "./outlines.js";
 import { savePng, saveSvg } from "./picture.js";
 
 const GOLDEN = 2.399963;
 const MAX_ZOOM = 3;
 const FIT_ZOOM = 1.25;
 const PADDING = 64;
-/** Size of a name on the screen in pixels, and the longest name that is shown in full, relative to that size. */
-const LETTERS = 12;
-const MOST_LETTERS = 15;
-/** How many of the largest nodes are named even where their names cover smaller nodes: they tell what a map is about. */
-const LARGEST = 8;
 const DIRECTIONS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
 
 const colours = () => getComputedStyle(document.documentElement);
-const widths = new Map();
-const pen = document.createElement("canvas").getContext("2d");
-/** The width of a name relative to the size of its letters, as wide as when it is emphasised. */
-function lettersOf(name) {
-  if (!widths.has(name)) {
-    pen.font = `bold 100px ${colours().getPropertyValue("--sans")}`;
-    widths.set(name, pen.measureText(name).width / 100);
-  }
-  return widths.get(name);
-}
-/** Positions of a name next to its node, the default first. */
-function sidesOf(node, size) {
-  const { x, y } = node.position();
-  const radius = node.data("size") / 2;
-  const length = size * Math.min(MOST_LETTERS, lettersOf(node.data("name")));
-  const box = (left, top) => ({ left, right: left + length, top, bottom: top + 1.4 * size });
-  return {
-    below: box(x - length / 2, y + radius),
-    right: box(x + radius + 4, y - 0.7 * size),
-    above: box(x - length / 2, y - radius - 1.4 * size - 4),
-    left: box(x - radius - 4 - length, y - 0.7 * size),
-    "below right": box(x + radius, y + radius),
-    "above right": box(x + radius, y - radius - 1.4 * size - 4),
-    "below left": box(x - radius - length, y + radius),
-    "above left": box(x - radius - length, y - radius - 1.4 * size - 4),
-  };
-}
-/** The room that a node takes. */
-function discOf(node) {
-  const { x, y } = node.position();
-  const radius = node.data("size") / 2 - 1;
-  return { left: x - radius, right: x + radius, top: y - radius, bottom: y + radius };
-}
 /** Whether a fact holds in a year; one without dates always does. */
 export const holdsIn = ({ start = "", end = "" }, year) =>
   (!start || Number(start.slice(0, 4)) <= year) && (!end || Number(end.slice(0, 4)) >= year);
-/** The length of an edge between its nodes. */
-function roomOf(edge) {
-  const [one, other] = [edge.source(), edge.target()].map((node) => node.position());
-  return Math.hypot(one.x - other.x, one.y - other.y) - (edge.source().data("size") + edge.target().data("size")) / 2;
-}
-const apart = (one, other) =>
-  one.right < other.left || one.left > other.right || one.bottom < other.top || one.top > other.bottom;
 /** The data of a node on the map: the more documents mention it, the larger it is; facts count where all have one. */
 const dataOf = ({ name, type, community, degree = 0, support = 0 }) => ({
   name: visible(name),
@@ -104,11 +58,17 @@ function look() {
         "background-color": (node) => of(`--type-${colourOf(node.data("type"))}`),
         width: "data(size)",
         height: "data(size)",
+        label: "data(name)",
         color: of("--ink"),
         "font-family": of("--sans"),
+        // Where there is no room for all names, the larger ones are on top, and small ones show when the map is enlarged.
+        "font-size": "mapData(size, 14, 48, 10, 16)",
+        "min-zoomed-font-size": 8,
+        "z-index": "data(size)",
         "text-valign": "bottom",
         "text-margin-y": 4,
         "text-wrap": "ellipsis",
+        "text-max-width": 180,
         "text-background-color": of("--paper"),
         "text-background-opacity": 0.75,
         "text-background-padding": 1,
@@ -135,6 +95,7 @@ function look() {
       style: {
         label: "data(label)",
         color: of("--soft"),
+        "font-size": 11,
         "text-rotation": "autorotate",
         "min-zoomed-font-size": 7,
         "text-background-color": of("--paper"),
@@ -142,15 +103,7 @@ function look() {
         "text-background-padding": 1,
       },
     },
-    { selector: "node", style: { label: "data(name)" } },
-    { selector: "node.right", style: { "text-halign": "right", "text-valign": "center", "text-margin-x": 4 } },
-    { selector: "node.left", style: { "text-halign": "left", "text-valign": "center", "text-margin-x": -4 } },
-    { selector: "node.above", style: { "text-valign": "top", "text-margin-y": -4 } },
-    { selector: "node.below", style: { "text-valign": "bottom", "text-margin-y": 4 } },
-    // Names never cover each other: without room for it, a name shows when the node is focused or the map enlarged.
-    { selector: "node.crowded, edge.short", style: { "text-opacity": 0, "text-background-opacity": 0 } },
-    { selector: "node.large", style: { "z-index": 5 } },
-    { selector: "node.under, node.chosen", style: { "text-opacity": 1, "text-background-opacity": 0.85, "z-index": 9 } },
+    { selector: "node.under, node.chosen", style: { "min-zoomed-font-size": 0, "z-index": 99 } },
     { selector: ".off", style: { display: "none" } },
     { selector: "edge.gone", style: { opacity: 0.1, "text-opacity": 0 } },
     {
@@ -163,7 +116,6 @@ function look() {
       },
     },
     { selector: "edge.under, edge.picked", style: { width: 3, "line-color": of("--accent"), "z-index": 9 } },
-    { selector: "node.under", style: { "z-index": 9 } },
     { selector: ".far", style: { opacity: 0.25 } },
     {
       selector: "node.evidence",
@@ -193,8 +145,6 @@ export class Canvas {
       maxZoom: MAX_ZOOM,
       boxSelectionEnabled: false,
     });
-    this.outlines = new Outlines(this.cy, container, (name) => colours().getPropertyValue(name).trim());
-    this.cy.on("zoom dragpan", () => this.#nameSome());
     this.cy.on("mouseover", "node, edge", (event) => event.target.addClass("under"));
     this.cy.on("mouseout", "node, edge", (event) => event.target.removeClass("under"));
     this.cy.on("tap", "node", (event) => choose(event.target.id()));
@@ -216,7 +166,6 @@ export class Canvas {
    */
   draw(shown, { chosen, evidence, members, off, at = 0 }) {
     const { gone, added } = this.#sync(shown);
-    this.outlines.names = shown.communities;
     this.date(at);
     this.#mark(chosen, evidence, members);
     this.cy.nodes().forEach((node) => node.toggleClass("off", off.has(node.data("type"))));
@@ -224,7 +173,6 @@ export class Canvas {
     if (2 * added.length > this.cy.nodes().length) this.#arrange();
     else if (added.length) this.#arrange(added);
     else if (!gone.length) this.show();
-    else this.#nameSome();
   }
 
   /** Update the map to the shown part; return the nodes that are gone and those that are new. */
@@ -274,37 +222,6 @@ export class Canvas {
     if (path.empty()) this.cy.elements().not(node.closedNeighborhood()).addClass("far");
   }
 
-  /**
-   * Names keep their size on the screen: on a side of the node where they cover no other name or node. The largest
-   * nodes, which others surround, come first and may cover smaller nodes.
-   */
-  #nameSome() {
-    const zoom = this.cy.zoom();
-    const size = LETTERS / Math.min(FIT_ZOOM, Math.max(0.2, zoom));
-    const shown = this.cy.nodes().not(".off");
-    const { x1, x2, y1, y2 } = this.cy.extent();
-    const within = ({ left, right, top, bottom }) => left >= x1 && right <= x2 && top >= y1 && bottom <= y2;
-    const rank = (node) =>
-      1000 * ["near", "evidence", "chosen"].findLastIndex((one) => node.hasClass(one)) + node.data("size");
-    const ranked = shown.sort((one, other) => rank(other) - rank(one));
-    const placed = ranked.slice(0, LARGEST).map(discOf);
-    this.cy.batch(() =>
-      ranked.forEach((node, place) => {
-        if (place === LARGEST) placed.push(...ranked.slice(LARGEST).map(discOf));
-        const sides = sidesOf(node, size);
-        const free = Object.keys(sides).filter((name) => placed.every((one) => apart(one, sides[name])));
-        // A name that the border would cut shows when the map is moved.
-        const side = free.find((name) => within(sides[name]));
-        if (side) placed.push(sides[side]);
-        node.removeClass("above below right left crowded").addClass(side ?? "crowded");
-        node.toggleClass("large", place < LARGEST);
-        node.style({ "font-size": size, "text-max-width": MOST_LETTERS * size });
-      }),
-    );
-    this.cy.edges().style("font-size", 0.9 * size);
-    this.cy.edges().forEach((edge) => edge.toggleClass("short", roomOf(edge) < 0.9 * size * lettersOf(edge.data("label"))));
-  }
-
   /** Lay the map out: all of it, or only some nodes among the others, which keep their places. */
   #arrange(moving = null) {
     const shown = this.cy.elements().not(".off");
@@ -341,12 +258,9 @@ export class Canvas {
     const eles = path.nonempty() ? path : chosen.nonempty() ? chosen.closedNeighborhood() : this.cy.elements();
     // Do not enlarge a few nodes to fill the map.
     this.cy.maxZoom(FIT_ZOOM);
-    // Names adapt to the zoom, so they must not influence it.
-    this.cy.nodes().style({ "font-size": 1, "text-max-width": 1 });
     if (still()) this.cy.fit(eles, PADDING);
     else this.cy.animate({ fit: { eles, padding: PADDING }, duration: 250 });
     this.cy.maxZoom(MAX_ZOOM);
-    this.#nameSome();
   }
 
   zoom(factor) {

@@ -1,8 +1,8 @@
 // The dialog for a manual change of the graph: who decides, and why.
 
 import { get, of } from "../api.js";
-import { dialog } from "../dialogs.js";
-import { button, failure, field, fill, h } from "../dom.js";
+import { formDialog } from "../dialogs.js";
+import { button, field, fill, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { t } from "../strings.js";
 import { askOther } from "./toolbar.js";
@@ -14,41 +14,17 @@ export const decider = () => localStorage.getItem(KEPT) ?? t("review.who.default
 
 /** Ask who decides and why; `send({ who, why })` makes the change. Return its result, or nothing. */
 export function decided(title, { content = [], verb, send }) {
-  return dialog(title, (close) => {
-    const who = h("input", {
-      required: true,
-      maxlength: 100,
-      value: decider(),
-    });
-    const why = h("input", { maxlength: 1000 });
-    const told = h("div");
-    const submit = async (event) => {
-      event.preventDefault();
-      localStorage.setItem(KEPT, who.value.trim());
-      try {
-        fill(told, h("p", { class: "soft", role: "status" }, t("edit.working")));
-        close((await send({ who: who.value.trim(), why: why.value.trim() })) ?? true);
-      } catch (error) {
-        fill(told, failure(error));
-      }
-    };
-    return [
-      h(
-        "form",
-        { on: { submit } },
-        content,
-        h("p", { class: "soft" }, t("edit.recorded")),
-        field(t("review.who"), who),
-        field(t("review.why"), why),
-        told,
-        h(
-          "div",
-          { class: "actions" },
-          button(t("page.cancel"), () => close()),
-          h("button", { type: "submit", class: "primary" }, verb),
-        ),
-      ),
-    ];
+  const who = h("input", { required: true, maxlength: 100, value: decider() });
+  const why = h("input", { maxlength: 1000 });
+  const fields = [
+    content,
+    h("p", { class: "soft" }, t("edit.recorded")),
+    field(t("review.who"), who),
+    field(t("review.why"), why),
+  ];
+  return formDialog(title, fields, verb, () => {
+    localStorage.setItem(KEPT, who.value.trim());
+    return send({ who: who.value.trim(), why: why.value.trim() });
   });
 }
 
@@ -57,9 +33,7 @@ export async function elementControl(base, kind, value) {
   const { schema } = await get(of(base, "/schema"));
   const names = [...new Set([value, ...schema[kind].map((one) => one.name)])];
   if (!schema.open) {
-    const control = h(
-      "select",
-      {},
+    const control = h("select", {},
       names.map((name) => h("option", { value: name }, spaced(name))),
     );
     control.value = value;

@@ -1,7 +1,7 @@
 // Manual changes of an entity, and the list of decisions so far, each with an undo button.
 
 import { get, of, post, remove } from "../api.js";
-import { button, failure, fill, h } from "../dom.js";
+import { button, fold, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { moment, t } from "../strings.js";
 import { toast } from "../toasts.js";
@@ -11,77 +11,47 @@ import { askOther } from "./toolbar.js";
 
 /** The actions on an entity; `changed(id)` is called with the entity to show afterwards. */
 export function editingView(base, entity, changed) {
-  const names = h("ul", { class: "plain" });
   const decide = (verdict, first, second) => decidePair(base, { verdict, first, second }, changed);
   const merge = async () => {
     const other = await askOther(base, t("edit.merge.title", { name: entity.name }), entity.id);
     if (other) await decide("merge", entity, other);
   };
-  const fold = h(
-    "details",
-    { class: "editing" },
-    h("summary", {}, t("edit.title")),
-    h("p", { class: "soft" }, t("edit.facts.how")),
-    h(
-      "div",
-      { class: "actions start" },
-      button(t("edit.rename"), () => rename(base, entity, changed), { class: "small" }),
-      button(t("edit.retype"), () => retype(base, entity, changed), { class: "small" }),
-      button(t("edit.merge"), merge, { class: "small" }),
-    ),
-    names,
-  );
-  const show = async () => {
-    try {
-      const { items } = await get(of(base, "/entities/names"), { id: entity.id });
-      fill(
-        names,
-        items.length ? null : h("li", { class: "soft" }, t("edit.one.name")),
-        items.map((one) =>
-          h(
-            "li",
-            {},
-            one.name,
-            " ",
-            button(t("edit.split"), () => decide("split", entity, one), {
-              class: "quiet small",
-              "aria-label": t("edit.split.of", { name: one.name }),
-            }),
-          ),
-        ),
-      );
-    } catch (error) {
-      fill(names, failure(error));
-    }
+  const split = (one) =>
+    button(t("edit.split"), () => decide("split", entity, one), {
+      class: "quiet small",
+      "aria-label": t("edit.split.of", { name: one.name }),
+    });
+  const load = async () => {
+    const { items } = await get(of(base, "/entities/names"), { id: entity.id });
+    return [
+      h("p", { class: "soft" }, t("edit.facts.how")),
+      h("div", { class: "actions start" },
+        button(t("edit.rename"), () => rename(base, entity, changed), { class: "small" }),
+        button(t("edit.retype"), () => retype(base, entity, changed), { class: "small" }),
+        button(t("edit.merge"), merge, { class: "small" }),
+      ),
+      h("ul", { class: "plain" },
+        !items.length && h("li", { class: "soft" }, t("edit.one.name")),
+        items.map((one) => h("li", {}, one.name, " ", split(one))),
+      ),
+    ];
   };
-  fold.addEventListener("toggle", () => fold.open && show());
-  return fold;
+  return fold(t("edit.title"), load, { class: "editing" });
 }
 
 /** The decisions, latest first, each with an undo button. */
 export function decisionsView(base, changed) {
-  const list = h("ul", { class: "plain decisions" });
-  const fold = h("details", { class: "editing" }, h("summary", {}, t("edit.decisions")), list);
-  const show = async () => {
-    try {
-      const [pairs, edits] = await Promise.all([get(of(base, "/entities/decisions")), get(of(base, "/edits"))]);
-      const latest = pairs.items.toReversed();
-      const items = [
-        ...latest.map((one, place) => pairItem(base, one, isLast(latest, place), changed)),
-        ...edits.items.toReversed().map((one) => editItem(base, one, changed)),
-      ];
-      items.sort((one, other) => other.when.localeCompare(one.when));
-      fill(
-        list,
-        items.length ? null : h("li", { class: "soft" }, t("edit.decisions.none")),
-        items.map(({ element }) => element),
-      );
-    } catch (error) {
-      fill(list, failure(error));
-    }
+  const load = async () => {
+    const [pairs, edits] = await Promise.all([get(of(base, "/entities/decisions")), get(of(base, "/edits"))]);
+    const latest = pairs.items.toReversed();
+    const items = [
+      ...latest.map((one, place) => pairItem(base, one, isLast(latest, place), changed)),
+      ...edits.items.toReversed().map((one) => editItem(base, one, changed)),
+    ];
+    items.sort((one, other) => other.when.localeCompare(one.when));
+    return items.length ? items.map(({ element }) => element) : h("li", { class: "soft" }, t("edit.decisions.none"));
   };
-  fold.addEventListener("toggle", () => fold.open && show());
-  return fold;
+  return fold(t("edit.decisions"), load, { class: "editing", body: h("ul", { class: "plain decisions" }) });
 }
 
 /** Whether no later decision concerns the same two entities. */
@@ -110,9 +80,7 @@ function editItem(base, one, changed) {
 function item(one, said, undo) {
   const by = t("schema.by", { who: one.who, time: moment(one.decided_at) });
   const undone = one.undone_at && t("edit.undone", { who: one.undone_by });
-  const element = h(
-    "li",
-    {},
+  const element = h("li", {},
     h("p", {}, said),
     h("p", { class: "soft" }, [by, one.why, undone].filter(Boolean).join(" · ")),
     undo && button(t("edit.undo"), undo, { class: "quiet small" }),

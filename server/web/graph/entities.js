@@ -1,11 +1,11 @@
 // All entities of a knowledge base as a table, a page at a time, with a filter by name.
 
 import { get, of } from "../api.js";
-import { button, failure, field, fill, h } from "../dom.js";
+import { button, failure, field, fill, grid, h, rowHead } from "../dom.js";
 import { spaced } from "../names.js";
 import { pager } from "../pages.js";
 import { number, t } from "../strings.js";
-import { colourOf } from "./colours.js";
+import { typeDot } from "./colours.js";
 
 const PAGE = 50;
 const WAIT = 200;
@@ -16,9 +16,7 @@ export class EntityTable {
     Object.assign(this, { base, choose, filters: {}, chosen: "", offset: 0 });
     this.name = h("input", { type: "search", autocomplete: "off", spellcheck: "false", maxlength: 200 });
     this.table = h("div");
-    this.element = h(
-      "div",
-      { class: "entity-table" },
+    this.element = h("div", { class: "entity-table" },
       field(t("entities.filter"), this.name, { class: "inline" }),
       this.table,
     );
@@ -68,29 +66,18 @@ export class EntityTable {
   }
 
   #rows(nodes) {
-    const head = ["name", "type", "links"].map((name) => h("th", { scope: "col" }, t(`entities.${name}`)));
-    const row = (node) =>
-      h(
-        "tr",
-        {},
-        h(
-          "th",
-          { scope: "row" },
-          button(node.name, () => this.choose(node.id), {
-            class: "link",
-            "data-key": node.id,
-            "aria-current": node.id === this.chosen ? "true" : null,
-          }),
-        ),
-        h(
-          "td",
-          {},
-          h("span", { class: `dot type-${colourOf(node.type)}`, "aria-hidden": "true" }),
-          " ",
-          spaced(node.type),
-        ),
-        h("td", { class: "figure" }, number(node.degree ?? 0)),
-      );
-    return h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, nodes.map(row)));
+    const head = ["name", "type", "links"].map((name) => t(`entities.${name}`));
+    const row = (node) => [
+      rowHead(
+        button(node.name, () => this.choose(node.id), {
+          class: "link",
+          "data-key": node.id,
+          "aria-current": node.id === this.chosen ? "true" : null,
+        }),
+      ),
+      [typeDot(node.type), " ", spaced(node.type)],
+      h("td", { class: "figure" }, number(node.degree ?? 0)),
+    ];
+    return grid(head, nodes.map(row));
   }
 }

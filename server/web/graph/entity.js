@@ -16,29 +16,21 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
   const attributes = Object.entries(entity.attributes ?? {});
   const named = ({ id, name }) =>
     id === entity.id ? h("span", {}, name) : button(name, () => choose(id), { class: "link" });
-  return h(
-    "article",
-    { class: "entity" },
+  return h("article", { class: "entity" },
     h("p", { class: "eyebrow" }, spaced(entity.type)),
     h("h2", { tabindex: "-1" }, entity.name),
     entity.aliases?.length > 0 &&
       h("p", { class: "soft" }, t("entity.aliases", { names: entity.aliases.join(t("page.comma")) })),
-    h(
-      "div",
-      { class: "actions start" },
+    h("div", { class: "actions start" },
       reached.n < reached.total && button(t("entity.expand.more", reached), () => expand(entity.id)),
       button(t("entity.hide"), () => hide(entity.id)),
       button(t("entity.path"), () => path(entity)),
       entity.community && button(t("entity.community"), () => community(entity.community)),
     ),
     attributes.length > 0 &&
-      h(
-        "dl",
-        {},
+      h("dl", {},
         attributes.map(([name, values]) =>
-          h(
-            "div",
-            {},
+          h("div", {},
             h("dt", {}, spaced(name)),
             [values]
               .flat()
@@ -51,26 +43,20 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
     h("h3", {}, t("entity.facts", { n: entity.facts?.length ?? 0 })),
     (at || entity.facts?.some((fact) => fact.time)) && dateFilter(at, dated),
     entity.facts?.length
-      ? h(
-          "ul",
-          { class: "fact-list" },
+      ? h("ul", { class: "fact-list" },
           entity.facts.map((fact) => factView(fact, named, wrong)),
         )
       : h("p", { class: "soft" }, t("entity.facts.none")),
     entity.together?.length > 0 && [
       h("h3", {}, t("entity.together", { n: entity.together.length })),
       h("p", { class: "soft" }, t("entity.together.hint")),
-      h(
-        "ul",
-        { class: "fact-list" },
+      h("ul", { class: "fact-list" },
         entity.together.map((one) => h("li", {}, h("p", { class: "fact" }, named(one.entity)), quotes(one.evidence.slice(0, 1)))),
       ),
     ],
     entity.documents?.length > 0 && [
       h("h3", {}, t("entity.documents", { n: entity.documents.length })),
-      h(
-        "ul",
-        { class: "plain" },
+      h("ul", { class: "plain" },
         entity.documents
           .slice(0, DOCUMENTS)
           .map((id) => h("li", {}, h("a", { href: sourceHref({ document: id }) }, id))),
@@ -82,9 +68,7 @@ export function entityView(entity, { choose, expand, hide, path, community, reac
 /** One fact in the panel, with its sources. */
 export function factPanel(fact, { choose, wrong }) {
   const named = ({ id, name }) => button(name, () => choose(id), { class: "link" });
-  return h(
-    "article",
-    { class: "entity" },
+  return h("article", { class: "entity" },
     h("p", { class: "eyebrow" }, t("fact.title")),
     h("h2", { tabindex: "-1" }, `${fact.subject.name} ${spaced(fact.relation)} ${fact.object.name}`),
     h("ul", { class: "fact-list" }, factView(fact, named, wrong)),
@@ -94,9 +78,7 @@ export function factPanel(fact, { choose, wrong }) {
 /** Two entities in the panel, with the sentences that name both. */
 export function sentencesPanel(one, other, evidence, choose) {
   const named = ({ id, name }) => button(name, () => choose(id), { class: "link" });
-  return h(
-    "article",
-    { class: "entity" },
+  return h("article", { class: "entity" },
     h("p", { class: "eyebrow" }, t("entity.together", { n: evidence.length })),
     h("h2", { tabindex: "-1" }, named(one), " · ", named(other)),
     h("p", { class: "soft" }, t("entity.together.hint")),
@@ -122,12 +104,8 @@ const wrongButton = (what, click) =>
 
 function factView(fact, named, wrong) {
   const { subject, relation, object, evidence = [] } = fact;
-  return h(
-    "li",
-    {},
-    h(
-      "p",
-      { class: "fact" },
+  return h("li", {},
+    h("p", { class: "fact" },
       named(subject),
       " ",
       h("span", { class: "relation" }, spaced(relation)),

@@ -77,9 +77,7 @@ export async function show(root, base) {
   });
   fill(
     root,
-    h(
-      "div",
-      { class: "graph" },
+    h("div", { class: "graph" },
       h("h1", { class: "unseen" }, t("graph.title")),
       toolbar(view, { choose, setForm, startAgain }),
       optionsBar(view, { setLimit, setLayout, fullScreen }),
@@ -141,13 +139,13 @@ async function keyword(name) {
 async function overview() {
   const { type, relation, document } = view.seen;
   const asked = { type, relation, document, limit: Math.min(MOST_SHOWN, LOOKED_AT * view.limit) };
-  const { nodes, edges, total, communities } = await get(of(view.base, "/graph/overview"), asked);
+  const { nodes, edges, total } = await get(of(view.base, "/graph/overview"), asked);
   startShown([], [], true);
   view.fitting = total;
   // Entities without links are of little use on a map, unless the user filters by type.
   const ends = new Set(edges.flatMap((edge) => [edge.source, edge.target]));
   const wanted = type || document || !ends.size ? nodes : nodes.filter((node) => ends.has(node.id));
-  view.shown.add(wanted.slice(0, view.limit), edges, [], communities);
+  view.shown.add(wanted.slice(0, view.limit), edges);
 }
 
 async function select(id) {
@@ -164,10 +162,10 @@ async function select(id) {
 async function fetchNeighbours(id) {
   const { n: offset } = view.reached.get(id) ?? { n: 0 };
   const asked = { id, limit: NEIGHBOURS, offset };
-  const { nodes, edges, total, communities } = await get(of(view.base, "/graph/neighbourhood"), asked);
+  const { nodes, edges, total } = await get(of(view.base, "/graph/neighbourhood"), asked);
   view.reached.set(id, { n: Math.min(total, offset + NEIGHBOURS), total });
   const keep = [id, ...nodes.map((one) => one.id), ...view.evidence];
-  return view.shown.add(nodes, edges, keep, communities).length;
+  return view.shown.add(nodes, edges, keep).length;
 }
 
 async function expand(id) {
@@ -190,17 +188,17 @@ async function showEvidence(cites) {
 }
 
 /** Show other nodes and edges; `whole`: they are a part of all entities, which the list shows. */
-function startShown(nodes, edges, whole = false, communities = {}) {
+function startShown(nodes, edges, whole = false) {
   Object.assign(view, { shown: new Shown(), evidence: new Set(), whole });
   view.reached.clear();
-  view.shown.add(nodes, edges, [], communities);
+  view.shown.add(nodes, edges);
 }
 
 /** Add a community's members to the map. */
 async function mapCommunity(id) {
   const { members } = await get(of(view.base, "/tree/community"), { id, limit: MEMBERS });
-  const { edges, communities } = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
-  startShown(members, edges, false, communities);
+  const { edges } = await get(of(view.base, "/graph/among"), { id: members.map((one) => one.id) });
+  startShown(members, edges);
   draw();
 }
 
@@ -270,8 +268,8 @@ async function changed(id) {
   if (!me) return;
   me.entity = null;
   const ids = [...me.shown.nodes.keys(), id].filter(Boolean).slice(-MOST_SHOWN);
-  const { nodes, edges, communities } = await get(of(me.base, "/graph/among"), { id: ids });
-  startShown(nodes, edges, me.whole, communities);
+  const { nodes, edges } = await get(of(me.base, "/graph/among"), { id: ids });
+  startShown(nodes, edges, me.whole);
   me.entities.renew();
   await refreshBases();
   await view.tree.show(view.seen.community);
@@ -304,9 +302,7 @@ function draw() {
   fill(
     view.note,
     view.seen.cite &&
-      h(
-        "p",
-        { class: "evidence-note" },
+      h("p", { class: "evidence-note" },
         t(evidence.size ? "graph.evidence" : "graph.evidence.none"),
         " ",
         button(t("graph.evidence.leave"), () => go(here({ cite: null, id: null })), { class: "link" }),
@@ -384,9 +380,7 @@ function showPanel() {
 
 function panelTabs() {
   const tab = (name, text, click) => button(text, click, { "data-panel": name, "aria-pressed": "false" });
-  return h(
-    "div",
-    { class: "tabs" },
+  return h("div", { class: "tabs" },
     tab("tree", t("tree.title"), () => go(here({ id: null }))),
     tab("entity", t("entity.title"), () => (view.entity ? choose(view.entity.id) : announce(t("entity.none")))),
   );

@@ -4,7 +4,7 @@ import { known } from "../bases.js";
 import { button, fill, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { t } from "../strings.js";
-import { colourOf } from "./colours.js";
+import { typeDot } from "./colours.js";
 import { MOST } from "./shown.js";
 
 /** The reason for the number of shown entities, and a button for more. */
@@ -15,9 +15,7 @@ export function countNote(view, setLimit) {
   const filtered = seen.type || seen.relation || seen.document;
   const why = seen.cite || n >= total ? "" : t(filtered ? "graph.why.filtered" : "graph.why", { n: limit });
   const more = !seen.cite && limit < Math.min(MOST, fitting);
-  return h(
-    "p",
-    { class: "soft" },
+  return h("p", { class: "soft" },
     total ? t("graph.shown.of", { n, total }) : t("graph.shown", { n }),
     why && ` ${why}`,
     more && [" ", button(t("graph.more"), () => setLimit(Math.min(MOST, 2 * limit)), { class: "link" })],
@@ -65,7 +63,7 @@ export function showLegend(view, draw, dated) {
   const present = new Set([...view.shown.nodes.values()].map((one) => one.type));
   const key = ({ name }) =>
     button(
-      [h("span", { class: `dot type-${colourOf(name)}`, "aria-hidden": "true" }), spaced(name)],
+      [typeDot(name), spaced(name)],
       () => {
         if (!view.off.delete(name)) view.off.add(name);
         draw();

@@ -14,16 +14,10 @@ export function listView(shown, { choose, expand, chosen, evidence }) {
       (other.degree ?? 0) - (one.degree ?? 0) ||
       (one.name < other.name ? -1 : 1),
   );
-  return h(
-    "ul",
-    { class: "node-list" },
+  return h("ul", { class: "node-list" },
     nodes.map((node) =>
-      h(
-        "li",
-        { class: evidence.has(node.id) ? "evidence" : "" },
-        h(
-          "div",
-          { class: "node-head" },
+      h("li", { class: evidence.has(node.id) ? "evidence" : "" },
+        h("div", { class: "node-head" },
           button(node.name, () => choose(node.id), {
             class: "link",
             "data-key": `choose ${node.id}`,
@@ -45,15 +39,11 @@ export function listView(shown, { choose, expand, chosen, evidence }) {
 function linksOf(shown, node, choose) {
   const edges = shown.at(node.id);
   if (!edges.length) return null;
-  return h(
-    "ul",
-    { class: "links" },
+  return h("ul", { class: "links" },
     edges.slice(0, LINKS).map((edge) => {
       const out = edge.source === node.id;
       const other = shown.nodes.get(out ? edge.target : edge.source);
-      return h(
-        "li",
-        {},
+      return h("li", {},
         edge.kind === "sentence"
           ? `${t("graph.line.sentence")}: `
           : out

@@ -7,13 +7,10 @@ export class Shown {
   constructor() {
     this.nodes = new Map();
     this.edges = new Map();
-    /** The names of communities, by id. */
-    this.communities = new Map();
   }
 
   /** Add fetched nodes and edges; `keep` has ids that may not be dropped. Return the new ids. */
-  add(nodes, edges, keep = [], communities = {}) {
-    for (const [id, name] of Object.entries(communities)) this.communities.set(id, name);
+  add(nodes, edges, keep = []) {
     const fresh = nodes.map((one) => one.id).filter((id) => !this.nodes.has(id));
     for (const node of nodes) {
       this.nodes.delete(node.id);
@@ -41,7 +38,6 @@ export class Shown {
       [...this.nodes.values()].filter((node) => !types.has(node.type)),
       [...this.edges.values()],
     );
-    part.communities = this.communities;
     return part;
   }
 

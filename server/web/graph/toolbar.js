@@ -24,9 +24,7 @@ export function toolbar(view, { choose, setForm, startAgain }) {
   const group = (label, buttons, properties = {}) =>
     h("div", { class: "segments", role: "group", "aria-label": label, ...properties }, buttons);
   const form = (name, text) => button(text, () => setForm(name), { "data-form": name });
-  return h(
-    "div",
-    { class: "toolbar" },
+  return h("div", { class: "toolbar" },
     search,
     filterBy("type", view.types, t("graph.type"), t("graph.type.all")),
     group(t("graph.form"), [form("map", t("graph.map")), form("list", t("graph.list"))]),
@@ -45,36 +43,23 @@ export function toolbar(view, { choose, setForm, startAgain }) {
 
 /** The second row: further filters, limit, layout, and pictures. */
 export function optionsBar(view, { setLimit, setLayout, fullScreen }) {
-  const limit = h(
-    "select",
-    { id: "graph-limit" },
+  const limit = h("select", { id: "graph-limit" },
     LIMITS.map((n) => h("option", { value: n }, t("graph.limit.of", { n }))),
   );
   limit.value = String(view.limit);
   limit.addEventListener("change", () => setLimit(Number(limit.value)));
-  const layout = h(
-    "select",
-    {},
+  const layout = h("select", {},
     Object.keys(LAYOUTS).map((name) => h("option", { value: name }, t(`graph.layout.${name}`))),
   );
   layout.addEventListener("change", () => setLayout(layout.value));
-  const outlined = h("input", { type: "checkbox", checked: true });
-  outlined.addEventListener("change", () => view.canvas.outlines.show(outlined.checked));
-  return h(
-    "details",
-    { class: "graph-options" },
+  return h("details", { class: "graph-options" },
     h("summary", {}, t("graph.options")),
-    h(
-      "div",
-      { class: "toolbar" },
+    h("div", { class: "toolbar" },
       filterBy("relation", view.relations, t("graph.relation"), t("graph.relation.all")),
       documentFilter(view.base),
       field(t("graph.limit"), limit, { class: "inline" }),
       field(t("graph.layout"), layout, { class: "inline map-only" }),
-      field(t("graph.outlines"), outlined, { class: "check map-only" }),
-      h(
-        "div",
-        { class: "segments map-only", role: "group", "aria-label": t("graph.picture") },
+      h("div", { class: "segments map-only", role: "group", "aria-label": t("graph.picture") },
         button("PNG", () => view.canvas.save("png", view.base), { "aria-label": t("graph.picture.png") }),
         button("SVG", () => view.canvas.save("svg", view.base), { "aria-label": t("graph.picture.svg") }),
       ),
@@ -85,9 +70,7 @@ export function optionsBar(view, { setLimit, setLayout, fullScreen }) {
 
 function filterBy(name, counted, label, all) {
   const text = (one) => t("graph.type.of", { name: spaced(one.name), n: one.count });
-  const filter = h(
-    "select",
-    { "aria-label": label },
+  const filter = h("select", { "aria-label": label },
     h("option", { value: "" }, all),
     counted.map((one) => h("option", { value: one.name }, text(one))),
   );

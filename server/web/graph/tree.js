@@ -69,9 +69,7 @@ export class Tree {
       (one) => this.#member(one),
     );
     return [
-      h(
-        "nav",
-        { class: "crumbs", "aria-label": t("tree.path") },
+      h("nav", { class: "crumbs", "aria-label": t("tree.path") },
         button(t("tree.all"), () => this.open(""), { class: "link" }),
         found.parent && [" › ", button(t("tree.up"), () => this.open(found.parent), { class: "link" })],
       ),
@@ -80,9 +78,7 @@ export class Tree {
       // Entities without facts have only a name to show.
       found.summary !== found.name && h("p", {}, factsText(found.summary)),
       this.#keywords(found),
-      h(
-        "div",
-        { class: "actions start" },
+      h("div", { class: "actions start" },
         button(t("tree.map"), () => this.map(id)),
       ),
       below.total > 0 && [h("h3", {}, t("tree.below", { n: below.total })), children, moreChildren],
@@ -109,9 +105,7 @@ export class Tree {
   }
 
   #item(one) {
-    return h(
-      "li",
-      {},
+    return h("li", {},
       button(one.name, () => this.open(one.id), { class: "link strong" }),
       h("span", { class: "soft" }, ` ${t("tree.size", { n: one.size })}`),
       one.summary !== one.name && h("p", { class: "summary" }, factsText(one.summary)),
@@ -119,9 +113,7 @@ export class Tree {
   }
 
   #member(node) {
-    return h(
-      "li",
-      {},
+    return h("li", {},
       button(node.name, () => this.choose(node.id), { class: "link" }),
       h("span", { class: "soft" }, ` ${spaced(node.type)}`),
     );
@@ -130,9 +122,7 @@ export class Tree {
   #keywords(one) {
     return (
       one.keywords?.length > 0 &&
-      h(
-        "p",
-        { class: "chips" },
+      h("p", { class: "chips" },
         h("span", { class: "soft" }, t("tree.keywords")),
         one.keywords.map((name) => button(name, () => this.keyword(name), { class: "chip" })),
       )

@@ -1,6 +1,6 @@
 // Decisions on the schema: on candidates with their evidence, and on existing elements.
 
-import { dialog } from "../dialogs.js";
+import { formDialog } from "../dialogs.js";
 import { button, failure, field, fill, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { sourceHref } from "../sources.js";
@@ -34,12 +34,8 @@ export function reviewForm(candidates, schema, send, { mayWait = false } = {}) {
     for (const one of choices) one.set(verdict);
     count();
   };
-  const form = h(
-    "form",
-    { class: "review" },
-    h(
-      "div",
-      { class: "actions start" },
+  const form = h("form", { class: "review" },
+    h("div", { class: "actions start" },
       button(t("review.accept.all"), all("accept")),
       button(t("review.reject.all"), all("reject")),
       button(t("review.wait.all"), all("wait"), { class: "quiet" }),
@@ -76,25 +72,10 @@ export function elementDialog(element, kind, schema) {
   const verdicts = kind === "entity_type" ? ["rename", "merge", "reject"] : ["rename", "merge", "edit", "reject"];
   const choice = new Choice(standing, schema, verdicts);
   const who = reviewer();
-  return dialog(t("schema.change.of", { name: element.name }), (close) => {
-    const form = h(
-      "form",
-      {},
-      choice.element,
-      field(t("review.who"), who),
-      h(
-        "div",
-        { class: "actions" },
-        button(t("page.cancel"), () => close()),
-        h("button", { type: "submit", class: "primary" }, t("schema.change")),
-      ),
-    );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      keep(who);
-      close({ decision: choice.decision(), who: who.value.trim() });
-    });
-    return [form];
+  const content = [choice.element, field(t("review.who"), who)];
+  return formDialog(t("schema.change.of", { name: element.name }), content, t("schema.change"), () => {
+    keep(who);
+    return { decision: choice.decision(), who: who.value.trim() };
   });
 }
 
@@ -103,7 +84,7 @@ export const support = ({ documents, occurrences }) =>
   [t("review.documents", { n: documents }), t("review.times", { n: occurrences })].join(t("page.comma"));
 
 /** The field for who decides. */
-export const reviewer = () =>
+const reviewer = () =>
   h("input", {
     required: true,
     maxlength: 100,
@@ -111,21 +92,17 @@ export const reviewer = () =>
     value: localStorage.getItem(KEPT) ?? t("review.who.default"),
   });
 /** Remember who decides. */
-export const keep = (who) => localStorage.setItem(KEPT, who.value.trim());
+const keep = (who) => localStorage.setItem(KEPT, who.value.trim());
 
 function card(choice) {
   const one = choice.candidate;
   const said = one.labels.filter((label) => label !== one.name);
-  return h(
-    "article",
-    { class: "card candidate" },
+  return h("article", { class: "card candidate" },
     h("p", { class: "eyebrow" }, t(`kind.${one.kind}`)),
     h("h3", {}, spaced(one.name)),
     h("p", { class: "soft" }, support(one), " · ", t("review.confidence", { share: percent(one.confidence) })),
     (one.subject_types.length > 0 || one.object_types.length > 0) &&
-      h(
-        "p",
-        {},
+      h("p", {},
         t("review.observed"),
         " ",
         [one.subject_types, one.object_types]
@@ -136,17 +113,11 @@ function card(choice) {
     said.length > 0 && h("p", { class: "soft" }, t("review.said", { names: said.map(spaced).join(t("page.comma")) })),
     one.nearest && h("p", { class: "soft" }, t("review.nearest", { name: spaced(one.nearest) })),
     one.examples.length > 0 &&
-      h(
-        "ul",
-        { class: "plain examples" },
+      h("ul", { class: "plain examples" },
         one.examples.map((example) =>
-          h(
-            "li",
-            {},
+          h("li", {},
             h("p", {}, example.item),
-            h(
-              "a",
-              { class: "quote", href: sourceHref({ document: example.document, words: example.words }) },
+            h("a", { class: "quote", href: sourceHref({ document: example.document, words: example.words }) },
               h("q", {}, example.words),
               h("cite", {}, example.document),
             ),
@@ -158,10 +129,8 @@ function card(choice) {
 }
 
 /** A choice of entity types, "*" for any. */
-export function typesSelect(schema, chosen) {
-  const select = h(
-    "select",
-    { multiple: true, size: 6, required: true },
+function typesSelect(schema, chosen) {
+  const select = h("select", { multiple: true, size: 6, required: true },
     h("option", { value: "*" }, t("schema.any")),
     schema.entity_types.map((one) => h("option", { value: one.name }, spaced(one.name))),
   );
@@ -185,13 +154,9 @@ class Choice {
         checked: place === 0,
       }),
     );
-    this.element = h(
-      "fieldset",
-      { class: "verdicts" },
+    this.element = h("fieldset", { class: "verdicts" },
       h("legend", { class: "unseen" }, t("review.verdict", { name: candidate.name })),
-      h(
-        "div",
-        { class: "segments" },
+      h("div", { class: "segments" },
         this.radios.map((radio) => [radio, h("label", { for: radio.id }, t(`verdict.${radio.value}`))]),
       ),
       this.details,
@@ -237,9 +202,7 @@ class Choice {
     const names = this.schema[FIELD[this.candidate.kind]]
       .map((one) => one.name)
       .filter((one) => one !== this.candidate.name);
-    const select = h(
-      "select",
-      { required: true },
+    const select = h("select", { required: true },
       names.map((one) => h("option", { value: one }, spaced(one))),
     );
     if (names.includes(nearest)) select.value = nearest;

@@ -1,13 +1,11 @@
 // The schema: the current version, pending candidates, and its history.
 
 import { get, of, post } from "../api.js";
-import { button, failure, fill, h } from "../dom.js";
+import { button, fill, grid, h, rowHead, scrolling } from "../dom.js";
 import { emptyNotice, emptyView } from "../empty.js";
 import { reasonText, seedText, spaced } from "../names.js";
-import { defineDialog } from "./define.js";
-import { fileView } from "./file.js";
 import { icon } from "../icons.js";
-import { colourOf } from "../graph/colours.js";
+import { typeDot } from "../graph/colours.js";
 import { elementDialog, reviewForm, support } from "./review.js";
 import { here, href, route } from "../route.js";
 import { language, moment, t } from "../strings.js";
@@ -48,12 +46,8 @@ export async function show(root, base) {
   view.tabs = h("nav", { class: "tabs", "aria-label": t("schema.parts") });
   fill(
     root,
-    h(
-      "div",
-      { class: "column wide" },
-      h(
-        "div",
-        { class: "view-head" },
+    h("div", { class: "column wide" },
+      h("div", { class: "view-head" },
         h("h1", {}, t("schema.title")),
         h("span", { class: "soft" }, t("schema.version", { name: title, version: String(version) })),
       ),
@@ -73,9 +67,7 @@ function notAdmitted(reasons) {
   const why = Object.entries(reasons)
     .toSorted(([, one], [, other]) => other - one)
     .map(([reason, count]) => t(`reason.${reason}`, { n: count }));
-  return h(
-    "p",
-    { class: "notice" },
+  return h("p", { class: "notice" },
     t("schema.not.admitted", { n, why: why.join(t("page.comma")) }),
     " ",
     view.candidates.length > 0 && h("a", { href: here({ tab: "candidates" }) }, t("schema.admit")),
@@ -96,9 +88,7 @@ export async function follow() {
   fill(
     view.tabs,
     TABS.map((one) =>
-      h(
-        "a",
-        { href: here({ tab: one }), "aria-current": one === tab ? "page" : null },
+      h("a", { href: here({ tab: one }), "aria-current": one === tab ? "page" : null },
         one === "candidates" ? t("schema.candidates", { n: count }) : t(`schema.${one}`),
       ),
     ),
@@ -138,48 +128,15 @@ function candidates() {
 
 function inForce() {
   if (view.schema.open) return h("p", { class: "notice" }, t("schema.open"));
-  const replaced = async (version) => {
-    await reload();
-    toast(t("schema.now", { version: String(version) }));
-  };
-  const sections = KINDS.map(([field, kind]) =>
-    h(
-      "section",
-      {},
-      h(
-        "div",
-        { class: "view-head" },
-        h("h2", {}, icon(kind), " ", t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(view.schema[field].length))),
-        button(t(`schema.add.${kind}`), () => defineDialog(kind, view.schema, null, decide), { class: "small" }),
-      ),
-      h(
-        "div",
-        { class: "table", tabindex: "0", role: "region", "aria-label": t(`kinds.${kind}`) },
-        h(
-          "table",
-          { class: "stacked schema-table" },
-          h(
-            "thead",
-            {},
-            h(
-              "tr",
-              {},
-              h("th", { scope: "col" }, t("schema.name")),
-              h("th", { scope: "col" }, t(`schema.of.${kind}`)),
-              h("th", { scope: "col" }, t("schema.description")),
-              h("th", { scope: "col" }, h("span", { class: "unseen" }, t("schema.change"))),
-            ),
-          ),
-          h(
-            "tbody",
-            {},
-            view.schema[field].map((element) => row(element, kind)),
-          ),
-        ),
-      ),
-    ),
-  );
-  return [...sections, fileView(view.base, view.schema, replaced)];
+  return KINDS.map(([field, kind]) => {
+    const head = [t("schema.name"), t(`schema.of.${kind}`), t("schema.description")];
+    const last = h("span", { class: "unseen" }, t("schema.change"));
+    const rows = view.schema[field].map((element) => row(element, kind));
+    return h("section", {},
+      h("h2", {}, icon(kind), " ", t(`kinds.${kind}`), " ", h("span", { class: "soft" }, String(rows.length))),
+      scrolling(t(`kinds.${kind}`), grid([...head, last], rows, { class: "stacked schema-table" })),
+    );
+  });
 }
 
 function row(element, kind) {
@@ -193,33 +150,22 @@ function row(element, kind) {
     const decision = await elementDialog(element, kind, view.schema);
     if (decision) await decide([decision.decision], decision.who);
   };
-  return h(
-    "tr",
-    {},
-    h(
-      "th",
-      { scope: "row" },
-      kind === "entity_type" && [h("span", { class: `dot type-${colourOf(element.name)}`, "aria-hidden": "true" }), " "],
+  return [
+    rowHead(
+      kind === "entity_type" && [typeDot(element.name), " "],
       shown,
       others.size > 0 && h("span", { class: "soft id" }, [...others].join(t("page.comma"))),
     ),
-    h("td", {}, bounds(element, kind)),
+    bounds(element, kind),
     h("td", { class: "soft" }, seedText(element.description)),
-    h(
-      "td",
-      { class: "row-actions" },
-      button(icon("edit"), () => defineDialog(kind, view.schema, element, decide), {
-        class: "quiet small",
-        title: t("schema.edit"),
-        "aria-label": t("schema.edit.of", { name: element.name }),
-      }),
+    h("td", { class: "row-actions" },
       button(icon("restructure"), change, {
         class: "quiet small",
         title: t("schema.restructure"),
         "aria-label": t("schema.change.of", { name: element.name }),
       }),
     ),
-  );
+  ];
 }
 
 function bounds(element, kind) {
@@ -243,16 +189,10 @@ function bounds(element, kind) {
 async function history() {
   const found = await get(of(view.base, "/schema/history"));
   const versions = found.items.toReversed();
-  return h(
-    "ol",
-    { class: "history", reversed: true },
+  return h("ol", { class: "history", reversed: true },
     versions.map((one) =>
-      h(
-        "li",
-        {},
-        h(
-          "p",
-          {},
+      h("li", {},
+        h("p", {},
           h("strong", {}, t("schema.version.short", { version: String(one.version) })),
           " ",
           h("span", { class: "soft" }, t("schema.by", { who: seedText(one.who), time: moment(one.decided_at) })),
@@ -265,9 +205,7 @@ async function history() {
 
 function decided({ decision, evidence }) {
   const to = decision.new_name || decision.into;
-  return h(
-    "li",
-    {},
+  return h("li", {},
     h("span", { class: `verdict ${decision.verdict}` }, t(`verdict.done.${decision.verdict}`)),
     " ",
     `${t(`kind.${decision.kind}`)} `,

@@ -22,9 +22,7 @@ export class Query {
     const names = fields.map((one) => one.name);
     const kind = (label, items) =>
       items.length > 0 && h("optgroup", { label }, items.map(({ name, rows }) => option(name, counted(name, rows))));
-    this.relation = h(
-      "select",
-      {},
+    this.relation = h("select", {},
       option("", t("table.choose")),
       kind(t("kinds.relation"), fields.filter((one) => !one.is_attribute)),
       kind(t("kinds.attribute"), fields.filter((one) => one.is_attribute)),
@@ -32,9 +30,7 @@ export class Query {
     this.head = input({ placeholder: t("table.head.example") });
     this.tail = input({ placeholder: t("table.tail.example") });
     this.where = h("textarea", { rows: 2, spellcheck: "false", placeholder: t("table.where.example") });
-    this.by = h(
-      "select",
-      {},
+    this.by = h("select", {},
       [option("", t("table.by.none")), option("tail", t("table.tail")), option("head", t("table.head"))],
       h("optgroup", { label: t("table.by.field") }, names.map((name) => option(name, spaced(name)))),
     );
@@ -60,21 +56,15 @@ export class Query {
           change: ({ target }) => target.matches("select, [type=checkbox]") && apply(this.lookup()),
         },
       },
-      h(
-        "div",
-        { class: "query" },
+      h("div", { class: "query" },
         field(t("table.relation"), this.relation),
         field(t("table.do"), this.calculation),
         field(t("table.by"), this.by),
         field(t("table.period"), this.period),
       ),
-      h(
-        "details",
-        { open: WIDE.matches },
+      h("details", { open: WIDE.matches },
         h("summary", {}, t("table.filters"), this.count),
-        h(
-          "div",
-          { class: "query" },
+        h("div", { class: "query" },
           field(t("table.head"), this.head),
           field(t("table.tail"), this.tail),
           field(t("table.where"), this.where),

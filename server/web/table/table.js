@@ -1,7 +1,7 @@
 // Tables of a relation or an attribute: filtered, grouped, computed, sorted, and saved as CSV.
 
 import { get, of } from "../api.js";
-import { announce, button, failure, fill, h } from "../dom.js";
+import { announce, button, failure, fill, grid, h, rowHead, scrolling } from "../dom.js";
 import { emptyView } from "../empty.js";
 import { spaced } from "../names.js";
 import { pager } from "../pages.js";
@@ -72,9 +72,7 @@ export async function follow() {
 /** What can be chosen. */
 const overview = () => [
   h("p", { class: "soft" }, t("table.about")),
-  h(
-    "ul",
-    { class: "links-row" },
+  h("ul", { class: "links-row" },
     view.fields.map(({ name, rows }) =>
       h("li", {}, h("a", { href: tableHref(view.base, { relation: name }) }, counted(name, rows))),
     ),
@@ -112,54 +110,35 @@ function draw(changes) {
   const save = () => saved(csvOf(lookup.by ? columns : [...columns, quote], rows), `${base}-${table.relation}.csv`);
   fill(
     me.results,
-    h(
-      "div",
-      { class: "view-head" },
+    h("div", { class: "view-head" },
       h("h2", {}, spaced(table.relation)),
       h("span", { class: "figure" }, summary(me).join(" · ")),
       rows.length > 0 && button(t("table.csv"), save),
     ),
     notes(me).map((note) => h("p", { class: "soft" }, note)),
-    rows.length ? grid(columns, rows.slice(offset, offset + PAGE)) : h("p", { class: "notice" }, t("table.none")),
+    rows.length ? tableOf(columns, rows.slice(offset, offset + PAGE)) : h("p", { class: "notice" }, t("table.none")),
     pager({ offset, size: PAGE, total: rows.length, turn: (to) => draw({ offset: to }) }),
   );
   if (focused) me.results.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
-function grid(columns, rows) {
+function tableOf(columns, rows) {
   const { table, sort } = view;
   const [first, ...others] = columns;
   const body = ({ cell, value }, row) => (cell ?? value)(row);
-  return h(
-    "div",
-    { class: "table", tabindex: "0", role: "region", "aria-label": spaced(table.relation) },
-    h(
-      "table",
-      { class: "fact-table" },
-      h("thead", {}, h("tr", {}, columns.map((column) => heading(column, sort)))),
-      h(
-        "tbody",
-        {},
-        rows.map((row) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, body(first, row)),
-            others.map((column) => h("td", { class: column.class }, body(column, row))),
-          ),
-        ),
-      ),
-    ),
-  );
+  const cells = (row) => [
+    rowHead(body(first, row)),
+    ...others.map((column) => h("td", { class: column.class }, body(column, row))),
+  ];
+  const head = columns.map((column) => heading(column, sort));
+  return scrolling(spaced(table.relation), grid(head, rows.map(cells), { class: "fact-table" }));
 }
 
 /** A column's head: a click sorts by it, a second one the other way, a third one as the server does. */
 function heading({ name, title }, { column, down }) {
   const mine = name === column;
   const next = !mine ? name : down ? null : `-${name}`;
-  return h(
-    "th",
-    { scope: "col", "aria-sort": mine ? (down ? "descending" : "ascending") : null },
+  return h("th", { scope: "col", "aria-sort": mine ? (down ? "descending" : "ascending") : null },
     button([title, mine && h("span", { "aria-hidden": "true" }, down ? " ↓" : " ↑")], () => go(here({ sort: next })), {
       class: "link",
       "data-key": name,
