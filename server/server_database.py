@@ -70,9 +70,9 @@ TURNS = Table(
     _text("question"), _text("answer"), Column("rating", Integer, nullable=False, server_default=text("0")))
 
 JOBS = Table(
-    "banyan_jobs", METADATA, _text("id", key=True), _text("kb"), _text("state"), _text("process"), _text("record"),
-    Index("banyan_jobs_by_state", "state"))
-PROCESSES = Table("banyan_processes", METADATA, _text("id", key=True), Column("seen", BigInteger, nullable=False))
+    "banyan_builds", METADATA, _text("id", key=True), _text("kb"), _text("state"), _text("process"),
+    Column("seen", BigInteger, nullable=False), _text("record"), Index("banyan_builds_by_state", "state"))
+"""The builds; `process` runs it and was last seen at the time `seen`, in seconds by the database's clock."""
 UPLOADS = Table(
     "banyan_uploads", METADATA, _text("build", key=True), _number("file", key=True), _number("part", key=True),
     _text("name"), Column("content", LargeBinary, nullable=False))

@@ -9,11 +9,11 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -32,6 +32,7 @@ from ..server_database import ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, BuildOptions, Job, Jobs, new_job
 from .uploads import Upload, files_folder, reading_files, safe_names, sweep_files
 
+_T = TypeVar("_T")
 _LOG = logging.getLogger("banyan.server")
 _BEAT = 0.5
 """Seconds between two looks at the table of jobs."""
@@ -46,7 +47,7 @@ class _Running:
     job: Job
     saved: Job
     """The job as it was last saved, which is what other processes see."""
-    work: asyncio.Task[Job] = field(init=False)
+    task: asyncio.Task[None] = field(init=False)
     is_handed_over: bool = False
     """Whether other processes are to resume it, so this one no longer saves its state."""
 
@@ -60,11 +61,10 @@ class Builds:
         self._db = database
         self.jobs = Jobs(database, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
         self._wake_up = asyncio.Event()
+        # A thread for `take_jobs` alone. If it shared the threads of requests, and they were all busy, this process
+        # could not note that it runs, and others would take it for dead.
         self._loop_thread = anyio.CapacityLimiter(1)
-        """Reserves a thread for `take_jobs`. If it shared the threads of requests, and they were all busy, this process
-        could not note that it runs, and others would take it for dead."""
 
     def begin(self) -> None:
         """Remove the uploads that killed processes were reading."""
@@ -92,9 +92,10 @@ class Builds:
         for running, job in zip(changed, jobs, strict=True):
             running.saved = job
         for job in news.taken:
-            self._start_job(job)
+            running = self._running[job.build.id] = _Running(job, job)
+            running.task = asyncio.create_task(self._run(running))
         for ended in news.ended & self._running.keys():
-            self._running[ended].work.cancel()
+            self._running[ended].task.cancel()
 
     def all(self, kb: str = "") -> list[Build]:
         """Return all builds, or those of a knowledge base, newest first."""
@@ -130,8 +131,7 @@ class Builds:
             StateError: another build of the knowledge base is to be reviewed.
         """
         job = new_job(kb, safe_names([upload.name for upload in uploads]), options=options, client=audit.client())
-        await anyio.to_thread.run_sync(self.jobs.add, job, uploads)
-        self._wake_up.set()
+        await self._change(lambda: self.jobs.add(job, uploads))
         return job.build
 
     async def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
@@ -141,9 +141,7 @@ class Builds:
             StateError: it is not waiting.
         """
         answer = {"decisions": [decision.model_dump(mode="json") for decision in decisions], "who": who}
-        job = await anyio.to_thread.run_sync(self.jobs.resume, build, answer)
-        self._wake_up.set()
-        return job.build
+        return (await self._change(lambda: self.jobs.resume(build, answer))).build
 
     async def cancel(self, build: str) -> Build:
         """Cancel a build; a running one ends after its current step.
@@ -151,9 +149,13 @@ class Builds:
         Raises:
             StateError: it has ended.
         """
-        job = await anyio.to_thread.run_sync(self.jobs.cancel, build)
+        return (await self._change(lambda: self.jobs.cancel(build))).build
+
+    async def _change(self, change: Callable[[], _T]) -> _T:
+        """Change the table of jobs in a thread, and have `take_jobs` look at it at once."""
+        result = await anyio.to_thread.run_sync(change)
         self._wake_up.set()
-        return job.build
+        return result
 
     def stop(self) -> None:
         """Cancel this process's builds; their progress is saved.
@@ -162,27 +164,19 @@ class Builds:
         """
         for running in self._running.values():
             running.is_handed_over = self._db.is_shared
-            running.work.cancel()
+            running.task.cancel()
 
     async def wait_for_end(self, seconds: float) -> bool:
         """Wait for the cancelled builds at most this many seconds; return True if all have ended by then."""
-        if not self._tasks:
-            return True
-        _, unfinished = await asyncio.wait(self._tasks, timeout=seconds)
-        return not unfinished
+        tasks = [running.task for running in self._running.values()]
+        return not tasks or not (await asyncio.wait(tasks, timeout=seconds))[1]
 
-    def _start_job(self, job: Job) -> None:
-        """Start a task that runs a job, and another one that saves the result."""
-        running = self._running[job.build.id] = _Running(job, job)
-        running.work = asyncio.create_task(self._work(running))
-        task = asyncio.create_task(self._save_when_done(running))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _save_when_done(self, running: _Running) -> None:
-        """Wait until a build's work has ended, then save its state, unless it is handed over to other processes."""
-        await asyncio.wait([running.work])
-        job = running.job.having(state="cancelled") if running.work.cancelled() else running.work.result()
+    async def _run(self, running: _Running) -> None:
+        """Do a job, then save its state, unless it is handed over to other processes."""
+        try:
+            job = await self._work(running)
+        except asyncio.CancelledError:  # by `stop`, or because the build is cancelled or taken over
+            job = running.job.having(state="cancelled")
         while not running.is_handed_over:
             try:
                 await anyio.to_thread.run_sync(self.jobs.end, job)

@@ -1,11 +1,10 @@
 """The builds of a server in its database: a queue from which its processes take one after the other.
 
-Every process can show all jobs, and can cancel each. Every few seconds, each process notes in the database that it is
-running. If the notes of a process stop, the process has ended, and its jobs are queued again.
+Every process can show all jobs, and can cancel each. A process notes in the rows of its jobs that it runs them. If its
+notes stop, the process has ended, and its jobs are queued again. If it has not, it learns that it is to end them.
 """
 
 import logging
-import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,12 +12,12 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, text, update
+from sqlalchemy import BigInteger, ColumnElement, Connection, delete, insert, literal_column, select, text, update
 
 from ...agents.construction.state import BuildContext, new_run
 from ..error_responses import NotFoundError, StateError, TooManyRequestsError
 from ..responses import Build, BuildError, BuildProgress
-from ..server_database import JOBS, PROCESSES, ServerDatabase
+from ..server_database import JOBS, ServerDatabase
 from .uploads import Upload, remove_files, store_files
 
 _LOG = logging.getLogger("banyan.server")
@@ -30,10 +29,8 @@ MOST_QUEUED, MOST_OF_ONE = 100, 25
 """The most builds that may be queued or running: in total, and for one client or one knowledge base."""
 MOST_TAKEN_UP = 3
 """How many processes may end while they run a build, since the build may be the cause."""
-DEAD_AFTER = 20.0
+DEAD_AFTER = 20
 """Seconds after its last note until a process counts as ended."""
-_NOTE_SECONDS = 2.0
-"""Seconds between two notes of a process."""
 _RETRY_AFTER = 60
 """Seconds after which a client that was refused is to try again."""
 _IS_OVER = JOBS.c.state.in_(OVER)
@@ -47,10 +44,9 @@ class BuildOptions(BaseModel):
 
 
 class Job(BaseModel):
-    """A build with its options, as the table of jobs stores it.
+    """A build with its options, as the table stores it.
 
-    The row's state is the build's state, with one exception: it is "cancelling" while a process that runs the build is
-    asked to cancel it.
+    The row's state is the build's, but "cancelling" while the process that runs the build is asked to cancel it.
     """
 
     build: Build
@@ -88,52 +84,30 @@ class News(NamedTuple):
 
 
 class Jobs:
-    """The table of jobs, as one of the server's processes uses it."""
+    """The table of jobs, as one of the server's processes uses it.
+
+    Args:
+        database: the server's database.
+        at_once: how many jobs all processes together may run at once. Each knowledge base has one at most.
+    """
 
     def __init__(self, database: ServerDatabase, at_once: int) -> None:
-        """Use the table of jobs in a database.
-
-        Args:
-            database: the server's database.
-            at_once: how many jobs all processes together may run at once. Each knowledge base has one at most.
-        """
         self.process = uuid.uuid4().hex
         """The id of this process."""
         self._db = database
         self._at_once = at_once
-        # By this process's monotonic clock: when it last noted that it is running, and from when on a process without a
-        # recent note counts as ended (see `note_running`).
-        self._noted_at = self._trusts_notes_from = float("-inf")
-        # SQL for the current time in seconds by the database's clock, as the clocks of several machines may differ.
-        self._now_sql = ("CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)" if database.is_shared else
-                     "CAST(strftime('%s', 'now') AS INTEGER)")
+        # The time in seconds by the database's clock, as the clocks of several machines may differ.
+        self._now: ColumnElement[int] = literal_column(
+            "CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)" if database.is_shared else
+            "CAST(strftime('%s', 'now') AS INTEGER)", BigInteger)
 
     @contextmanager
     def _exclusive_transaction(self) -> Iterator[Connection]:
         """Begin a transaction in which no other process changes jobs."""
         with self._db.transaction() as connection:
             if self._db.is_shared:  # in SQLite, one transaction writes at a time
-                connection.execute(text("LOCK TABLE banyan_jobs IN EXCLUSIVE MODE"))
+                connection.execute(text("LOCK TABLE banyan_builds IN EXCLUSIVE MODE"))
             yield connection
-
-    def note_running(self, connection: Connection) -> set[str]:
-        """Note that this process is running, and return the ids of all processes that are.
-
-        Processes whose last note is older than `DEAD_AFTER` seconds have ended, and are deleted from the table.
-        """
-        now = time.monotonic()
-        if now > self._noted_at + _NOTE_SECONDS:
-            if now > self._noted_at + DEAD_AFTER / 2:
-                # This process has not noted for long, for example because the machine slept. The others may have been
-                # held up by the same, so none of them counts as ended until they had time to note again.
-                self._trusts_notes_from = now + DEAD_AFTER
-            self._noted_at = now
-            connection.execute(text(f"INSERT INTO banyan_processes (id, seen) VALUES (:id, {self._now_sql}) "  # noqa: S608
-                                    "ON CONFLICT (id) DO UPDATE SET seen = excluded.seen"), {"id": self.process})
-        if now > self._trusts_notes_from:
-            connection.execute(text(f"DELETE FROM banyan_processes WHERE seen < {self._now_sql} - {DEAD_AFTER:.0f} "  # noqa: S608
-                                    "AND id <> :id"), {"id": self.process})
-        return {self.process, *connection.execute(select(PROCESSES.c.id)).scalars()}
 
     def add(self, job: Job, uploads: Sequence[Upload] = ()) -> None:
         """Queue a job with the files that it is to read; of the jobs that are over, delete all but the newest.
@@ -147,47 +121,46 @@ class Jobs:
             # Large files take long to store, and once the job is inserted, no process can take any job until this
             # transaction ends. So the files come first.
             store_files(connection, job.build.id, uploads, job.build.files)
-            connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, **_columns(job, "")))
+            connection.execute(insert(JOBS).values(id=job.build.id, kb=job.build.kb, seen=0, **_columns(job, "")))
             newest = select(JOBS.c.id).where(_IS_OVER).order_by(JOBS.c.id.desc()).limit(KEPT)
             connection.execute(delete(JOBS).where(_IS_OVER, JOBS.c.id.not_in(newest)))
 
     def exchange(self, ours: Collection[str], changed: Iterable[Job] = ()) -> News:
-        """Note that this process is running, save the progress of its jobs, and take the next jobs from the queue.
+        """Note that this process runs its jobs, save their progress, and take the next jobs from the queue.
 
         Jobs of processes that have ended are queued again first.
 
         Args:
             ours: the ids of the jobs that this process runs.
             changed: those of its jobs that have changed.
-
-        Returns:
-            The jobs that this process is to begin, and the ids of those that it is to end.
         """
         news = News([], set(ours))  # a job is taken off `ended` when its row says that it is still this process's
         with self._exclusive_transaction() as connection:
-            running_processes = self.note_running(connection)
-            busy = set[str]()  # knowledge bases of which a job is running
             for job in changed:
                 connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, JOBS.c.process == self.process)
                                    .values(record=job.model_dump_json()))
-            rows = connection.execute(select(JOBS.c.state, JOBS.c.process, JOBS.c.record).order_by(JOBS.c.id).where(
-                JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
+            connection.execute(update(JOBS).where(JOBS.c.id.in_(list(ours)), JOBS.c.process == self.process)
+                               .values(seen=self._now))
+            is_alive = JOBS.c.seen >= self._now - DEAD_AFTER
+            rows = connection.execute(select(JOBS.c.state, JOBS.c.process, is_alive, JOBS.c.record).order_by(
+                JOBS.c.id).where(JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
+            busy = set[str]()  # knowledge bases of which a job is running
             queue: list[Job] = []
-            for state, process, record in rows:
-                job, is_ours = Job.model_validate_json(record), process == self.process
-                if is_ours and state != "cancelling":
+            for state, process, alive, record in rows:
+                job = Job.model_validate_json(record)
+                if process == self.process and state == "running":
                     news.ended.discard(job.build.id)
                 if state == "queued":
                     queue.append(job)
-                elif process not in running_processes or (is_ours and job.build.id not in ours):
-                    self._requeue(connection, job, state)  # no process runs it any more
-                else:
+                elif alive:
                     busy.add(job.build.kb)
+                else:
+                    self._requeue(connection, job, state)
             for job in queue:
                 if len(busy) < self._at_once and job.build.kb not in busy:
                     busy.add(job.build.kb)
                     news.taken.append(job.having(state="running"))
-                    _write(connection, news.taken[-1], self.process)
+                    _write(connection, news.taken[-1], self.process, seen=self._now)
         return news
 
     def _requeue(self, connection: Connection, job: Job, state: str) -> None:
@@ -204,19 +177,14 @@ class Jobs:
         _write(connection, job)
 
     def end(self, job: Job) -> None:
-        """Save a job that this process no longer runs: it has ended, waits for a person, or is queued again.
-
-        If another process has taken the job over meanwhile, nothing is saved.
-        """
+        """Save a job that this process no longer runs, unless another process has taken it over meanwhile."""
         with self._exclusive_transaction() as connection:
-            _write(connection, job, condition=JOBS.c.process == self.process)
+            _write(connection, job, "", JOBS.c.process == self.process)
         if job.build.state not in AT_WORK:
             self._db.empty_log()
 
     def cancel(self, build: str) -> Job:
-        """Cancel a job, and return it.
-
-        A running job is returned as it is: the process that runs it is asked to cancel it, and does so a little later.
+        """Cancel a job, and return it; a running one is cancelled by its process a little later.
 
         Raises:
             NotFoundError, StateError: there is no such build, or it has ended.
@@ -247,18 +215,13 @@ class Jobs:
             return job
 
     def leave(self) -> None:
-        """Queue the builds of this process again, for other processes to resume, and note that this process ends."""
+        """Queue the builds of this process again, for other processes to resume."""
         with self._exclusive_transaction() as connection:
             for job in _read(connection, JOBS.c.process == self.process):
                 _write(connection, job.having(state="queued"))
-            connection.execute(delete(PROCESSES).where(PROCESSES.c.id == self.process))
 
     def one(self, build: str) -> Job:
-        """Return a build by its id.
-
-        Raises:
-            NotFoundError: there is no such build.
-        """
+        """Return a build by its id; raise NotFoundError if there is none."""
         with self._db.reading() as connection:
             return _read_one(connection, build)
 
@@ -281,11 +244,10 @@ def _read_one(connection: Connection, build: str) -> Job:
     raise no_build(build)
 
 
-def _write(connection: Connection, job: Job, process: str = "", *, condition: ColumnElement[bool] | None = None,
-           ) -> None:
+def _write(connection: Connection, job: Job, process: str = "", *where: ColumnElement[bool], seen: Any = 0) -> None:
     """Save a job; if it is neither queued nor running any more, also delete its files, which it has read."""
-    where = [JOBS.c.id == job.build.id, *([] if condition is None else [condition])]
-    saved = connection.execute(update(JOBS).where(*where).values(**_columns(job, process)))
+    saved = connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, *where).values(
+        seen=seen, **_columns(job, process)))
     if saved.rowcount and job.build.state not in AT_WORK:
         remove_files(connection, job.build.id)
 
@@ -302,8 +264,8 @@ def no_build(build: str) -> NotFoundError:
 def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
     """Check that a new build may be queued besides those that have not ended.
 
-    The number of builds that are queued or running is limited: in total, for each client, and for each knowledge base.
-    Builds that wait for a person are not counted, because they use no slot and each knowledge base has at most one.
+    The builds that are queued or running are limited in total, for each client, and for each knowledge base. Builds
+    that wait for a person use no slot, and each knowledge base has at most one.
 
     Raises:
         TooManyRequestsError: too many builds are queued.

@@ -153,6 +153,6 @@ def test_one_that_is_ended_hands_its_build_over(clients, servers, endpoint, data
     assert done["state"] == "done", done["error"]
     assert done["report"]["documents"] == 2
     with closing(ServerDatabase(SecretStr(database))) as kept, kept.reading() as connection:
-        record = connection.execute(text("SELECT record FROM banyan_jobs WHERE id = :id"), {"id": build}).scalar_one()
+        record = connection.execute(text("SELECT record FROM banyan_builds WHERE id = :id"), {"id": build}).scalar_one()
         assert Job.model_validate_json(record).taken_up == 0, "it ended no process"
         assert connection.exec_driver_sql("SELECT count(*) FROM banyan_uploads").scalar_one() == 0

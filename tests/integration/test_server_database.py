@@ -1,9 +1,7 @@
 """What a server keeps for all its processes, in SQLite and in PostgreSQL alike."""
 
 import hashlib
-import json
 import signal
-import time
 from contextlib import closing
 
 import pytest
@@ -12,12 +10,10 @@ from banyan.graph_store.layout import knowledge_bases
 from banyan.graph_store.store_errors import DatabaseError
 from banyan.server.error_responses import StateError
 from banyan.server.responses import Build, BuildProgress
-from banyan.server.runs import jobs as server_jobs
 from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
 from banyan.server.runs.jobs import KEPT, Job, Jobs, News
 from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
-from sqlalchemy import text
 
 pytestmark = pytest.mark.integration
 ONE, OTHERS = Thread("", "kb", "one"), Thread("bob", "kb", "one")
@@ -115,8 +111,14 @@ def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
     theirs.cancel("20260003")
     assert ours.exchange(()) == News([], set())
     with database.transaction() as connection:
-        assert ours.note_running(connection) == {ours.process, theirs.process}
-        connection.exec_driver_sql(f"DELETE FROM banyan_processes WHERE id = '{theirs.process}'")
+        connection.exec_driver_sql("UPDATE banyan_builds SET seen = seen - 12")
+    assert theirs.exchange({"20260001"}).ended == set(), "it notes again that it runs this one"
+    with database.transaction() as connection:
+        connection.exec_driver_sql("UPDATE banyan_builds SET seen = seen - 12")
+    assert ours.exchange(()).taken == []
+    assert ours.one("20260003").build.state == "cancelled", "nobody runs it"
+    with database.transaction() as connection:
+        connection.exec_driver_sql("UPDATE banyan_builds SET seen = seen - 12")
     ours.exchange(())
     assert ours.one("20260003").build.state == "cancelled"
     (taken,) = ours.exchange(()).taken
@@ -124,35 +126,6 @@ def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
     assert theirs.exchange({"20260001"}).ended == {"20260001"}, "it has not ended after all"
     ours.leave()
     assert (ids(theirs.exchange(()).taken), theirs.one("20260001").taken_up) == (["20260001"], 1), "it was handed over"
-
-
-def test_a_process_without_notes_is_gone_unless_all_were_kept_from_theirs(database, monkeypatch):
-    ours, theirs, clock = Jobs(database, 1), Jobs(database, 1), time.monotonic
-
-    def running(later):
-        monkeypatch.setattr(server_jobs.time, "monotonic", lambda: clock() + later)
-        with database.transaction() as connection:
-            return ours.note_running(connection) - {ours.process}
-
-    with database.transaction() as connection:
-        theirs.note_running(connection)
-        connection.exec_driver_sql("UPDATE banyan_processes SET seen = seen - 100")
-    assert [running(later) for later in (0, 8, 16)] == [{theirs.process}] * 3, "it has only begun to look itself"
-    assert running(24) == set()
-
-
-def test_jobs_of_earlier_versions_are_taken_up(database):
-    """Their rows name a process that notes nothing."""
-    jobs = Jobs(database, 1)
-    jobs.add(job(1))
-    with database.transaction() as connection:
-        record = json.loads(connection.exec_driver_sql("SELECT record FROM banyan_jobs").scalar_one())
-        build = record["build"] | {"state": "running"}
-        earlier = json.dumps(record | {"kind": "build", "process": "gone", "build": build})
-        connection.execute(text("UPDATE banyan_jobs SET state = 'running', process = 'gone', record = :record"),
-                           {"record": earlier})
-    assert jobs.exchange(()).taken == []
-    assert ids(jobs.exchange(()).taken) == ["20260001"]
 
 
 def test_deleted_conversations_leave_no_text(tmp_path):
