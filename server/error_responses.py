@@ -3,7 +3,6 @@
 import logging
 import sqlite3
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -131,11 +130,6 @@ def detail_of(error: BaseException, settings: Settings, request_id: str = "") ->
     return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
 
 
-def _headers_of(error: Exception) -> dict[str, str] | None:
-    """Return the headers to send with an error, such as `Retry-After`; None if it has none."""
-    return error.headers if isinstance(error, RefusedError) else None
-
-
 def printable(text: str) -> str:
     """Replace each lone surrogate of a text by a question mark, because UTF-8 cannot encode it."""
     return text.encode(errors="replace").decode()
@@ -165,12 +159,15 @@ def add_error_handlers(app: FastAPI) -> None:
 
     def answer_error(request: Request, error: Exception) -> JSONResponse:
         """Log an error, and return the response for it."""
-        return error_response(status_of(error), log_and_describe(error, request), _headers_of(error))
+        headers = error.headers if isinstance(error, RefusedError) else None
+        return error_response(status_of(error), log_and_describe(error, request), headers)
 
     def answer_invalid_request(request: Request, error: Exception) -> JSONResponse:
         """Return the response to a request with an invalid field."""
         assert isinstance(error, RequestValidationError)  # noqa: S101  (this handler is registered for no other)
-        problem = _first_problem(error.errors())
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        problem = printable(f"{field}: {first['msg']}")[:1000]
         return error_response(422, ErrorDetail(type="ValidationError", message=problem, request_id=request_id(request)))
 
     def answer_http_error(request: Request, error: Exception) -> JSONResponse:
@@ -184,10 +181,3 @@ def add_error_handlers(app: FastAPI) -> None:
         app.add_exception_handler(kind, answer_error)
     app.add_exception_handler(RequestValidationError, answer_invalid_request)
     app.add_exception_handler(HTTPException, answer_http_error)
-
-
-def _first_problem(errors: Any) -> str:
-    """Return the name of a request's first invalid field and what is wrong with it."""
-    first = errors[0]
-    field = ".".join(str(part) for part in first["loc"])
-    return printable(f"{field}: {first['msg']}")[:1000]

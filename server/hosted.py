@@ -86,11 +86,8 @@ class LangGraphGate:
                           json_only=True, origins=frozenset(origins))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on at once, refuse a closed path with 404, or let the gate check the request.
-
-        Requests for the app are passed on because the app has a gate of its own, and requests of the server to itself
-        because they need no key.
-        """
+        """Pass a request on at once, refuse a closed path with 404, or let the gate check the request."""
+        # The app has a gate of its own, and requests of the server to itself need no key.
         if scope["type"] == "lifespan" or is_for_app(scope) or scope.get("root_path", "").startswith(_IN_PROCESS):
             await self._app(scope, receive, send)
         elif scope["type"] == "http" and _is_below(f"{scope['path']}/", CLOSED):  # `/`: a closed path itself counts too
@@ -109,10 +106,7 @@ class LangGraphGate:
 
 
 class OfferedAssistants:
-    """Middleware that keeps one LangGraph assistant for each knowledge base, so front ends such as Studio offer it.
-
-    The assistants are updated whenever a client is about to list them.
-    """
+    """Middleware that keeps one LangGraph assistant for each knowledge base, updated when a client lists them."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
@@ -149,12 +143,6 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
     """Return the app that LangGraph's server mounts: it passes requests on to `app`, and runs its lifespan.
 
     If BANYAN_SERVER_HOSTS names this server for other machines, every request needs a key.
-
-    Args:
-        app: the app for `/` and the prefixes.
-        settings: limits.
-        clients: the clients with a key or a token; if no key is needed, only this machine is served.
-        hosts: the host names that LangGraph's routes accept.
     """
 
     @asynccontextmanager

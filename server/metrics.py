@@ -65,13 +65,8 @@ def count_request(scope: Scope, status: int, seconds: float) -> None:
 def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
     """Open a telemetry span for a request, as a child of the sender's span if the headers name one (W3C Trace Context).
 
-    The span has the route's template, but neither path and query nor the client's name, which may be private.
-
-    Args:
-        scope: ASGI's scope.
-
-    Yields:
-        A function to call with the response's status when the response has ended, including streams.
+    It has the route's template, but neither path and query nor the client's name, which may be private. The block gets
+    a function to call with the status when the response has ended, including streams.
     """
     headers = Headers(scope=scope)
     sender = _PROPAGATOR.extract({name: headers[name] for name in _TRACE_HEADERS if name in headers})

@@ -58,12 +58,6 @@ class ErrorBody(BaseModel):
     error: ErrorDetail
 
 
-class Health(BaseModel):
-    """The process is alive."""
-
-    status: Literal["ok"] = "ok"
-
-
 class Ready(BaseModel):
     """The models are loaded."""
 
@@ -365,11 +359,7 @@ _ALWAYS = (400, 401, 403, 422, 429, 503)
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the descriptions of a route's errors for the API's description, by HTTP status.
-
-    Args:
-        statuses: the statuses that this route has besides those that every route has.
-    """
+    """Describe a route's errors, by HTTP status: these, and those that every route has."""
     return {status: {"model": ErrorBody, "description": _MEANING[status]} for status in sorted({*_ALWAYS, *statuses})}
 
 
@@ -379,12 +369,10 @@ def event(name: str, data: Any) -> ServerSentEvent:
 
 
 def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None] | None = None) -> EventSourceResponse:
-    """Return a response that sends events as they occur.
+    """Return a response that sends events as they occur, and closes the iterator when the client disconnects.
 
-    Args:
-        events: the events; the iterator is closed when the client disconnects.
-        stop: called when the server stops, to make the events end by themselves within `_FAREWELL` seconds. None means
-            that the stream is cut off at once.
+    When the server stops, `stop` is called, to make the events end by themselves within `_FAREWELL` seconds; without
+    it the stream is cut off at once.
     """
     # The library sets an event when the server stops; an object whose `set` calls `stop` takes the event's place.
     shutdown_event = cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None

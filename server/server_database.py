@@ -3,12 +3,8 @@
 By default this is the file `server.sqlite` in the home folder. With BANYAN_DATABASE_URL it is the schema `banyan` in
 that PostgreSQL database, which servers on several machines share.
 
-To add a table, define it below; it is created when a server or command next opens the database. Put its
-statements in a separate module: SQL that both databases support, or SQLAlchemy's Core, inside `transaction` or
-`reading`:
-
-    with database.transaction() as connection:
-        connection.execute(text("INSERT INTO banyan_x VALUES (:id, 0) ON CONFLICT (id) DO NOTHING"), {"id": id})
+Tables are created when a server or command opens the database. Their statements, in the modules that use them, are SQL
+that both databases support.
 """
 
 import sqlite3

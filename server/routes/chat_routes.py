@@ -131,7 +131,7 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
 
 
 def _add_request_fields(config: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Return a run's configuration with the knowledge base from the request's path, and the request's client."""
+    """Add the knowledge base of the request's path, and its client, to a run's configuration."""
     configurable = {**(config.get("configurable") or {}), CLIENT: request.state.client,
                     "knowledge_base": check_name(request.path_params["knowledge_base"])}
     return {**config, "configurable": configurable}

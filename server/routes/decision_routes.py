@@ -42,10 +42,6 @@ class RenameEntity(_Change):
     entity: _Text = Field(description="its id, one of its names, or `name (type)`")
     name: _Text
 
-    def carry_out(self, edits: GraphEditor) -> int:
-        """Make the change, and return the decision's number."""
-        return edits.rename(self.entity, self.name, self.who, self.why)
-
 
 class RetypeEntity(_Change):
     """Give an entity another type of the schema, which decides what facts it may have."""
@@ -53,10 +49,6 @@ class RetypeEntity(_Change):
     change: Literal["retype"]
     entity: _Text
     type: _Text
-
-    def carry_out(self, edits: GraphEditor) -> int:
-        """Make the change, and return the decision's number."""
-        return edits.retype(self.entity, self.type, self.who, self.why)
 
 
 class SaidFact(Body):
@@ -78,13 +70,20 @@ class ChangeFact(_Change):
     fact: SaidFact
     instead: SaidFact | None = Field(default=None, description="none: the fact is only rejected")
 
-    def carry_out(self, edits: GraphEditor) -> int:
-        """Make the change, and return the decision's number."""
-        instead = self.instead.as_fact() if self.instead else None
-        return edits.change_fact(self.fact.as_fact(), instead, self.who, self.why)
-
 
 Change = Annotated[RenameEntity | RetypeEntity | ChangeFact, Field(discriminator="change")]
+
+
+def _carry_out(change: Change, edits: GraphEditor) -> int:
+    """Make a change, and return the decision's number."""
+    match change:
+        case RenameEntity():
+            return edits.rename(change.entity, change.name, change.who, change.why)
+        case RetypeEntity():
+            return edits.retype(change.entity, change.type, change.who, change.why)
+        case ChangeFact():
+            instead = change.instead.as_fact() if change.instead else None
+            return edits.change_fact(change.fact.as_fact(), instead, change.who, change.why)
 
 
 class Edited(BaseModel):
@@ -103,7 +102,7 @@ def edits(reading: Reading) -> Items[EditDecision]:
 @router.post("/edits", tags=["graph"], responses=errors(404, 409), dependencies=[may("review")])
 def edit(kb: KbName, change: Change, service: Serving) -> Edited:
     """Change the graph, and update everything that depends on it."""
-    number = service.resources.edit(kb, change.carry_out)
+    number = service.resources.edit(kb, lambda edits: _carry_out(change, edits))
     with service.resources.snapshot(kb) as edited:
         decided = next(decision.edit for decision in edited.kb.edits.table.all() if decision.number == number)
         return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
@@ -192,10 +191,8 @@ def show_schema(reading: Reading) -> SchemaAnswer:
 @router.get("/schema/history", tags=["schema"], responses=errors(404))
 def schema_history(reading: Reading) -> Items[SchemaChange]:
     """Show who changed the schema, when, why, and on which evidence."""
-    return Items(items=[
-        SchemaChange(version=version.version, decisions=list(version.decisions), who=version.who,
-                     decided_at=version.decided_at)
-        for version in reading.kb.schemas.versions()])
+    return Items(items=[SchemaChange.model_validate(version, from_attributes=True)
+                        for version in reading.kb.schemas.versions()])
 
 
 @router.get("/schema/candidates", tags=["schema"], responses=errors(404, 409))

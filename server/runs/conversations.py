@@ -49,13 +49,10 @@ class Thread(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The id of the conversation's row: CLIENT/KNOWLEDGE_BASE/NAME.
-
-        No name that a client sends can lead to another client's conversation, because neither a knowledge base's name
-        nor a thread's may contain a slash.
+        """The id of the conversation's row: CLIENT/KNOWLEDGE_BASE/NAME, of which the last two contain no slash.
 
         Raises:
-            ThreadNameError, KnowledgeBaseNameError: a name has the wrong form; the message says which form is right.
+            ThreadNameError, KnowledgeBaseNameError: a name has the wrong form.
         """
         if not isinstance(self.name, str) or not re.fullmatch(THREAD_NAME, self.name):
             raise ThreadNameError(f"{str(self.name)[:MAX_THREAD_NAME]!r} cannot name a thread: use 1 to "
@@ -74,22 +71,22 @@ class Conversations:
             follows: bool = False) -> int | None:
         """Store a question with its answer as the next turn of a conversation, which the first turn creates.
 
-        Characters that cannot be stored or sent are removed from the texts (`clean_text`). Turns older than the newest
-        `KEPT_TURNS` are deleted.
+        Characters that cannot be stored or sent are removed. Turns older than the newest `KEPT_TURNS` are deleted.
 
         Args:
             thread: the conversation.
             question: the question.
             answer: the fields of the answer.
             scope: the documents that the question was limited to.
-            follows: whether the question followed earlier turns. If so, and the conversation was deleted while the
-                question was being answered, nothing is stored.
+            follows: whether the question followed earlier turns. Nothing is stored if their conversation was deleted
+                while it was being answered.
 
         Returns:
             The turn's number, from 1; None if nothing was stored.
         """
         now, key = datetime.now(UTC), thread.key
         question = clean_text(question)
+        limits = {} if scope.is_everything else {"documents": list(scope.documents), "where": dict(scope.where)}
         title = " ".join(question.split())
         title = title if len(title) <= _TITLE_LENGTH else f"{title[:_TITLE_LENGTH - 1]}…"
         with self._db.transaction() as connection:
@@ -104,7 +101,7 @@ class Conversations:
             last = connection.execute(select(func.max(TURNS.c.number)).where(TURNS.c.conversation == key)).scalar() or 0
             connection.execute(insert(TURNS).values(
                 conversation=key, number=last + 1, asked_at=now.isoformat(timespec="seconds"), question=question,
-                answer=json.dumps(clean_json(answer | _scope_fields(scope)))))
+                answer=json.dumps(clean_json(answer | limits))))
             connection.execute(delete(TURNS).where(TURNS.c.conversation == key,
                                                    TURNS.c.number <= last + 1 - KEPT_TURNS))
         return last + 1
@@ -128,52 +125,36 @@ class Conversations:
         return [ConversationItem.model_validate(dict(row)) for row in rows]
 
     def entry(self, thread: Thread) -> ConversationItem:
-        """Return a conversation's title, link and times, without its turns.
-
-        Raises:
-            NotFoundError: there is no such conversation.
-        """
+        """Return a conversation without its turns; raise NotFoundError if there is none."""
         row = self._first_row(_ENTRIES.where(CONVERSATIONS.c.id == thread.key), NotFoundError(
             f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}"))
         return ConversationItem.model_validate(dict(row))
 
     def by_link(self, link: str) -> SharedConversation:
-        """Return a conversation by its link.
-
-        Raises:
-            NotFoundError: no conversation has this link, or it is no longer shared.
-        """
+        """Return a conversation by its link; raise NotFoundError if none is shared by it."""
         row = self._first_row(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), no_link())
-        return SharedConversation(kb=row["kb"], title=row["title"], turns=self._turns(row["id"]))
+        return SharedConversation(kb=row["kb"], title=row["title"], turns=self.turns(row["id"]))
 
-    def turns(self, thread: Thread) -> list[ConversationTurn]:
-        """Return the turns of a conversation, oldest first; empty if it does not exist."""
-        return self._turns(thread.key)
+    def turns(self, thread: Thread | str) -> list[ConversationTurn]:
+        """Return the turns of a conversation, by its thread or its row's id, oldest first; empty if there is none."""
+        key = thread if isinstance(thread, str) else thread.key
+        with self._db.reading() as connection:
+            rows = connection.execute(
+                select(TURNS).where(TURNS.c.conversation == key).order_by(TURNS.c.number)).fetchall()
+        return [_turn(*row) for row in rows]
 
     def rename(self, thread: Thread, title: str) -> None:
-        """Give a conversation another title.
-
-        Raises:
-            NotFoundError: there is no such conversation.
-        """
+        """Give a conversation another title; raise NotFoundError if there is none."""
         self._change(thread, title=title)
 
     def share(self, thread: Thread, *, shared: bool) -> str | None:
-        """Share a conversation through a secret link, or stop sharing it; return the link.
-
-        Raises:
-            NotFoundError: there is no such conversation.
-        """
+        """Share a conversation through a secret link, or stop sharing it; return the link."""
         link = (self.entry(thread).link or secrets.token_urlsafe(16)) if shared else None
         self._change(thread, link=link)
         return link
 
     def rate(self, thread: Thread, number: int, rating: int) -> None:
-        """Store a person's rating of an answer.
-
-        Raises:
-            NotFoundError: there is no such turn.
-        """
+        """Store a person's rating of an answer; raise NotFoundError if there is no such turn."""
         with self._db.transaction() as connection:
             if not connection.execute(update(TURNS).where(
                     TURNS.c.conversation == thread.key, TURNS.c.number == number).values(rating=rating)).rowcount:
@@ -186,10 +167,7 @@ class Conversations:
         self._db.empty_log()
 
     def rename_base(self, old: str, new: str) -> None:
-        """Move the conversations about a knowledge base to its new name.
-
-        Conversations that remain about an earlier knowledge base of the new name are deleted first.
-        """
+        """Move the conversations about a knowledge base to its new name, in place of those about an earlier one."""
         names = {"old": old, "new": new}
         with self._db.transaction() as connection:
             _delete(connection, CONVERSATIONS.c.kb == new)
@@ -223,23 +201,11 @@ class Conversations:
             raise missing
         return row
 
-    def _turns(self, key: str) -> list[ConversationTurn]:
-        """Return the turns of the conversation with this id, oldest first."""
-        with self._db.reading() as connection:
-            rows = connection.execute(
-                select(TURNS).where(TURNS.c.conversation == key).order_by(TURNS.c.number)).fetchall()
-        return [_turn(*row) for row in rows]
-
     def _change(self, thread: Thread, **values: str | None) -> None:
         """Change columns of a conversation's row."""
         self.entry(thread)  # raises NotFoundError if there is no such conversation
         with self._db.transaction() as connection:
             connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
-
-
-def _scope_fields(scope: Scope) -> dict[str, Any]:
-    """Return the fields by which a scope is stored with an answer; none if all documents are in it."""
-    return {} if scope.is_everything else {"documents": list(scope.documents), "where": dict(scope.where)}
 
 
 def _turn(_conversation: str, number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
@@ -255,13 +221,7 @@ def no_link() -> NotFoundError:
 
 
 def move_conversations(settings: Settings, old: str, new: str = "") -> None:
-    """Update the conversations after a command, rather than the server, has renamed or dropped a knowledge base.
-
-    Args:
-        settings: the location of the server's database.
-        old: the knowledge base's old name.
-        new: its new name; empty if it was dropped.
-    """
+    """Update the conversations after a command has renamed a knowledge base, or dropped it (`new` is empty)."""
     if settings.database is None and not (settings.home / FILE).is_file():
         return  # no server has stored a conversation
     with closing(ServerDatabase.of(settings)) as database:

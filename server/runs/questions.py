@@ -62,11 +62,7 @@ class QuestionRequest(Body):
 
 
 def question_in(messages: Sequence[AnyMessage], **options: Any) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the messages before the last one, and the last one as a question.
-
-    Args:
-        messages: a conversation of at least one message.
-        options: the other fields of the question, such as its mode.
+    """Return the messages before the last one, and the last one as a question with these options.
 
     Raises:
         QuestionError: the last message is not the user's or is empty, or a field of the question is not allowed.
@@ -113,44 +109,35 @@ class Questions:
         for task in self._answering:
             task.cancel()
 
-    @property
-    def _time_limit(self) -> float:
-        """The seconds that a question may take, including the time it waits for a slot."""
-        settings = self._resources.settings
-        return settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
-
-    def _share(self, client: str) -> AbstractAsyncContextManager[None]:
-        """Return a limiter of how many slots a client may use at once; it is entered before waiting for a slot."""
-        if client == LOCAL:
-            return nullcontext()
-        return self._shares.setdefault(client, anyio.CapacityLimiter(self._most_per_client))
-
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
         """Wait for a slot, and hold it within the block, in which a question or a table is computed.
 
-        Waiting and the block together may take as long as the time limit of a question.
-
         Raises:
-            DeadlineError: the time limit has passed.
+            DeadlineError: waiting and the block together have taken longer than a question may.
         """
+        settings = self._resources.settings
+        most_seconds = settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
+        # The client's own limit comes first, so whoever waits for it holds no slot.
+        share: AbstractAsyncContextManager[None] = nullcontext() if client == LOCAL else self._shares.setdefault(
+            client, anyio.CapacityLimiter(self._most_per_client))
         try:
-            async with asyncio.timeout(self._time_limit) as deadline, self._share(client), self._limiter:
+            async with asyncio.timeout(most_seconds) as deadline, share, self._limiter:
                 with QUESTIONS.track_inprogress():
                     yield
         except TimeoutError:
             if deadline.expired():
-                raise DeadlineError(self._time_limit) from None
+                raise DeadlineError(most_seconds) from None
             raise  # an error of the block itself, such as an endpoint that does not answer
 
     @asynccontextmanager
     async def answering(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage] = (),
                         ) -> AsyncIterator[AsyncIterator[Event]]:
-        """Answer a question in the background, and give the block its events: steps, pieces of the answer, the answer.
+        """Answer a question in the background, and give the block its events; leaving the block ends the run.
 
         A `claim` is a line of the answer whose citations were checked, sent while the model still writes. Its text
         follows at once in pieces, as `token`s. `withdrawn`, which is rare, takes back all claims and tokens so far, and
-        the pieces begin anew. The last event is `answer`. Leaving the block ends the run.
+        the pieces begin anew. The last event is `answer`.
 
         Args:
             client: the client that asks, and that owns the conversation.

@@ -72,7 +72,7 @@ def safe_name(name: str) -> str:
 
 
 def safe_names(names: Sequence[str]) -> list[str]:
-    """Return safe names for the files of one upload (see `safe_name`).
+    """Return safe names for the files of one upload.
 
     Raises:
         FileNameError: a name is not safe; two names are equal on a system that ignores case; or one file would have to
@@ -94,16 +94,7 @@ def safe_names(names: Sequence[str]) -> list[str]:
 
 
 def store_files(connection: Connection, job: str, uploads: Sequence[Upload], names: Sequence[str]) -> None:
-    """Store the files of a job in the server's database, so any process can run the job.
-
-    A file is stored in parts of `_PART_BYTES`, one in each row. `remove_files` deletes them.
-
-    Args:
-        connection: the transaction to use.
-        job: the job's id.
-        uploads: the files.
-        names: the safe name of each file (see `safe_names`).
-    """
+    """Store the files of a job under their safe names, in parts of `_PART_BYTES`, so any process can run the job."""
     for number, (name, upload) in enumerate(zip(names, uploads, strict=True)):
         for part in count():
             content = upload.content.read(_PART_BYTES)
@@ -126,8 +117,8 @@ def files_folder(kb: str) -> str:
 async def reading_files(database: ServerDatabase, home: Path, job: str, kb: str) -> AsyncIterator[Path]:
     """Write a job's files to a folder, which can be read within the block and is deleted at its end.
 
-    All jobs of a knowledge base use the same folder, so a document that is uploaded again is read from the same path,
-    which is stored as its source. They do not disturb each other, because only one of them runs at a time.
+    All jobs of a knowledge base use the same folder, so a document that is uploaded again has the same path as its
+    source. Only one of them runs at a time.
     """
     folder = home / files_folder(check_name(kb))
     try:

@@ -1,6 +1,5 @@
 """Permissions of clients: each route checks the scopes and the knowledge bases of the request's key."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Request, Security
@@ -20,35 +19,27 @@ def check_permission(request: Request, wanted: SecurityScopes, _bearer: Annotate
     """Return the client's name, after checking the key's scopes and the knowledge bases in the request's address.
 
     Routes themselves check what is not in the address (with `Seeing`): knowledge bases that the request's body names,
-    those that a list would show, and those that builds or links belong to. `_bearer` and `_header` have no effect but
-    in the API's description.
+    those that a list would show, and those that builds or links belong to.
 
     Raises:
         ForbiddenError: the key lacks a scope.
-        UnknownKnowledgeBaseError: the key does not cover a knowledge base; the error does not reveal whether it exists.
+        UnknownKnowledgeBaseError: the key does not cover a knowledge base.
     """
     missing = [scope for scope in wanted.scopes if scope not in request.state.scopes]
     if missing:
         raise ForbiddenError(f"the key lacks the scope {missing[0]!r}: ask for another key")
-    for name in _names_in(request):
-        check_base(name, request)
-    return str(request.state.client)
-
-
-def _names_in(request: Request) -> Iterator[str]:
-    """Yield the names of knowledge bases in a request's path and query."""
     for parameter in ("kb", "knowledge_base"):
-        if parameter in request.path_params:
-            yield request.path_params[parameter]
-        yield from filter(None, request.query_params.getlist(parameter))  # an empty parameter names none
+        for name in (request.path_params.get(parameter), *request.query_params.getlist(parameter)):
+            if name:  # an empty parameter names none
+                check_base(name, request)
+    return str(request.state.client)
 
 
 def check_base(name: str, request: Request) -> None:
     """Check that a client's key covers a knowledge base, which need not exist.
 
     Raises:
-        UnknownKnowledgeBaseError: the key does not cover it. The message is that for a name that does not exist, so it
-            does not reveal whether the knowledge base exists.
+        UnknownKnowledgeBaseError: it does not, which the message does not tell from a name that does not exist.
     """
     if not request.state.bases.covers(name):
         raise UnknownKnowledgeBaseError(name, request.app.state.service.resources.settings.home)

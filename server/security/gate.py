@@ -133,21 +133,17 @@ class Gate:
             self._check_address(scope)
             await self._check_rate(*await self._identify_client(scope))
             receive = self._limit_body(scope, receive)
-        except RefusedError as error:
-            await self._refuse(error, error.headers, scope, receive, send)
-        except KeysError as error:  # the keys cannot be read, so no client can be identified
-            _LOG.exception("request %s was refused", scope["state"].get("request_id", ""))
-            await self._refuse(error, {}, scope, receive, send)
+        except (RefusedError, KeysError) as error:
+            request = scope["state"].get("request_id", "")
+            if isinstance(error, KeysError):  # the keys cannot be read, so no client can be identified
+                _LOG.exception("request %s was refused", request)
+            # The connection is closed, because the rest of the body is not read.
+            headers = {**getattr(error, "headers", {}), "Connection": "close"}
+            response = error_response(status_of(error), detail_of(error, self._settings, request), headers)
+            await response(scope, receive, send)
         else:
             with acting(scope["state"]["client"]):
                 await self._app(scope, receive, send)
-
-    async def _refuse(self, error: Exception, headers: dict[str, str], scope: Scope, receive: Receive, send: Send,
-                      ) -> None:
-        """Answer a request with an error, and close the connection, because the rest of its body is not read."""
-        detail = detail_of(error, self._settings, scope["state"].get("request_id", ""))
-        response = error_response(status_of(error), detail, {**headers, "Connection": "close"})
-        await response(scope, receive, send)
 
     def _check_address(self, scope: Scope) -> None:
         """Check a request's address, host, origin and content type."""

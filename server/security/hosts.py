@@ -13,12 +13,8 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 def is_loopback(host: str) -> bool:
     """Return True if a server that listens on this address or name can be reached only from the same machine."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    address = _address_of(host)
+    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def names_in(listed: str) -> frozenset[str]:
@@ -37,13 +33,12 @@ def is_local(scope: Scope) -> bool:
     return client is not None and is_loopback(str(client[0]))
 
 
-def _is_address(name: str) -> bool:
-    """Return True if a host name is an IP address."""
+def _address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return a host name as an IP address; None if it is none."""
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name.strip("[]"))
     except ValueError:
-        return False
-    return True
+        return None
 
 
 class Hosts(NamedTuple):
@@ -62,14 +57,15 @@ class Hosts(NamedTuple):
                 machine's own name and any IP address are accepted.
             further: other names to accept, separated by commas.
         """
-        is_everywhere = _is_address(host) and ipaddress.ip_address(host).is_unspecified
+        address = _address_of(host)
+        is_everywhere = address is not None and address.is_unspecified
         name = socket.gethostname() if is_everywhere else host.strip("[]")
         return cls(LOOPBACK_NAMES | {name.casefold()} | names_in(further), is_everywhere)
 
     def allow(self, header: str) -> bool:
         """Return True if a request's `Host` header is accepted."""
         name = host_of(header)
-        return name is not None and (name in self.names or (self.addresses and _is_address(name)))
+        return name is not None and (name in self.names or (self.addresses and _address_of(name) is not None))
 
 
 def host_of(header: str) -> str | None:
@@ -87,10 +83,6 @@ def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
     """Return True if a request comes from a page of this server, or from a program that is no browser.
 
     Browsers say which page a request comes from, in `Sec-Fetch-Site` or `Origin`; other programs send neither header.
-
-    Args:
-        headers: the request's headers, in ASGI's form.
-        host: the request's `Host` header.
     """
     sites = [value for name, value in headers if name == b"sec-fetch-site"]
     origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]

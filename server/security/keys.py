@@ -112,11 +112,7 @@ class Keys:
 
     @staticmethod
     def of(settings: Settings, database: ServerDatabase | None = None) -> "Keys":
-        """Return the keys of the settings: those in a file, or in the PostgreSQL database that servers share.
-
-        Args:
-            settings: the settings; a file in them (BANYAN_SERVER_KEYS) takes precedence.
-            database: the server's database, if it is open.
+        """Return the keys in a file, or in the PostgreSQL database that servers share unless the settings name a file.
 
         Raises:
             DatabaseError: PostgreSQL cannot be reached.
@@ -156,9 +152,7 @@ class Keys:
         return self._cached[1]
 
     def needs_key(self) -> bool:
-        """Return True if every request needs a key.
-
-        That is so from the first key on, and remains so when the last key is revoked: the file then still exists.
+        """Return True if every request needs a key: from the first key on, also when the last one was revoked.
 
         Raises:
             KeysError: the file cannot be read.
@@ -167,10 +161,7 @@ class Keys:
         return self._is_needed
 
     def find(self, secret: str) -> Key | None:
-        """Return the key with this secret, or None.
-
-        All keys are compared, each in constant time, so the time taken reveals nothing about them.
-        """
+        """Return the key with this secret, or None; the time taken reveals nothing about the keys."""
         digest = _digest(secret)
         matches = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
         return matches[0] if matches else None
@@ -183,7 +174,7 @@ class Keys:
             name: the client's name.
             scopes: the scopes to allow.
             knowledge_bases: the knowledge bases to cover, whether or not they exist; empty means all.
-            requests_per_minute: 1 or more; None means the default limit of the settings.
+            requests_per_minute: None means the default limit of the settings.
 
         Raises:
             KeysError: the name is not allowed, or the file cannot be read.
@@ -204,11 +195,7 @@ class Keys:
         return secret
 
     def revoke(self, name: str) -> None:
-        """Revoke a key.
-
-        Raises:
-            KeysError: there is no key with that name.
-        """
+        """Revoke a key; raise KeysError if there is none with that name."""
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store(name, None)

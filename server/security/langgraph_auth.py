@@ -42,12 +42,7 @@ def _clients() -> Clients:
 
 @auth.authenticate
 async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, Any]:
-    """Identify the client of a request.
-
-    Raises:
-        Auth.exceptions.HTTPException: 401 if a key is needed and the request has no valid one; 503 if a token cannot
-            be checked now.
-    """
+    """Identify the client of a request; refuse it with 401 or, if a token cannot be checked now, with 503."""
     clients = await asyncio.to_thread(_clients)  # in a thread, because it may wait for a database
     await clients.refresh()
     if is_local(scope) and not await asyncio.to_thread(clients.needs_key):  # in a thread, because it reads a file
@@ -55,9 +50,9 @@ async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, A
     try:
         client = await clients.find(key_in(Headers(raw=list(headers.items()))))
     except RefusedError as error:
-        raise Auth.exceptions.HTTPException(status_code=error.status, detail=str(error)) from error
+        raise _refusal(error.status, str(error)) from error
     if client is None:
-        raise Auth.exceptions.HTTPException(status_code=401, detail=NEEDS_KEY)
+        raise _refusal(401, NEEDS_KEY)
     bases = None if client.bases.names is None else sorted(client.bases.names)  # None means all
     # Threads belong to an identity. Knowledge bases are a part of it, so a key for which they change can no longer read
     # its earlier threads, which may be about others. No name contains a colon.
@@ -74,13 +69,11 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     assistants. None means no filter. New threads get the client as their owner.
 
     Raises:
-        Auth.exceptions.HTTPException: 403 if the key lacks a scope, or a key for some knowledge bases is not enough;
-            404 if the key does not cover the knowledge base; 409 if a run is resumed that waits for nothing.
+        Auth.exceptions.HTTPException: the client may not.
     """
     wanted = _required_scopes(ctx.resource, ctx.action, value)
     if not wanted & set(ctx.permissions):
-        raise Auth.exceptions.HTTPException(
-            status_code=403, detail=f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
+        raise _refusal(403, f"the key lacks the scope {' or '.join(sorted(wanted))}: ask for another key")
     bases = ctx.user["bases"]  # None means all
     if bases is not None:
         _check_limited_key(Bases(frozenset(bases)), ctx.resource, ctx.action, value)
@@ -98,6 +91,10 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
         value["metadata"] = metadata = {}
     metadata.update(owner)
     return owner
+
+
+def _refusal(status: int, message: str) -> Auth.exceptions.HTTPException:
+    return Auth.exceptions.HTTPException(status_code=status, detail=message)
 
 
 def _command(value: dict[str, Any]) -> dict[str, Any]:
@@ -118,9 +115,7 @@ async def _check_waiting(thread: UUID | None, owner: str) -> None:
         if state["metadata"].get("owner") != owner:
             return
     if not state.get("interrupts"):
-        raise Auth.exceptions.HTTPException(
-            status_code=409, detail="the thread waits for no decision, and nothing was changed: begin a run with "
-                                    "an input")
+        raise _refusal(409, "the thread waits for no decision, and nothing was changed: begin a run with an input")
 
 
 def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
@@ -128,23 +123,19 @@ def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str
     if action == "create_run":
         kwargs = value.get("kwargs") or {}
         if _command(value).keys() - {"resume"}:
-            raise Auth.exceptions.HTTPException(
-                status_code=403, detail="the key covers some knowledge bases only: it may resume a run, and give no "
-                                        "other command")
+            raise _refusal(403, "the key covers some knowledge bases only: it may resume a run, and give no other "
+                                "command")
         for given in (kwargs.get("input"), kwargs.get("context")):
             name = given.get("knowledge_base") if isinstance(given, dict) else None
             if name and not bases.covers(str(name)):
-                raise Auth.exceptions.HTTPException(
-                    status_code=404, detail=str(UnknownKnowledgeBaseError(
-                        str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
+                raise _refusal(404, str(UnknownKnowledgeBaseError(
+                    str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
         return
     # An `update` of a thread writes its state, unless it has an `action`, which cancels a run.
     is_own_thread = resource == "threads" and (action != "update" or "action" in value)
     reads_assistants = resource == "assistants" and action in {"read", "search"}
     if not is_own_thread and not reads_assistants:
-        raise Auth.exceptions.HTTPException(
-            status_code=403,
-            detail="the key covers some knowledge bases only, and this concerns all: ask for another key")
+        raise _refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
 
 
 def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[str]:
