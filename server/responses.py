@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ..agents.construction.state import BuildReport
-from ..api.python_results import Source
+from ..api.python_results import Fact, Source
 from ..graph_store.integrity.status import Status
 from ..schemas.delta import Candidate, Decided, Decision
 from ..schemas.graph_schema import GraphSchema
@@ -254,17 +254,6 @@ class TableField(BaseModel):
     is_attribute: bool
 
 
-class ShownFact(BaseModel):
-    """A fact with its evidence."""
-
-    id: str
-    subject: Node
-    relation: str
-    object: Node
-    time: str = Field(description="when it holds, as its sources say; empty: nobody says")
-    evidence: list[Source]
-
-
 class Together(BaseModel):
     """An entity that sentences name together with another one; that is a link, and no fact."""
 
@@ -279,7 +268,7 @@ class EntityAnswer(Node):
     attributes: dict[str, list[str]]
     times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value")
     documents: list[str]
-    facts: list[ShownFact]
+    facts: tuple[Fact, ...]
     together: list[Together] = Field(description="entities that sentences name with it, without a fact between them")
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, NamedTuple
+from typing import Annotated
 from urllib.parse import quote
 
 import anyio.to_thread
@@ -11,14 +11,12 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from ...agents.introduction import Introduction, introduce, suggest_questions
-from ...api.python_results import CitedPlace, Source, stated_by
+from ...api.python_results import CitedPlace, Fact, Source, facts_of, stated_by
 from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.graph_file import Sources
-from ...graph_store.graph.knowledge_graph import EdgeKey
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
-from ...schemas.naming import triple_id
 from ...tools.openings import DocumentSummary, summarise_documents
 from ...tools.schema_names import terms_of
 from ...tools.table_results import ComputedTable, tabulate
@@ -39,7 +37,6 @@ from ..responses import (
     NodeId,
     Offset,
     Page,
-    ShownFact,
     Subgraph,
     TableField,
     Tree,
@@ -59,26 +56,19 @@ _MOST_PARTS = 20
 _Part = Annotated[str, Query(max_length=LONGEST)]
 
 
-class _BaseView(NamedTuple):
-    """A knowledge base, and a view of its graph for browsing."""
-
-    kb: KnowledgeBase
-    view: GraphView
+def _view(reading: Reading) -> GraphView:
+    return GraphView(reading.index)
 
 
-def _view_base(reading: Reading) -> _BaseView:
-    return _BaseView(reading.kb, GraphView(reading.index))
-
-
-Base = Annotated[_BaseView, Depends(_view_base)]
+View = Annotated[GraphView, Depends(_view)]
 
 
 @router.get("/graph/types", tags=["graph"], responses=errors(404))
-def graph_types(base: Base, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
+def graph_types(view: View, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
-    return GraphTypes(entity_types=_counts(base.view.types)[:limit],
-                      relations=_counts(base.view.index.relation_counts)[:limit])
+    return GraphTypes(entity_types=_counts(view.types)[:limit],
+                      relations=_counts(view.index.relation_counts)[:limit])
 
 
 def _counts(counted: Mapping[str, int]) -> list[Count]:
@@ -88,29 +78,29 @@ def _counts(counted: Mapping[str, int]) -> list[Count]:
 
 
 @router.get("/graph/search", tags=["graph"], responses=errors(404))
-def search_graph(base: Base, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
+def search_graph(view: View, q: Annotated[str, Query(min_length=1, max_length=200)], kind: TypeName = "",
                  limit: Limit = 20) -> Items[Node]:
     """Find entities with a name that contains these words."""
-    return Items(items=base.view.search(q, kind, limit))
+    return Items(items=view.search(q, kind, limit))
 
 
 @router.get("/graph/names", tags=["graph"], responses=errors(404))
-def named_entities(base: Base, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
+def named_entities(view: View, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
                    ) -> Items[Node]:
     """Find the entities with exactly these names."""
-    return Items(items=base.view.find_by_name(names))
+    return Items(items=view.find_by_name(names))
 
 
 @router.get("/graph/overview", tags=["graph"], responses=errors(404))
 def graph_overview(
-    base: Base, kind: TypeName = "", limit: Limit = 100, offset: Offset = 0,
+    view: View, kind: TypeName = "", limit: Limit = 100, offset: Offset = 0,
     q: Annotated[str, Query(max_length=200, description="only entities with a name that contains these words")] = "",
     relation: Annotated[str, Query(max_length=200, description="only entities with a fact of this relation")] = "",
     document: Annotated[str, Query(max_length=1000, description="only entities that this document mentions")] = "",
     community: Annotated[str, Query(max_length=100, description="only members of this community")] = "",
 ) -> Subgraph:
     """Return a page of the entities, best connected first, and the facts among them."""
-    kb, view = base
+    kb = view.index.store
     chunks = {chunk for chunk, source in kb.documents.of_chunks().items() if source == document} if document else None
     members = set(_require_community(kb, community).members) if community else None
     matches = view.matching(kind, relation, chunks, members, q)
@@ -119,34 +109,32 @@ def graph_overview(
 
 
 @router.get("/graph/path", tags=["graph"], responses=errors(404))
-def path_between(base: Base, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
+def path_between(view: View, start: Annotated[str, Query(max_length=100)], end: Annotated[str, Query(max_length=100)],
                  ) -> Subgraph:
     """Return a shortest path between two entities along facts, with its entities in order; empty if there is none."""
     for entity in (start, end):
-        _require_node(base.view, entity)
-    nodes = base.view.path(start, end)
+        _require_node(view, entity)
+    nodes = view.path(start, end)
     steps = {frozenset((node.id, next_node.id)) for node, next_node in pairwise(nodes)}
-    edges = [edge for edge in base.view.among(nodes) if frozenset((edge.source, edge.target)) in steps]
-    return base.view.subgraph(nodes, edges, len(nodes))
+    edges = [edge for edge in view.among(nodes) if frozenset((edge.source, edge.target)) in steps]
+    return view.subgraph(nodes, edges, len(nodes))
 
 
 @router.get("/graph/fact", tags=["graph"], responses=errors(404))
-def show_fact(base: Base, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
-              relation: Annotated[str, Query(max_length=200)]) -> ShownFact:
+def show_fact(view: View, source: Annotated[str, Query(max_length=100)], target: Annotated[str, Query(max_length=100)],
+              relation: Annotated[str, Query(max_length=200)]) -> Fact:
     """Show a fact with its sources."""
-    kb, view = base
     fact = (source, relation, target)
-    support = view.support(fact)
-    if not support:
+    if not view.support(fact):
         raise NotFoundError(f"there is no fact {relation!r} between these entities")
-    return _shown_fact(view, fact, Sources(kb.documents.chunks(sorted(support))))
+    return facts_of(view.index.store, view.index, [fact])[0]
 
 
 @router.get("/graph/sentences", tags=["graph"], responses=errors(404))
-def show_sentences(base: Base, source: Annotated[str, Query(max_length=100)],
+def show_sentences(view: View, source: Annotated[str, Query(max_length=100)],
                    target: Annotated[str, Query(max_length=100)]) -> Items[Source]:
     """Show the sentences that name two entities which share no fact."""
-    kb, view = base
+    kb = view.index.store
     node, other = _require_node(view, source), _require_node(view, target)
     shared_chunks = set(view.index.entity_support(source)) & set(view.index.entity_support(target))
     pairs = mentioned_together(view, node, kb.documents.chunks(sorted(shared_chunks)), [other])
@@ -154,31 +142,28 @@ def show_sentences(base: Base, source: Annotated[str, Query(max_length=100)],
 
 
 @router.get("/graph/neighbourhood", tags=["graph"], responses=errors(404))
-def neighbourhood(base: Base, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
+def neighbourhood(view: View, entity: NodeId, limit: Limit = 50, offset: Offset = 0) -> Subgraph:
     """Return an entity, a page of its `total` neighbours, best connected first, and the facts among them."""
-    centre = _require_node(base.view, entity)
-    matches = base.view.neighbours(entity)
+    centre = _require_node(view, entity)
+    matches = view.neighbours(entity)
     shown = [centre, *matches[offset:offset + limit]]
-    return base.view.subgraph(shown, base.view.among(shown), len(matches), linked=True)
+    return view.subgraph(shown, view.among(shown), len(matches), linked=True)
 
 
 @router.get("/graph/entity", tags=["graph"], responses=errors(404))
-def show_entity(base: Base, entity: NodeId, at: At = "") -> EntityAnswer:
+def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
     """Show an entity: its names, attributes, documents, facts with their sources, and what is mentioned with it."""
-    kb, view = base
     node, index = _require_node(view, entity), view.index
-    keys = view.facts(entity, at)[:_MOST_FACTS]
     mentioning = index.entity_support(entity)  # ids of the chunks that mention it
-    stating = {chunk for key in keys for chunk in view.support(key)}
-    chunks = kb.documents.chunks(sorted({*mentioning, *stating}))
-    sources = Sources(chunks)
+    chunks = index.store.documents.chunks(sorted(mentioning))
     return EntityAnswer(
-        **node.model_dump(), aliases=index.about(index.row(entity))[2:], documents=sources.documents(mentioning),
+        **node.model_dump(), aliases=index.about(index.row(entity))[2:],
+        documents=Sources(chunks).documents(mentioning),
         attributes={name: sorted(values) for name, values in sorted(index.told(entity).items())},
         times={name: {value: validity.note() for value, validity in values.items()}
                for name, values in index.validities(entity).items()},
-        facts=[_shown_fact(view, key, sources) for key in keys],
-        together=mentioned_together(view, node, [chunk for chunk in chunks if chunk.id in mentioning]))
+        facts=facts_of(index.store, index, view.facts(entity, at)[:_MOST_FACTS]),
+        together=mentioned_together(view, node, chunks))
 
 
 def _require_node(view: GraphView, entity: str) -> Node:
@@ -197,31 +182,23 @@ def _require_community(kb: KnowledgeBase, community: str) -> TreeCommunity:
     return found
 
 
-def _shown_fact(view: GraphView, key: EdgeKey, sources: Sources) -> ShownFact:
-    """Return a fact with its time and its evidence; `sources` must have the chunks that state it."""
-    head, relation, tail = key
-    evidence = [Source(**source) for source in sources.of(view.support(key))]
-    return ShownFact(id=triple_id(*key), subject=_require_node(view, head), relation=relation,
-                     object=_require_node(view, tail), time=view.index.validity(key).note(), evidence=evidence)
-
-
 @router.get("/tree", tags=["graph"], responses=errors(404))
-def show_tree(base: Base, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
+def show_tree(view: View, level: Annotated[int | None, Query(ge=0, le=100, description="none: the coarsest")] = None,
               parent: Annotated[str, Query(max_length=100, description="only those within this one")] = "",
               limit: Limit = 50, offset: Offset = 0) -> Tree:
     """List the communities of a level, or those within one community, largest first."""
-    communities = base.kb.communities
+    communities = view.index.store.communities
     levels = communities.levels()
     shown, total = communities.page(levels - 1 if level is None else level, parent, limit=limit, offset=offset)
-    return Tree(levels=levels, total=total, items=[_community_item(community, base.view) for community in shown])
+    return Tree(levels=levels, total=total, items=[_community_item(community, view) for community in shown])
 
 
 @router.get("/tree/community", tags=["graph"], responses=errors(404))
-def show_community(base: Base, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
+def show_community(view: View, community: NodeId, limit: Limit = 50, offset: Offset = 0) -> CommunityAnswer:
     """Show a community with a page of its members."""
-    shown = _require_community(base.kb, community)
-    members = base.view.find(shown.members)
-    return CommunityAnswer(**_community_item(shown, base.view).model_dump(), members=members[offset:offset + limit],
+    shown = _require_community(view.index.store, community)
+    members = view.find(shown.members)
+    return CommunityAnswer(**_community_item(shown, view).model_dump(), members=members[offset:offset + limit],
                            total=len(members))
 
 
@@ -235,7 +212,7 @@ def _community_item(community: TreeCommunity, view: GraphView) -> CommunityItem:
 
 @router.get("/table", tags=["graph"], responses=errors(404, 504))
 async def compute_table(  # noqa: PLR0913  (its parameters)
-    *, base: Base, service: Serving, client: Annotated[str, may("read")],
+    *, view: View, service: Serving, client: Annotated[str, may("read")],
     relation: Annotated[str, Query(min_length=1, max_length=LONGEST, description="the relation or attribute, as "
                                                                                  "`fields` lists them")],
     head: Annotated[_Part, Query(description="only rows whose subject has this name or a part of one; A|B: either",
@@ -264,13 +241,13 @@ async def compute_table(  # noqa: PLR0913  (its parameters)
         document=document, limit=limit or (0 if is_extreme else _DEFAULT_ROWS))
     # A large table takes as long as a question, so it waits for a slot as questions do.
     async with service.questions.turn(client):
-        return await anyio.to_thread.run_sync(lambda: tabulate(base.view.index, base.kb.schemas.current(), lookup))
+        return await anyio.to_thread.run_sync(lambda: tabulate(view.index, view.index.store.schemas.current(), lookup))
 
 
 @router.get("/fields", tags=["graph"], responses=errors(404))
-def list_fields(base: Base) -> Items[TableField]:
+def list_fields(view: View) -> Items[TableField]:
     """List the relations, then the attributes, the most rows first."""
-    return Items(items=[TableField(**field._asdict()) for field in terms_of(base.view.index)])
+    return Items(items=[TableField(**field._asdict()) for field in terms_of(view.index)])
 
 
 @router.get("/export", tags=["graph"], responses=errors(404), response_class=StreamingResponse)
@@ -290,9 +267,8 @@ class Cited(Body):
 
 
 @router.post("/graph/evidence", tags=["graph"], responses=errors(404))
-def evidence(base: Base, cited: Cited) -> Subgraph:
+def evidence(view: View, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
-    view = base.view
     facts, named = stated_by(view.index, cited.citations)
     ends = {end for head, _, tail in facts for end in (head, tail)}
     nodes = view.find(named | ends)[:_MOST_NODES]
@@ -302,11 +278,11 @@ def evidence(base: Base, cited: Cited) -> Subgraph:
 
 
 @router.get("/graph/among", tags=["graph"], responses=errors(404))
-def among(base: Base, entities: Annotated[list[Annotated[str, Query(max_length=200)]],
+def among(view: View, entities: Annotated[list[Annotated[str, Query(max_length=200)]],
                                           Query(alias="id", max_length=_MOST_NODES)]) -> Subgraph:
     """Return the given entities and the facts among them."""
-    nodes = base.view.find(dict.fromkeys(entities))
-    return base.view.subgraph(nodes, base.view.among(nodes), len(nodes), linked=True)
+    nodes = view.find(dict.fromkeys(entities))
+    return view.subgraph(nodes, view.among(nodes), len(nodes), linked=True)
 
 
 @router.get("/introduction", tags=["knowledge bases"], responses=errors(404))
@@ -326,8 +302,8 @@ def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> P
 
 
 @router.post("/questions/next", tags=["questions"], responses=errors(404))
-def next_questions(base: Base, cited: Cited) -> Items[str]:
+def next_questions(view: View, cited: Cited) -> Items[str]:
     """Suggest questions about the entities in the cited text."""
-    index = base.view.index
-    rows = [row for node in evidence(base, cited).nodes if (row := index.entity_at(node.id)) is not None]
+    index = view.index
+    rows = [row for node in evidence(view, cited).nodes if (row := index.entity_at(node.id)) is not None]
     return Items(items=suggest_questions(index, rows))

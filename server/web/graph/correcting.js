@@ -5,6 +5,7 @@ import { field, h } from "../dom.js";
 import { spaced } from "../names.js";
 import { t } from "../strings.js";
 import { toast } from "../toasts.js";
+import { factText } from "./entity.js";
 import { decided, decider, elementControl, entityControl } from "./deciding.js";
 
 /** Rename an entity. */
@@ -28,20 +29,20 @@ export async function retype(base, entity, changed) {
 }
 
 /** Reject a fact, or replace it. */
-export async function correctFact(base, { subject, relation, object }, changed) {
+export async function correctFact(base, wrong, changed) {
+  const { subject_id: subject, relation, object_id: object } = wrong;
   const controls = {
-    subject: entityControl(base, subject, t("edit.fact.subject")),
+    subject: entityControl(base, { id: subject, name: wrong.subject }, t("edit.fact.subject")),
     relation: await elementControl(base, "relation_types", relation),
-    object: entityControl(base, object, t("edit.fact.object")),
+    object: entityControl(base, { id: object, name: wrong.object }, t("edit.fact.object")),
   };
-  const fact = { subject: subject.id, relation, object: object.id };
   const instead = () => ({
     subject: controls.subject.dataset.id,
     relation: controls.relation.value.trim(),
     object: controls.object.dataset.id,
   });
   const rows = Object.entries(controls).map(([name, control]) => field(t(`edit.fact.${name}`), control));
-  await correct(base, changed, { fact, instead, rows, said: `${subject.name} ${spaced(relation)} ${object.name}` });
+  await correct(base, changed, { fact: { subject, relation, object }, instead, rows, said: factText(wrong) });
 }
 
 /** Reject a value, or replace it. */

@@ -70,7 +70,7 @@ export function factPanel(fact, { choose, wrong }) {
   const named = ({ id, name }) => button(name, () => choose(id), { class: "link" });
   return h("article", { class: "entity" },
     h("p", { class: "eyebrow" }, t("fact.title")),
-    h("h2", { tabindex: "-1" }, `${fact.subject.name} ${spaced(fact.relation)} ${fact.object.name}`),
+    h("h2", { tabindex: "-1" }, factText(fact)),
     h("ul", { class: "fact-list" }, factView(fact, named, wrong)),
   );
 }
@@ -97,25 +97,27 @@ function dateFilter(at, dated) {
   return h("form", { class: "actions start", on: { submit } }, h("label", {}, t("entity.at"), " ", field), show);
 }
 
+/** A fact in a few words. */
+export const factText = ({ subject, relation, object }) => `${subject} ${spaced(relation)} ${object}`;
+
 const timeOf = (note) => note && h("span", { class: "soft" }, ` (${note})`);
 
 const wrongButton = (what, click) =>
   button(t("edit.wrong"), click, { class: "quiet small", "aria-label": t("edit.wrong.of", { what }) });
 
 function factView(fact, named, wrong) {
-  const { subject, relation, object, evidence = [] } = fact;
   return h("li", {},
     h("p", { class: "fact" },
-      named(subject),
+      named({ id: fact.subject_id, name: fact.subject }),
       " ",
-      h("span", { class: "relation" }, spaced(relation)),
+      h("span", { class: "relation" }, spaced(fact.relation)),
       " ",
-      named(object),
+      named({ id: fact.object_id, name: fact.object }),
       timeOf(fact.time),
       " ",
-      wrongButton(`${subject.name} ${spaced(relation)} ${object.name}`, () => wrong.fact(fact)),
+      wrongButton(factText(fact), () => wrong.fact(fact)),
     ),
-    quotes(evidence),
+    quotes(fact.sources),
   );
 }
 

@@ -9,7 +9,7 @@ import { emptyNotice, emptyView } from "../empty.js";
 import { correctFact, correctValue } from "./correcting.js";
 import { decisionsView, editingView } from "./editing.js";
 import { EntityTable } from "./entities.js";
-import { entityView, factPanel, sentencesPanel } from "./entity.js";
+import { entityView, factPanel, factText, sentencesPanel } from "./entity.js";
 import { countNote, showLegend } from "./legend.js";
 import { listView } from "./list.js";
 import { spaced } from "../names.js";
@@ -293,7 +293,7 @@ async function showSentences({ source, target }) {
 async function showFact({ source, target, relation }) {
   view.fact = await get(of(view.base, "/graph/fact"), { source, target, relation });
   showPanel();
-  announce(`${view.fact.subject.name} ${spaced(relation)} ${view.fact.object.name}`);
+  announce(factText(view.fact));
 }
 
 function draw() {
