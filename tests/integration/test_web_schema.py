@@ -41,13 +41,13 @@ def test_a_build_waits_for_a_person_who_decides_on_the_schema(web_browser, web_s
 
 def test_an_element_of_the_schema_is_renamed(web_browser, web_server, uploaded):
     with browsing.opened(web_browser, web_server, f"#/schema?kb={uploaded}") as page:
-        page.get_by_role("button", name="Change born_in").click()
+        page.get_by_role("button", name="Change died_in").click()
         dialog = page.get_by_role("dialog")
-        dialog.get_by_label("New name").fill("birthplace")
+        dialog.get_by_label("New name").fill("place_of_death")
         dialog.get_by_label("Decided by").fill("Mira")
         browsing.shoot(page, "rename-relation")
         dialog.get_by_role("button", name="Change", exact=True).click()
-        expect(page.get_by_role("rowheader", name="birthplace")).to_be_visible()
+        expect(page.get_by_role("rowheader", name="place of death")).to_be_visible()
 
 
 def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_changed(web_browser, web_server):
