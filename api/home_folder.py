@@ -53,7 +53,6 @@ def rename_base(old: str, new: str, **settings: Any) -> None:
 
 
 def _resources(settings: dict[str, Any]) -> Resources:
-    """Return the shared resources of this process if no settings are given, otherwise new ones with these settings."""
     for name in settings:
         if name not in Settings.model_fields:
             similar = get_close_matches(name, Settings.model_fields, n=1)

@@ -192,7 +192,6 @@ class KnowledgeBase(BaseContents):
         return changes, report
 
     def _compare(self, folder: Path) -> FolderChanges:
-        """Return how a folder differs from the knowledge base; all its files are new if that does not exist yet."""
         if self.name not in knowledge_bases(self.resources.settings):
             return compare_folder(None, folder, self.resources.limits)
         with self._snapshot() as snapshot:
@@ -269,7 +268,6 @@ class KnowledgeBase(BaseContents):
     def _graph_arguments(self, question: str, *, mode: Mode = "reject", history: Sequence[tuple[str, str]] = (),
                          instructions: str = "", documents: Sequence[str] | str = (), where: Where = None,
                          context: AskContext | None = None) -> dict[str, Any]:
-        """Return the arguments for running the retrieval graph on a question that follows earlier ones."""
         context = _with_scope(context or AskContext(mode=mode, instructions=instructions), documents, where)
         messages: list[AnyMessage] = []
         for asked, answered in history:
@@ -355,7 +353,6 @@ class KnowledgeBase(BaseContents):
 
 
 def _with_scope(context: AskContext, documents: Sequence[str] | str, where: Where) -> AskContext:
-    """Return the options of a question with these documents as its scope; unchanged if no documents are given."""
     scope = Scope.of(documents, where)
     return context if scope.is_everything else replace(context, documents=scope.documents, where=dict(scope.where))
 

@@ -122,7 +122,6 @@ def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Ans
 
 
 def _facts_behind(lease: AbstractContextManager[Snapshot], cited: Sequence[Citation]) -> tuple[Fact, ...]:
-    """Return the facts that cited text states, read from a leased snapshot."""
     with lease as snapshot:
         return facts_of(snapshot.kb, snapshot.index, stated_by(snapshot.index, cited).facts)
 
@@ -157,7 +156,6 @@ def stated_by(index: GraphIndex, cited: Sequence[Cited]) -> CitedFacts:
 
 
 def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Cited]) -> Iterator[tuple[Chunk, list[Cited]]]:
-    """Yield the chunks that contain cited text, each with all citations of its document."""
     by_document: dict[str, list[Cited]] = {}
     for citation in cited:
         by_document.setdefault(citation.document, []).append(citation)

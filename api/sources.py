@@ -50,7 +50,6 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
 
 
 def _is_path(text: str) -> bool:
-    """Return True if a string is the path of an existing file or folder, or looks like a path."""
     has_long_part = any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in text.split("/"))
     if "\n" in text or "\0" in text or has_long_part:  # no file can have this name
         return False
@@ -77,7 +76,6 @@ def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
 
 
 def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None) -> GivenDocument:
-    """Return a document; an empty title and empty metadata are left out."""
     document = GivenDocument(id=name, text=text)
     if title:
         document["title"] = title
@@ -87,14 +85,12 @@ def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str]
 
 
 def _from_langchain(item: Any, name: str, title: str) -> GivenDocument:
-    """Convert a LangChain document."""
     metadata = dict(item.metadata)
     document_id = str(item.id or metadata.pop("source", "") or f"text-{content_id('text', item.page_content)[:12]}")
     return _make_document(name or document_id, title or str(metadata.pop("title", "")), item.page_content, metadata)
 
 
 def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
-    """Convert a data frame as a CSV file is read."""
     columns = [str(column) for column in frame.columns]
     rows = [[_cell_text(value) for value in row] for row in _rows(frame)]
     if "text" not in columns:
@@ -111,7 +107,6 @@ def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
 
 
 def _rows(frame: Any) -> Iterable[Sequence[Any]]:
-    """Return the rows of a pandas or Polars data frame."""
     if hasattr(frame, "itertuples"):
         return cast("Iterable[Sequence[Any]]", frame.itertuples(index=False, name=None))
     return cast("Iterable[Sequence[Any]]", frame.iter_rows())

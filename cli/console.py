@@ -158,12 +158,10 @@ def explain_errors() -> Iterator[None]:
 
 
 def _is_out_of_memory(error: MemoryError | RuntimeError | ImportError) -> bool:
-    """Return True if an error means that the system gives no more memory or threads."""
     return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY_MESSAGES)
 
 
 def _fail(message: str) -> None:
-    """Print an error, and exit with 1."""
     err.print(f"[red]error:[/red] {escape(message)}", soft_wrap=True)
     sys.exit(1)
 

@@ -155,7 +155,6 @@ def divide_limits(settings: Settings, workers: int) -> Settings:
 
 
 def _worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
-    """Create the app of a worker, in the worker's process."""
     collect_rarely()
     threading.Thread(target=_end_with_supervisor, daemon=True).start()
     return serving_app(settings, hosts, needs_keys=needs_keys, workers=workers)

@@ -57,7 +57,6 @@ def _complete_decision(candidate: Candidate, verdict: Verdict) -> Decision:
 
 
 def _ask_types(side: str, observed: Sequence[str]) -> tuple[str, ...]:
-    """Ask for the entity types at a side of a relation, with the observed ones as the default."""
     reply = Prompt.ask(f"{side} (types with | between, * for any)", default="|".join(observed) or "*", console=err)
     return tuple(part.strip() for part in reply.split("|") if part.strip())
 

@@ -188,7 +188,6 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
 
 
 def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
-    """Score the output of the retrieval graph (`reply`) for a question."""
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
@@ -203,7 +202,6 @@ def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documen
 
 def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
                      ) -> tuple[float | None, float | None]:
-    """Return the recall and the precision of citations."""
     if not gold:
         return None, None
     cited_gold: set[GoldPassage] = set()
@@ -219,7 +217,6 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
 
 
 def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
-    """Return the scores over all records at the current threshold."""
     answerable = [record for record in records if not record.unanswerable]
     answered = [record for record in answerable if not record.declined]
     scores = {

@@ -92,7 +92,6 @@ def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
 
 
 def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
-    """Read every record of a file as a question."""
     if not path.is_file():
         raise DatasetError(f"there is no question file {path}")
     questions = [validate_record(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of()

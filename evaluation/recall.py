@@ -92,7 +92,6 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
 
 
 def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
-    """Return recall at each cut-off and the latency percentiles over some questions."""
     def recall(record: QuestionRecord, k: int) -> float:
         hits = sum(rank is not None and rank <= k for rank in record.ranks)
         return 100 * hits / len(record.ranks)

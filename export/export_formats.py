@@ -54,7 +54,6 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
 
 
 def _nodes(graph: TreeGraph) -> Iterator[str]:
-    """Yield the statements that create entities, type by type, and communities."""
     by_type: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     communities: list[Mapping[str, Any]] = []
     for node, data in graph.nodes(data=True):
@@ -78,7 +77,6 @@ def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _edges(graph: TreeGraph) -> Iterator[str]:
-    """Yield the statements that create relationships: facts, relation by relation, then the edges of the tree."""
     by_relation: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for source, target, data in graph.edges(data=True):
@@ -95,7 +93,6 @@ def _edges(graph: TreeGraph) -> Iterator[str]:
 
 
 def _triple(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of a fact's relationship; see `cypher`."""
     sources = data["sources"]
     return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
             "documents": data["documents"], "sources": [source["document"] for source in sources],
@@ -210,7 +207,6 @@ def _lines(items: Iterable[Any]) -> Iterator[str]:
 
 
 def _branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict[str, Any]:
-    """Return a community with all communities within it, as `node_link` writes it."""
     branch = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
     children = outline.children(community)
     if children:

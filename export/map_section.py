@@ -51,7 +51,6 @@ def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
 
 
 def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
-    """Return an entity as the map draws it; its community is "" if it has none."""
     data = graph.nodes[node]
     edges = [*graph.in_edges(node, data=True), *graph.out_edges(node, data=True)]
     community = next((end for _, end, edge in graph.out_edges(node, data=True) if edge["kind"] == MEMBER_OF), "")
@@ -60,7 +59,6 @@ def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
 
 
 def _facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
-    """Yield the facts between some entities as edges of the map."""
     for head, tail, data in graph.edges(data=True):
         if data["kind"] == "triple" and {head, tail} <= nodes:
             yield {"id": data["id"], "source": head, "target": tail, "relation": visible(data["relation"]),
@@ -68,7 +66,6 @@ def _facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
 
 
 def _sentence_links(links: Sequence[SentenceLink], nodes: set[str]) -> Iterator[dict[str, Any]]:
-    """Yield the links by sentences between some entities as edges of the map."""
     for one, other, _ in links:
         if {one, other} <= nodes:
             yield {"id": f"{one} {other}", "source": one, "target": other, "relation": "", "kind": "sentence"}

@@ -86,7 +86,6 @@ class TreeOutline:
         return sorted(edges, key=lambda edge: (-len(self._graph.edges[edge]["sources"]), edge[2], edge))
 
     def _inside(self, community: str) -> list[str]:
-        """Return the ids of the communities and entities that are directly in a community."""
         return [node for node, _, key in self._graph.in_edges(community, keys=True) if key == MEMBER_OF]
 
     def _kind(self, node: str) -> str:
@@ -130,7 +129,6 @@ def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
 
 @cache
 def _template() -> Template:
-    """Return the page's template, compiled once."""
     environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
     environment.filters["hash"] = _hash
@@ -207,7 +205,6 @@ class _Tree:
         return {"name": _text(data["name"]), "type": _text(data["type"])}
 
     def _attributes(self, node: str) -> dict[str, Any]:
-        """Return the first attributes of an entity, each with its first values and their times."""
         attributes: Mapping[str, Iterable[str]] = self._graph.nodes[node]["attributes"]
         times = self._graph.nodes[node].get("times", {})
         shown = []

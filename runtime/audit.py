@@ -104,7 +104,6 @@ def _log_file(home: Path, number: int) -> Path:
 
 
 def _system_user() -> str:
-    """Return "user:NAME" with the name of the operating system's user, or the user's number if there is no name."""
     try:
         return f"user:{getpass.getuser()}"
     except (KeyError, OSError):  # a user without a name, as in a container

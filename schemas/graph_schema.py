@@ -104,7 +104,6 @@ class GraphSchema(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        """Raise ValueError unless names are unique and all types and inverses that elements name exist."""
         _check_unique("entity type", self.entity_types)
         _check_unique("relation", self.relation_types)
         _check_unique("attribute", self.attribute_types)
@@ -218,7 +217,6 @@ def _check_unique(kind: str, elements: tuple[SchemaElement, ...]) -> None:
 
 
 def _check_types(where: str, names: tuple[str, ...], known: set[str]) -> None:
-    """Raise ValueError if a name is not that of a known entity type; `where` is the element for the message."""
     for name in names:
         if name not in known:
             raise ValueError(f"{where}: there is no entity type {name!r}; add it or name one of "
@@ -259,7 +257,6 @@ def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
 
 def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[SchemaElement, ...],
              ) -> list[ElementChange]:
-    """Return the changes of the elements of a kind; see `diff`."""
     old, new = {e.name: e for e in before}, {e.name: e for e in after}
     changes = []
     for name, element in new.items():

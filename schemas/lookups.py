@@ -20,7 +20,6 @@ Texts = Annotated[tuple[Text, ...], Field(max_length=20)]
 
 
 def _check_share(text: str) -> str:
-    """Return a text if it is empty or a number from 0 to 1; raise ValueError otherwise."""
     try:
         is_share = not text or 0 <= float(text) <= 1
     except ValueError:

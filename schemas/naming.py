@@ -153,5 +153,4 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
 
 @cached_if_short(4096)
 def _words(text: str) -> str:
-    """Return the folded words of a text, with a blank before and after each."""
     return f" {_BETWEEN_WORDS.sub(' ', normalise(text)).strip()} "

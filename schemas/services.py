@@ -72,7 +72,6 @@ class ChromaServer(Frozen):
 
 
 def _check_database_url(url: SecretStr) -> SecretStr:
-    """Return the address of a PostgreSQL database if it is empty or valid; raise ValueError otherwise."""
     text = url.get_secret_value()
     try:
         is_valid = not text or (_ADDRESS.fullmatch(text) and urlsplit(text).port != 0)
@@ -122,7 +121,6 @@ def is_trustworthy(url: str) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
-    """Return True if a host is this machine."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -143,7 +141,6 @@ IssuerUrl = Annotated[str, AfterValidator(_check_issuer)]
 
 
 def _read_body(given: Any) -> dict[str, Any]:
-    """Return the fields of a JSON object, given as text or as a dict."""
     if isinstance(given, str):
         try:
             given = json.loads(given) if given.strip() else {}

@@ -96,7 +96,6 @@ class Tools:
             raise ToolError(str(error)) from error
 
     def _resolve_name(self, ctx: Ctx, knowledge_base: str) -> str:
-        """Return the name of the knowledge base for a call: the named one, the default, or the only one."""
         return choose_name(knowledge_base or self._default, self._resources.settings,
                            lambda name: self._sees(ctx.request_context.request, name))
 
@@ -110,7 +109,6 @@ class Tools:
         return name
 
     def _visible_names(self, ctx: Ctx) -> tuple[str, ...]:
-        """Return the names of the existing knowledge bases that the request may see."""
         return tuple(name for name in knowledge_bases(self._resources.settings)
                      if self._sees(ctx.request_context.request, name))
 
@@ -305,7 +303,6 @@ class Tools:
 
 
 def _added_document(document: str, report: BuildReport) -> AddedDocument:
-    """Return a build's report as the result of adding a document; raise a ToolError if the document was not read."""
     if report["files_failed"]:
         raise ToolError(f"the document was not read: {'; '.join(report['files_failed'])}")
     return AddedDocument(

@@ -88,7 +88,6 @@ class Remote:
             raise self._remote_error(error) from error
 
     def _input(self, given: AskInput) -> dict[str, Any]:
-        """Return the input as JSON data, with the knowledge base and with messages as roles and texts."""
         messages = [{"role": "user" if isinstance(message, HumanMessage) else "assistant", "content": message.text}
                     for message in given.get("messages", [])]
         return {**given, "knowledge_base": self.knowledge_base, **({"messages": messages} if messages else {})}
@@ -100,7 +99,6 @@ class Remote:
         return cast("AskOutput", {key: state[key] for key in AskOutput.__annotations__ if key in state})
 
     def _remote_error(self, error: RemoteException | httpx.HTTPError) -> RemoteError:
-        """Return an error with the server's own message, or one that says why the server cannot be reached."""
         if isinstance(error, RemoteException):
             detail = error.args[0]
             return RemoteError(str(detail.get("message", detail)) if isinstance(detail, dict) else str(detail))
@@ -127,7 +125,6 @@ class Remote:
 
 
 def _changed_values(context: AskContext) -> dict[str, Any]:
-    """Return the values that differ from the defaults, as JSON data."""
     default = AskContext()
     values = {field.name: getattr(context, field.name) for field in fields(context)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()

@@ -277,7 +277,6 @@ def search(resources: Resources, kb: str, query: str, k: int, context: AskContex
 
 
 def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[Chunk, float]]:
-    """Return the best chunks for a query with their scores, best first."""
     check_context(context)
     _, question = read_conversation({"question": query})
     with resources.snapshot(kb, context.scope) as snapshot:

@@ -82,7 +82,6 @@ def _check_address(address: str) -> None:
 
 
 def _import_ray(address: str) -> ModuleType:
-    """Set the environment variables that Ray reads, import Ray and return the module."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no usage reports to Ray's makers
     if address == LOCAL:
         # Binds Ray to this machine's loopback address; the variable is named after systems where that is the default.

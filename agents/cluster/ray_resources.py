@@ -121,7 +121,6 @@ def _wait(task: Any) -> Any:
 
 
 def _result_of(task: Any) -> Any:
-    """Return the result of a task, or raise its error."""
     try:
         return _checked(ray.get(task))
     except RayError as error:
@@ -173,7 +172,6 @@ class ClusterResources(Resources):
             yield partial(_content_or_raise, content)
 
     def _start_reading(self, file: Path) -> Any:
-        """Start parsing a file on a worker, and return the task."""
         if file.suffix.lower() not in PARSED or not file.is_file():
             return None
         try:
@@ -188,7 +186,6 @@ class ClusterResources(Resources):
 
 
 def _content_or_raise(content: Content | Exception | None) -> Content:
-    """Return a file's content, or raise the error that a worker returned for it."""
     if isinstance(content, Exception):
         raise content
     assert content is not None, "a file of another format is read where it is found"  # noqa: S101

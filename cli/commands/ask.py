@@ -145,7 +145,6 @@ def _highlight(text: str, short: str) -> str:
 
 
 def _answer_width() -> int:
-    """Return the width to which an answer is wrapped."""
     return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width
 
 
@@ -156,7 +155,6 @@ def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
 
 
 def _trees(steps: Iterable[TraceStep]) -> list[Tree]:
-    """Return a tree for the question, one for each round of lookups, and one for the answer."""
     question, answer = Tree("[bold]question[/bold]"), Tree("[bold]answer[/bold]", guide_style="dim")
     rounds: dict[int, Tree] = {}
 
@@ -178,7 +176,6 @@ def _trees(steps: Iterable[TraceStep]) -> list[Tree]:
 
 
 def _add_findings(tree: Tree, step: TraceStep) -> None:
-    """Add a lookup to a tree, with what it found, each finding with its documents."""
     title = f"[cyan]{on_a_line(step.text)}[/cyan] " if step.text else ""
     branch = tree.add(f"{title}[dim]{step.total} found[/dim]")
     for item in step.found:

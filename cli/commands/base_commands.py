@@ -140,7 +140,6 @@ def forget(
 
 
 def _show_mentions(mentions: EntityMentions) -> None:
-    """Print the documents that mention an entity, with the first sentences that do."""
     root = Tree(f"[bold]{on_a_line(mentions.name)}[/bold] is mentioned in "
                 f"{format_count(len(mentions.sentences), 'document')}")
     for document, sentences in list(mentions.sentences.items())[:_SHOWN_DOCUMENTS]:
@@ -223,7 +222,6 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
 
 
 def _build_graph_and_vectors(resources: Resources, kb: str) -> str:
-    """Build the graph and the vectors of a restored knowledge base."""
     try:
         with err.status("embedding"), resources.snapshot(kb) as snapshot:  # opening it builds what is missing
             return snapshot.kb.unwritten

@@ -229,7 +229,6 @@ def _describe_certainty(estimate: BuildEstimate) -> str:
 
 def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,
                     as_json: bool) -> None:
-    """Print the estimated calls, tokens and cost of a build, and how certain they are."""
     estimate = estimate_build(resources, kb, paths, schema, reread=reread)
     if as_json:
         print_json(estimate.model_dump())
@@ -320,14 +319,12 @@ def _read_and_delete(resources: Resources, given: BuildInput, context: BuildCont
 
 
 def _show_changes(changes: FolderChanges) -> None:
-    """Print how a folder differs from its knowledge base."""
     err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
     err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
     err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
 
 
 def _list_names(names: Sequence[str]) -> str:
-    """Return the first names after a colon, and how many more there are; empty if there are no names."""
     shown = ", ".join(map(on_a_line, names[:_SHOWN]))
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return f": {shown}{more}" if names else ""

@@ -70,7 +70,6 @@ def entities(
 
 
 def _show_merged(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
-    """Print the first entities that have several names, each with its names, and why each name was merged."""
     is_outdated = knowledge_base.entities.resolved_state() is None
     root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
                 + (" [yellow](facts have changed since: build again)[/yellow]" if is_outdated else ""))
@@ -96,7 +95,6 @@ def _first_evidence(knowledge_base: KnowledgeBase, alias: Alias) -> str:
 
 @contextmanager
 def _edits(kb: str) -> Iterator[ManualEdits]:
-    """Open a knowledge base for one change of its graph."""
     with open_resources(reasons=False) as resources, err.status("updating the graph"):
         yield ManualEdits(kb, resources)
 
@@ -226,7 +224,6 @@ def list_entities(index: GraphIndex, type_name: str, words: str, limit: int | No
 
 
 def _list_entity(index: GraphIndex, row: int, document_of: dict[str, str]) -> ListedEntity:
-    """Return the entity in a row of the index with its counts; `document_of` maps chunks to documents."""
     entity, (name, kind, *_) = index.entity_row.at(row), index.about(row)
     documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
     return ListedEntity(id=entity, name=name, type=kind, facts=len(index.columns.incident[row]),

@@ -67,7 +67,6 @@ def eval_retrieval(
 
 
 def _check_writable(records: Path | None) -> None:
-    """Check that the file of records can be written, before anything is measured; None means no file."""
     if records is not None and (records.is_dir() or not records.resolve().parent.is_dir()):
         raise CommandError(f"--records {records} cannot be written: name a file in an existing folder")
 
@@ -82,7 +81,6 @@ def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records:
 
 
 def _parse_cut_offs(text: str) -> list[int]:
-    """Return the sorted numbers in a list such as "2,5,10"."""
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {text!r}")
@@ -90,7 +88,6 @@ def _parse_cut_offs(text: str) -> list[int]:
 
 
 def _print_tables(report: RetrievalReport) -> None:
-    """Print a report of retrieval as tables."""
     recall = Table("", *(f"@{cut}" for cut in report.recall), title="Recall in %", box=box.SIMPLE)
     latency = Table("ms", "p50", "p95", title="Latency", box=box.SIMPLE)
     groups: dict[str, Group] = {"all": report, **report.by_type}
@@ -126,7 +123,6 @@ def eval_qa(  # noqa: PLR0913  (its options)
 
 
 def _print_answers(report: agent_answers.AnswerReport) -> None:
-    """Print a report of answers: their quality, and what abstaining below each confidence would change."""
     table = Table("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
                   "citation precision", "all gold cited")
     table.add_row(*map(str, (report.questions, report.unanswerable, report.answered)),
@@ -185,7 +181,6 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: 
 
 
 def _note_unknown_relations(schema: GraphSchema, cases: Sequence[GoldCase]) -> None:
-    """Print the relations of gold triples that the schema does not have."""
     unknown = unknown_relations(schema, cases)
     if unknown:
         err.print(f"[yellow]the gold triples have relations that the ontology lacks:[/yellow] "

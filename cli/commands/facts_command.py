@@ -98,14 +98,12 @@ def _limits(limit: int | None, *, is_extreme: bool, as_data: bool) -> tuple[int 
 
 
 def _require_relation(options: Sequence[str]) -> None:
-    """Raise CommandError if any options were given that have no effect without `--relation`."""
     if options:
         raise CommandError(f"{', '.join(options)} {'needs' if len(options) == 1 else 'need'} --relation: name a "
                            "relation or attribute; `banyan facts` without options lists them")
 
 
 def _validate_lookup(**arguments: object) -> TripleLookup:
-    """Return a lookup with these arguments, after checking them."""
     try:
         return TripleLookup.model_validate(arguments)
     except ValidationError as error:
@@ -156,7 +154,6 @@ def _facts_of(knowledge_base: KnowledgeBase, entity: str) -> Iterator[tuple[Said
 
 
 def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
-    """Print the relations and attributes, the most rows first."""
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
         fields = terms_of(snapshot.index)
     shown = fields[:limit]
@@ -173,7 +170,6 @@ def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
 
 
 def _print_table(table: ComputedTable, by: str, show: Sequence[str], limit: int | None) -> None:
-    """Print a computed table."""
     name, left = on_a_line(table.relation), 0
     number = "" if table.value is None else f"{shown_number(table.value)} {table.unit}".strip()
     if not by and table.do in _NUMBER_CALCULATIONS:
@@ -211,7 +207,6 @@ def _rows_table(table: ComputedTable, show: Sequence[str], limit: int | None) ->
 
 
 def _print_notes(left: int, notes: Sequence[str] = ()) -> None:
-    """Print how many items `--limit` left out, if any, and the notes that are not empty."""
     if left > 0:
         out.print(left_out(left), soft_wrap=True)
     for note in filter(None, notes):

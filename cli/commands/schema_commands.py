@@ -88,7 +88,6 @@ def unlink(
 
 
 def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
-    """Print the changes between two versions of a knowledge base's schema."""
     if not kb:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
@@ -118,7 +117,6 @@ def _value_text(value: Any) -> str:
 
 
 def _write_schema(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None) -> None:
-    """Write a schema to a file in the given format; without one, the file's ending decides."""
     if form is None:
         form = "yaml" if path.suffix.lower() in YAML_SUFFIXES else "json"
     path.write_text(dump_schema(schema, form), "utf-8")
@@ -126,7 +124,6 @@ def _write_schema(schema: GraphSchema, path: Path, form: Literal["json", "yaml"]
 
 
 def _print_schema(schema: GraphSchema) -> None:
-    """Print a schema as a table of its entity types, relations and attributes."""
     out.print(f"[bold]{escape(schema.name)}[/bold] {escape(schema.description)}"
               + (" (open: allows everything)" if schema.open else ""), soft_wrap=True)
     rows: list[tuple[str, str, str, SchemaElement]] = [
@@ -222,7 +219,6 @@ def review(
 
 
 def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
-    """Return the schema candidates on which nobody has decided, at most this many; None means all."""
     with resources.snapshot(kb) as snapshot:
         return snapshot.kb.schema_control.waiting(support_in(snapshot.kb, resources.settings), most)
 
@@ -233,7 +229,6 @@ def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
 
 
 def _review_at_once(resources: Resources, kb: str, file: Path | None, everything: Verdict | None, who: str) -> None:
-    """Apply the decisions in a file, or without one the same decision to every candidate."""
     answers = load_review(file) if file is not None else read_review({"all": everything})
     decisions = answers.on(_waiting(resources, kb, None))
     decider = answers.who if answers.who != "reviewer" else who  # "reviewer" is the default of a file that names nobody

@@ -89,7 +89,6 @@ def _check_free(host: str, port: int) -> None:
 
 
 def _announce(address: str, *, browser: bool) -> None:
-    """Print the server's address; with `browser`, also open the page there if a person started the server."""
     err.print(f"Banyan is at {address} (Ctrl-C ends it)", soft_wrap=True)
     if browser and sys.stdin.isatty() and sys.stderr.isatty() and _opens_windows():
         # In a thread, because a browser that starts slowly must not block the server.

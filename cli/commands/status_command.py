@@ -70,7 +70,6 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 
 def _introduction(resources: Resources, kb: str) -> Table:
-    """Return what the knowledge base is about as a table."""
     # Imported here, because it needs the retrieval graph, which is slow to import. So `--json` stays quick.
     from .build import introduction_table  # noqa: PLC0415
 
@@ -114,7 +113,6 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
 
 
 def _spending_table(status: Status) -> Table:
-    """Return a table of what was spent on each step, on the latest builds, on the dearest documents, and in all."""
     table = Table("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost", title="Spent")
 
     def add(name: str, spent: Spent) -> None:

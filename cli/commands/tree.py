@@ -60,7 +60,6 @@ def tree(  # noqa: PLR0913  (its options)
 
 
 def _show_survey(index: GraphIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
-    """Print the groups of a field, or with a path in the lookup what relations reach from an entity along it."""
     schema = index.store.schemas.current()
     if lookup.along:
         (block,) = survey_along(index, schema, lookup.theme, lookup.along, _SURVEY_TOKENS)
@@ -100,7 +99,6 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
 
 
 def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) -> None:
-    """Add a community to a tree: its summary, and its keywords, each with its first facts and attributes."""
     keywords = [graph.entity(keyword) for keyword in community.keywords]
     title = community.name or ", ".join(entity.name for entity in keywords)
     branch = root.add(f"[bold]{on_a_line(title)}[/bold]  [dim]{len(community.members)} entities, cohesion "
