@@ -52,7 +52,6 @@ __all__ = [
 _UNLIMITED_WIDTH = 10_000
 _LOGGER = "banyan"
 _INTERRUPTED_CODE = 130
-_NO_MEMORY_MESSAGES = ("can't start new thread", "failed to map segment", "cannot allocate memory")
 
 
 def on_a_line(text: str) -> str:
@@ -144,21 +143,12 @@ def explain_errors() -> Iterator[None]:
     except (OSError, sqlite3.OperationalError) as error:
         _fail(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
               "resume")
-    except (MemoryError, RuntimeError, ImportError) as error:
-        if not _is_out_of_memory(error):
-            raise
-        _fail(f"the system gives this process no more memory or threads ({error or 'out of memory'}); stored data is "
-              "intact. Raise its limits (`ulimit -v`, `ulimit -u`, a container's) and run the command again to resume")
     except (KeyboardInterrupt, SystemExit) as ended:
         # Typer turns Ctrl-C in a command into a SystemExit with this code; exits with another code are intended.
         if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED_CODE:
             raise
         err.print("interrupted; progress is saved. Run the command again to resume", soft_wrap=True)
         sys.exit(_INTERRUPTED_CODE)
-
-
-def _is_out_of_memory(error: MemoryError | RuntimeError | ImportError) -> bool:
-    return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY_MESSAGES)
 
 
 def _fail(message: str) -> None:

@@ -4,7 +4,7 @@ import ipaddress
 import json
 import re
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
@@ -19,22 +19,24 @@ _OWN = ("model", "messages", "stream", "stream_options", "response_format", "too
 """Fields that Banyan sets: with another value, it could not read the reply."""
 
 
-def check_url(url: str) -> str:
-    """Return a Chroma server's URL without a trailing slash; raise ValueError if it is none, or contains more."""
-    if not url:
-        return url
+def _split(url: str) -> SplitResult | None:
+    """Return the parts of an address, or None if it is none."""
     try:
         parts = urlsplit(url)
-        is_valid = (parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-                    and not re.search(r"\s", url))
+        return parts if parts.port != 0 and not re.search(r"\s", url) else None
     except ValueError:
-        is_valid = False
+        return None
+
+
+def check_url(url: str) -> str:
+    """Return a Chroma server's URL without a trailing slash; raise ValueError if it is none, or contains more."""
+    parts = _split(url)
     # The messages do not repeat the URL, which may contain a password.
-    if not is_valid:
+    if url and (parts is None or not parts.hostname or parts.scheme not in ("http", "https")):
         raise ValueError("it should be the URL of a Chroma server, such as http://127.0.0.1:8000")
-    if parts.username is not None or parts.password is not None:
+    if parts and "@" in parts.netloc:
         raise ValueError("it has a name or password in it: set BANYAN_CHROMA_TOKEN instead, which is never shown")
-    if parts.query or parts.fragment:
+    if parts and (parts.query or parts.fragment):
         raise ValueError("it ends with ? or #: give the server's URL alone, such as http://127.0.0.1:8000")
     return url.rstrip("/")
 
@@ -73,12 +75,8 @@ class ChromaServer(Frozen):
 
 def _check_database_url(url: SecretStr) -> SecretStr:
     text = url.get_secret_value()
-    try:
-        is_valid = not text or (_ADDRESS.fullmatch(text) and urlsplit(text).port != 0)
-    except ValueError:
-        is_valid = False
     # The message does not repeat the URL, which may contain a password.
-    if not is_valid:
+    if text and not (_ADDRESS.fullmatch(text) and _split(text)):
         raise ValueError("it should be the address of a PostgreSQL database, such as "
                          "postgresql+psycopg://banyan:PASSWORD@127.0.0.1/banyan, with user and password "
                          "percent-encoded (%40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %)")
@@ -110,14 +108,10 @@ EndpointUrl = Annotated[str, AfterValidator(check_endpoint)]
 
 def is_trustworthy(url: str) -> bool:
     """Return True if nobody can change what comes from an address on its way: it uses https, or is on this machine."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
+    parts = _split(url)
+    if parts is None or not parts.hostname or "@" in parts.netloc:
         return False
-    is_plain = parts.username is None and parts.password is None and port != 0 and not re.search(r"\s", url)
-    is_safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
-    return bool(host) and is_plain and is_safe
+    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname))
 
 
 def _is_loopback(host: str) -> bool:

@@ -77,8 +77,7 @@ def _check_address(address: str) -> None:
         socket.create_connection((parts.hostname or "", parts.port or 0), _PROBE_SECONDS).close()
     except (OSError, ValueError) as error:
         raise ClusterError(f"no Ray cluster answers at {address} ({error}): start one with `ray start --head`, or give "
-                           "`auto`, HOST:PORT, or none for a Ray of this machine (paths come before --ray, or after "
-                           "--ray=ADDRESS)") from error
+                           "`auto`, HOST:PORT, or `local` for a Ray of this machine") from error
 
 
 def _import_ray(address: str) -> ModuleType:

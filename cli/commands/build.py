@@ -1,6 +1,5 @@
 """`banyan build`, `import` and `sync`: documents, recorded triples or a whole folder into a knowledge base."""
 
-import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
@@ -11,11 +10,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from rich.table import Table
-from typer.core import TyperCommand
 from watchfiles import Change, DefaultFilter
 from watchfiles import watch as watch_files
 
-from ...agents.cluster.joining import LOCAL, resources_on
+from ...agents.cluster.joining import resources_on
 from ...agents.construction.graph import build_graph
 from ...agents.construction.inputs import FolderChanges, named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
@@ -36,8 +34,6 @@ from ..terminal_review import resume_value
 
 app = typer.Typer()
 
-_ADDRESS = re.compile(r"auto|local|\S+:\d+")
-
 Schema = Annotated[str, typer.Option(help="`auto` (a model infers it, the default with a model), a seed such as "
                                           "`general` (the default without), `open`, or a file; only at the first "
                                           "build.")]
@@ -52,19 +48,7 @@ _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communi
 NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name as a separate entity.")]
 
 
-class _Build(TyperCommand):
-    """A command whose option `--ray` may have an address or none; Typer options always need a value."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments after giving each `--ray` without an address the value for this machine."""
-        parsed: list[str] = []
-        for argument, following in zip(args, [*args, ""][1:], strict=True):
-            lacks_address = argument == "--ray" and not _ADDRESS.fullmatch(following)
-            parsed.append(f"--ray={LOCAL}" if lacks_address else argument)
-        return list(super().parse_args(ctx, parsed))
-
-
-@app.command(cls=_Build)
+@app.command()
 def build(  # noqa: PLR0913  (its options)
     kb: NewKb,
     paths: Annotated[list[str] | None, typer.Argument(show_default=False, help=(
@@ -84,9 +68,9 @@ def build(  # noqa: PLR0913  (its options)
     review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
-    ray: Annotated[str, typer.Option(metavar="[ADDRESS]", show_default=False, help=(
-        "Let the workers of a Ray cluster read, extract and embed: `auto` or HOST:PORT; without an address, start Ray "
-        "on this machine for this build."))] = "",
+    ray: Annotated[str, typer.Option(metavar="ADDRESS", show_default=False, help=(
+        "Let the workers of a Ray cluster read, extract and embed: `auto` or HOST:PORT; `local` starts Ray on this "
+        "machine for this build."))] = "",
     as_json: AsJson = False,
 ) -> None:
     """Read documents into a knowledge base; unchanged documents cost nothing."""

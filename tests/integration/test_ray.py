@@ -176,7 +176,8 @@ def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, ll
     environment = command_line.clean_environment(
         BANYAN_HOME=str(tmp_path / "home"), BANYAN_LLM_BASE_URL=llm.base_url, BANYAN_LLM_MODEL="scripted",
         BANYAN_LLM_API_KEY="sk-secret")
-    process = subprocess.Popen([Path(sys.executable).with_name("banyan"), "build", ENGLISH, "--kb", "kb", "--ray"],
+    process = subprocess.Popen([Path(sys.executable).with_name("banyan"), "build", ENGLISH, "--kb", "kb",
+                                "--ray", "local"],
                                env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         deadline = time.monotonic() + 120

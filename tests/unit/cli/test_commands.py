@@ -112,15 +112,6 @@ def test_dropping_what_cannot_be_read_says_so_and_asks(two, monkeypatch):
     assert "has format 99" in asked[0][0]
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("can't start new thread"),
-                                   ImportError("x.so: failed to map segment from shared object")])
-def test_a_limit_of_the_system_is_said_in_one_sentence(error, capsys):
-    with pytest.raises(SystemExit) as ended, explain_errors():
-        raise error
-    assert ended.value.code == 1
-    assert "ulimit -v" in capsys.readouterr().err
-
-
 def test_a_defect_keeps_its_traceback():
     with pytest.raises(RuntimeError, match="a defect"), explain_errors():
         raise RuntimeError("a defect")
