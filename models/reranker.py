@@ -85,7 +85,6 @@ class EndpointReranker:
     """A model behind `/rerank`, as Jina, Cohere, vLLM and llama.cpp have it, within the limits of the process."""
 
     def __init__(self, settings: Settings) -> None:
-        """Store the settings; nothing is requested yet."""
         from .llm.served import ServedModel  # noqa: PLC0415  (a twentieth of a second, for endpoints alone)
 
         self._model = settings.reranker

@@ -19,26 +19,7 @@ from .rendering import (
 )
 from .schema_text import schema_block
 
-__all__ = [
-    "STEPS",
-    "Fenced",
-    "Language",
-    "Prompt",
-    "PromptFileError",
-    "Step",
-    "block_text",
-    "check_prompts",
-    "example",
-    "extraction_instructions_block",
-    "instructions_line",
-    "last_text",
-    "lookups_text",
-    "mode_text",
-    "number_items",
-    "passage_text",
-    "question_language",
-    "render",
-    "rounds_text",
-    "schema_block",
-    "text_language",
-]
+__all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_text", "check_prompts",
+           "example", "extraction_instructions_block", "instructions_line", "last_text", "lookups_text", "mode_text",
+           "number_items", "passage_text", "question_language", "render", "rounds_text", "schema_block",
+           "text_language"]

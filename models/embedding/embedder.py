@@ -63,7 +63,6 @@ class WrappedEmbedder(ABC):
     """An `Embedder` around another one, whose model may change when it is chosen for the documents."""
 
     def __init__(self, embedder: Embedder) -> None:
-        """Wrap an embedder."""
         self._embedder = embedder
 
     @property

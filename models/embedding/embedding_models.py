@@ -16,7 +16,6 @@ class EmbeddingModels:
     """The embedding models of a process by their names. Each is loaded once, when it is first needed."""
 
     def __init__(self, settings: Settings, load: Callable[[Settings], Embedder]) -> None:
-        """Load nothing yet."""
         self._settings = settings
         self._load = load
         self._loaded: dict[str, Embedder] = {}

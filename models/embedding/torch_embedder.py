@@ -12,10 +12,12 @@ from .embedder import EmbeddingError, Vectors, encode_distinct
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model in torch. Nothing is downloaded and no pickled weights are read."""
+    """A sentence-transformers model in torch, by its folder or its name on the Hugging Face hub.
+
+    A name without owner is one of sentence-transformers. Nothing is downloaded and no pickled weights are read.
+    """
 
     def __init__(self, name: str, batch: int) -> None:
-        """Load a model by its folder or name on the Hugging Face hub; one without owner is of sentence-transformers."""
         try:
             folder = local_model(name, name if "/" in name else f"sentence-transformers/{name}")
         except FileNotFoundError as error:

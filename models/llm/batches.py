@@ -51,7 +51,6 @@ class BatchClient:
     """The batches of the settings' endpoint, for one event loop."""
 
     def __init__(self, settings: Settings) -> None:
-        """Open a client; nothing is requested yet."""
         self._name, self._key = name_of(settings), settings.llm_api_key
         if not settings.speaks_openai:
             raise self._no_batches()
@@ -135,7 +134,6 @@ class BatchedExtraction(ModelCalls):
     """
 
     def __init__(self, settings: Settings, ledger: CallLedger) -> None:
-        """Open the clients; nothing is requested yet."""
         super().__init__(settings, ledger)
         self._ledger = ledger
         own = settings.for_step(_STEP)

@@ -46,7 +46,6 @@ class ChatClient:
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Connect to the model; nothing is requested yet."""
         self._settings, self._name, self._key = settings, name_of(settings), settings.llm_api_key
         # Each other provider's package raises its own errors; all become one that names the cause.
         self._errors: tuple[type[Exception], ...] = _CALL_ERRORS if settings.speaks_openai else (Exception,)

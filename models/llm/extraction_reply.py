@@ -3,8 +3,7 @@
 Rows are `[type, name, ...]`, `[line, head, relation, tail, ...]` and `[line, owner, attribute, value, ...]`: a row
 cites the line that states it by its number, and after the number says when and with what it holds. They cost half the
 tokens of rows that copy words, and models write them well; every cell is a string, so strict JSON-schema decoding
-(which knows no tuples) can still enforce them. A row without a line's number may name words and time in its last cells
-instead, as the prompt files of earlier versions ask for: `[name, type]`, `[head, relation, tail, words, time]`.
+(which knows no tuples) can still enforce them. A row without a line's number goes to the chunk that has its names.
 """
 
 import re
@@ -46,10 +45,12 @@ class NumberedLine(NamedTuple):
 
 
 class NumberedLines:
-    """The numbered lines of some requests. Above those of each request stands a line with its context, in brackets."""
+    """The numbered lines of some requests, without those that a chunk repeats from the chunk before it.
+
+    Above the lines of each request stands one with its context, in brackets.
+    """
 
     def __init__(self, requests: Sequence[ExtractionRequest]) -> None:
-        """Split the requests' texts into lines, without those that a chunk repeats from the chunk before it."""
         self.requests = requests
         self.lines: list[NumberedLine] = []
         previous_pieces: list[str] = []
@@ -168,13 +169,12 @@ def bounds_of(lines: NumberedLines) -> Mapping[str, Any]:
 
 
 class _FactRow(NamedTuple):
-    """A row of facts with one head and label; `request_index` is None if it cites no line."""
+    """A row of facts with one head and label; `line` is None if it cites none."""
 
-    request_index: int | None
+    line: NumberedLine | None
     head: str
     label: str
     tails: Sequence[str]
-    words: str
     condition: str
     """When and with what it holds."""
 
@@ -199,13 +199,13 @@ class _Conversion:
         triples: list[list[ExtractedTriple]] = [[] for _ in self._texts]
         attributes: list[list[ExtractedAttribute]] = [[] for _ in self._texts]
         entities: list[list[ExtractedEntity]] = [[] for _ in self._texts]
-        for row in self._fact_rows(self._reply.triples, self._relations):
+        for row in self._fact_rows(self._reply.triples):
             confidence = self._confidence(row.label, self._relations, "relation")
             for index, tail, words in self._located_tails(row):
                 triples[index].append(ExtractedTriple(
                     head=row.head, relation=_schema_name(row.label, self._relations), tail=tail, evidence=words,
                     time=row.condition, confidence=confidence))
-        for row in self._fact_rows(self._reply.attributes, self._attributes):
+        for row in self._fact_rows(self._reply.attributes):
             confidence = self._confidence(row.label, self._attributes, "attribute")
             for index, value, words in self._located_tails(row):
                 attributes[index].append(ExtractedAttribute(
@@ -224,30 +224,14 @@ class _Conversion:
                            elsewhere=tuple(sorted(name for name in names if self._is_elsewhere(name, index))))
                 for index, names in enumerate(names_in_facts)]
 
-    def _fact_rows(self, rows: Iterable[Sequence[str]], known: Mapping[str, str]) -> Iterator[_FactRow]:
-        """Yield the rows of facts that have a head and a label; `known` are the schema's labels for these facts."""
+    def _fact_rows(self, rows: Iterable[Sequence[str]]) -> Iterator[_FactRow]:
+        """Yield the rows of facts that have a head and a label."""
         for row in rows:
-            citation = self._read_citation(row, known) if len(row) > _LEAST_CELLS else None
-            if citation is not None:
-                (line, condition), (head, label, *tails) = citation, row[1:]
-                request_index, words = (line.request, line.text) if line else (None, "")
-            else:
-                head, label, tail, words, condition, *_ = [*row, "", ""]
-                request_index, tails = None, [tail]
+            citation = self._lines.find_cited(row[0]) if len(row) > _LEAST_CELLS else None
+            line, condition = citation or (None, "")
+            head, label, *tails = row[1:] if citation else row[:_LEAST_CELLS]
             if head.strip() and label.strip():
-                yield _FactRow(request_index, head, label, [tail for tail in tails if tail.strip()], words, condition)
-
-    def _read_citation(self, row: Sequence[str], known: Mapping[str, str]) -> tuple[NumberedLine | None, str] | None:
-        """Return the line and the condition that a row's first cell cites, or None if the cell is a name."""
-        citation = self._lines.find_cited(row[0])
-        if citation is None:
-            return None
-        line, condition = citation
-        if line is not None and not condition:  # the cell is the number of a line, and nothing else
-            return citation
-        labels = known.keys() | {label for _, label in self._proposed}
-        is_name = normalise(row[1]) in labels and normalise(row[2]) not in labels
-        return None if is_name else citation
+                yield _FactRow(line, head, label, [tail for tail in tails if tail.strip()], condition)
 
     def _requests_of_same_document(self, index: int) -> list[int]:
         """Return the indices of the other requests of the same document."""
@@ -263,19 +247,19 @@ class _Conversion:
 
     def _located_tails(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
         """Yield the tails of a row, each as (index of its request, tail, words that state it)."""
-        row_index = row.request_index
-        if row_index is None:  # the request with most of the row's words and names
-            texts = [_normalise_words(text) for text in (row.words, row.head, *row.tails) if text.strip()]
-            row_index = max(range(len(self._texts)),
-                            key=lambda index: sum(text in self._texts[index] for text in texts))
+        names = [_normalise_words(name) for name in (row.head, *row.tails)]
+        row_index = row.line.request if row.line else max(  # the request with most of the row's names
+            range(len(self._texts)), key=lambda index: sum(name in self._texts[index] for name in names))
         for tail in row.tails:
             wanted = _normalise_words(tail)
             candidates = (row_index, *self._requests_of_same_document(row_index))
             index = next((other for other in candidates if wanted in self._texts[other]), row_index)
             lines = (line.text for line in self._lines.lines
                      if line.request == index and wanted in _normalise_words(line.text))
-            keeps_words = wanted in _normalise_words(row.words) or not row.words
-            yield index, tail, row.words if keeps_words else next(lines, row.words)
+            if row.line is None or wanted in _normalise_words(row.line.text):
+                yield index, tail, row.line.text if row.line else ""
+            else:
+                yield index, tail, next(lines, row.line.text)
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""

@@ -132,7 +132,6 @@ class LimitedCalls(Generic[_Client]):
     """Calls through a client: limits, circuit breaker, log and spans."""
 
     def __init__(self, connect: Callable[[], _Client], settings: Settings, operation: str = "chat") -> None:
-        """Connect nothing yet."""
         self._connect = connect
         self._operation = operation
         self._clients: PerLoop[list[_Client]] = PerLoop(list)  # empty until the client is connected

@@ -79,7 +79,6 @@ class LlmReasoner(ModelCalls):
 
     def __init__(self, settings: Settings, ledger: CallLedger,
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
-        """Check the settings; no call is made yet."""
         if endpoint_of is None and not settings.uses_llm:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
         if settings.prompts:

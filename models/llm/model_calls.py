@@ -41,7 +41,6 @@ class ModelCalls:
 
     def __init__(self, settings: Settings, ledger: CallLedger,
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
-        """Make one chat for each model and its options; steps with the same ones share it."""
         self._settings = settings
         self._steps: dict[str, Settings] = {step: settings.for_step(step) for step in LLM_STEPS}
         endpoint_of = endpoint_of or limited_endpoint

@@ -36,7 +36,6 @@ class StructuredChat:
     """Answers of a given shape, each paid once. Safe to use on several event loops."""
 
     def __init__(self, model: str, endpoint: Endpoint, ledger: CallLedger, options: str = "") -> None:
-        """Store the model, its endpoint and the ledger; no call is made yet."""
         self._model = model
         self._options = [options] if options else []
         self._endpoint = endpoint

@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 from banyan.config import Settings
-from banyan.models.llm.capability import FORMS, MISSES_IN_A_ROW
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
-from banyan.schemas.inquiry import Inquiry, Round
 
 from .. import llm_server
 from ..in_memory_calls import InMemoryCalls
@@ -51,11 +49,6 @@ def reasoner(server: Any, ledger: InMemoryCalls, **changes: Any) -> Any:
     return Waited(LlmReasoner(Settings(_env_file=None, **values), ledger))
 
 
-def inquiry(question: str, *, is_last: bool = False) -> Inquiry:
-    """A question whose first look found nothing."""
-    return Inquiry(question=question, tools=("passage_search",), rounds=(Round(),), is_last=is_last)
-
-
 def triples(extraction: Extraction) -> list[tuple[str, str, str]]:
     return [(t.head, t.relation, t.tail) for t in extraction.triples]
 
@@ -88,21 +81,6 @@ def test_a_response_that_would_fill_the_memory_is_not_read(server, ledger, kind)
     with pytest.raises(ReasonerError, match=r"its response is not read \(its response is .*BANYAN_LLM_BASE_URL"):
         reasoner(server, ledger, llm_retries=0).extract(REQUEST, SCHEMA)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "in KB; the server's part included"
-
-
-def forms(server: Any) -> list[str]:
-    return [llm_server.form_of(request) for request in server.requests]
-
-
-def test_forms_that_are_refused_are_not_asked_for_again(ledger):
-    refuses = ("json_schema",)
-    with llm_server.LlmServer(refuses=refuses) as server:
-        for number in range(MISSES_IN_A_ROW + 1):
-            question = f"Where was Marie Curie born, in {number}?"
-            assert reasoner(server, ledger).judge(inquiry(question)), "another one knows too"
-        taken = FORMS[len(refuses)]
-        assert forms(server) == [*refuses, taken] * MISSES_IN_A_ROW + [taken]
-        assert ledger.calls == {"decompose": MISSES_IN_A_ROW + 1}, "a refusal is not paid"
 
 
 def test_the_json_is_not_streamed_to_a_chat(server, ledger):

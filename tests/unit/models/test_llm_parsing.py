@@ -3,13 +3,11 @@
 import asyncio
 import contextlib
 import json
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from banyan.models.llm import structured
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.parsing import UnusableAnswer, json_objects
 from banyan.models.llm.structured import StructuredChat, read_reply
@@ -20,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ...in_memory_calls import InMemoryCalls
-from ...scripted_endpoint import FOUND, REQUEST, SCHEMA, ScriptedEndpoint, reasoner
 from ...waiting import wait_in_loop_for
 
 
@@ -57,20 +54,6 @@ def test_a_reply_of_braces_and_quotes_is_read_in_linear_time(text):
     assert time.thread_time() - begun < 3
 
 
-def test_replies_are_read_off_the_event_loop(monkeypatch):
-    """Reading a useless reply of a million characters takes a second, in which all other questions would wait."""
-    threads, read_reply = [], structured.read_reply
-
-    def read(reply, shape):
-        threads.append(threading.current_thread().name)
-        return read_reply(reply, shape)
-
-    monkeypatch.setattr(structured, "read_reply", read)
-    reasoner(ScriptedEndpoint([FOUND])).extract(REQUEST, SCHEMA)
-    assert threads
-    assert "banyan-event-loop" not in threads
-
-
 _JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
                      lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8)
 
@@ -81,13 +64,6 @@ def test_every_object_survives_its_wrapping(value, ascii_only):
     text = json.dumps(value, ensure_ascii=ascii_only)
     assert first(text) == clean_json(value)
     assert first(f"<think>{{}} hm</think>\nSure:\n```json\n{text}\n```") == clean_json(value)
-
-
-@settings(deadline=None)
-@given(text=st.text(alphabet='{}[]":,a1 \\<think>/'))
-def test_any_text_gives_an_object_or_the_one_error(text):
-    with contextlib.suppress(UnusableAnswer):
-        assert isinstance(first(text), dict)
 
 
 def test_what_cannot_be_stored_is_taken_out_of_every_text():
@@ -129,22 +105,6 @@ def read(answer: Any, **more: Any) -> str:
 ])
 def test_an_answer_is_found_in_what_models_wrap_it_in(answer: Any) -> None:
     assert read(answer) == "Where?"
-
-
-@pytest.mark.parametrize(("answer", "more", "words"), [
-    ("", {}, "begins: nothing"), ("Sorry.", {}, "begins: Sorry"),
-    ({"question": ["Where?"]}, {}, "question: Input should"),
-    ({"question": None, "arguments": "no JSON"}, {}, "question: String should have at least 1 character"),
-    ('{"question": "Wh', {"finish": "length"}, "cut off at the length limit; there is no complete JSON"),
-    ({}, {}, "question: Field required")])
-def test_what_is_wrong_is_said(answer: Any, more: dict[str, Any], words: str) -> None:
-    with pytest.raises(UnusableAnswer, match=words):
-        read(answer, **more)
-
-
-def test_a_refusal_is_named() -> None:
-    with pytest.raises(UnusableAnswer, match="the model refused to answer: I can't do that"):
-        read("", refusal="I can't\ndo that.")
 
 
 class Endpoint:
