@@ -47,7 +47,6 @@ _RERANKED_PASSAGES = 30
 """The best passages that a cross-encoder reorders."""
 
 
-
 class Resources(ProcessModels):
     """The settings, models and open knowledge bases of a process, shared by its threads.
 
@@ -56,13 +55,7 @@ class Resources(ProcessModels):
 
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
                  reranker: Reranker | None = None) -> None:
-        """Prepare, without opening anything yet.
-
-        Args:
-            settings: None means the environment's settings.
-            embedder: used instead of the embedding model that the settings name.
-            reranker: used instead of the reranker that the settings name.
-        """
+        """Prepare, without opening anything yet; the given models replace those that the settings name."""
         settings = settings or Settings()
         self.spending = Spending(settings)
         super().__init__(settings, embedder, reranker)
@@ -90,11 +83,7 @@ class Resources(ProcessModels):
         return load_documents(paths, on_failure=on_failure, limits=self.limits)
 
     def use_settings(self, settings: Settings) -> None:
-        """Use another language model from now on; calls under way end with the model that they began with.
-
-        Args:
-            settings: the present settings with another language model. Other differences may have no effect.
-        """
+        """Use another language model from now on; calls under way end with the model that they began with."""
         self.settings = settings
         self.spending.follow(settings)
         self._reasoners.clear()
@@ -125,50 +114,40 @@ class Resources(ProcessModels):
 
     # Changes. Each is a run of one step, which also derives what follows from the change.
 
+    @contextmanager
+    def _changing(self, name: str, action: audit.Action, detail: str, *, grows: bool = False,
+                  ) -> Iterator[KnowledgeBase]:
+        """Yield a knowledge base for a change; note it in the audit log, and derive what follows from it."""
+        with self.writers.single_step(name) as kb:
+            yield kb
+            audit.record(self.settings.home, action, name, detail)
+            derive(kb, self.reasoner(name), thresholds_in(kb, self.settings) if grows else None)
+
     def delete_documents(self, name: str, document_ids: Sequence[str]) -> None:
         """Delete documents and everything that only they support, then bring the derived state up to date once.
 
         Raises:
             UnknownDocumentError: an id belongs to no document; nothing was deleted.
         """
-        with self.writers.single_step(name) as kb:
-            # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
-            with kb.database.transaction():
-                for document_id in document_ids:
-                    kb.documents.delete(document_id)
-            audit.record(self.settings.home, "delete", name,
-                         f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}")
-            derive(kb, self.reasoner(name), thresholds_in(kb, self.settings))
+        named = f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
+        # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
+        with self._changing(name, "delete", named, grows=True) as kb, kb.database.transaction():
+            for document_id in document_ids:
+                kb.documents.delete(document_id)
         self.snapshots.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
                         why: str = "") -> None:
-        """Merge or split two entities by a person's decision.
-
-        Args:
-            name: the knowledge base.
-            verdict: what to do with the entities.
-            names: the names of the two entities.
-            who: the person.
-            why: the person's reason.
+        """Merge or split two entities, given by their names, as the person `who` decides.
 
         Raises:
             EntityDecisionError: it cannot be done; the message says why, and nothing has changed.
         """
-        with self.writers.single_step(name) as kb:
+        with self._changing(name, "decide", f"{verdict} two entities") as kb:
             kb.resolution.decide(verdict, names, who, why)
-            audit.record(self.settings.home, "decide", name, f"{verdict} two entities")
-            derive(kb, self.reasoner(name))
 
     def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
-        """Apply a person's change of the graph, and bring the derived state up to date.
-
-        Args:
-            name: the knowledge base.
-            change: makes the change, such as `lambda edits: edits.rename(...)`.
-
-        Returns:
-            What `change` returned.
+        """Apply a person's change, such as `lambda edits: edits.rename(...)`; return what it returned.
 
         Raises:
             EntityDecisionError: the change cannot be made; the message says why, and nothing has changed.
@@ -194,31 +173,23 @@ class Resources(ProcessModels):
             return changed
 
     def unlink(self, name: str, field: str, who: str | None) -> None:
-        """Stop a field's values from becoming links, or allow it again.
+        """Stop the values of a field that are keys of other documents or rows from becoming links, or allow it again.
 
-        The values of a field of documents or rows that are the keys of others become links to these.
-
-        Args:
-            name: the knowledge base.
-            field: the field, as the graph names it: an attribute or relation.
-            who: the person who wants values; None makes them links again.
+        `who` is the person who wants values; None makes them links again.
 
         Raises:
             DecisionError: the graph has no such field.
         """
-        with self.writers.single_step(name) as kb:
+        with self._changing(name, "decide", f"links of {field}") as kb:
             fields = {*kb.graph.relations(), *kb.graph.attribute_names()}
             if field not in fields:
                 raise DecisionError(f"there is no field {field!r}; there are: {', '.join(sorted(fields))}")
             kb.schemas.set_unlinked(field, who)
-            audit.record(self.settings.home, "decide", name, f"links of {field}")
-            derive(kb, self.reasoner(name))
 
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
-        """Replace the schema of a knowledge base; create the knowledge base if it does not exist.
+        """Replace the schema of a knowledge base, which is created if needed; return True if the schema changed.
 
-        Returns:
-            True if the schema changed. Entities and tree are not updated (see `decide`).
+        Entities and tree are not updated (see `decide`).
 
         Raises:
             DecisionError: the schema cannot be replaced by this one; nothing has changed.
@@ -233,29 +204,16 @@ class Resources(ProcessModels):
         return self.decide(name, decisions, who)
 
     def configure(self, name: str, growth: Policy, *, resolve: bool) -> None:
-        """Set how the schema of a knowledge base grows and whether entities are merged, and update the derived state.
-
-        Args:
-            name: the knowledge base.
-            growth: "auto" (by thresholds), "review" (by a person) or "off".
-            resolve: whether the several names of an entity are merged into one.
-        """
-        with self.writers.single_step(name) as kb:
+        """Set how the schema grows ("auto", "review" by a person, "off") and whether an entity's names are merged."""
+        with self._changing(name, "settings", f"growth {growth}, resolve {resolve}", grows=True) as kb:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
-            audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
-            derive(kb, self.reasoner(name), thresholds_in(kb, self.settings))
 
     def instruct(self, name: str, instructions: str, purpose: Purpose = "answers") -> None:
-        """Set the instructions that a model follows in a knowledge base when it answers or when it extracts.
+        """Set the instructions that a model follows when it answers or extracts; an empty text removes them.
 
-        Instructions for extraction apply to documents that are added from now on. The knowledge base is created for
-        them if it does not exist. Earlier extractions change only in a build with `reread`.
-
-        Args:
-            name: the knowledge base.
-            instructions: the text; an empty text removes the instructions.
-            purpose: "answers" or "extraction".
+        Those for extraction apply to documents that are added from now on, and to a build with `reread`. The knowledge
+        base is created for them if it does not exist.
 
         Raises:
             InstructionsError: the text is too long.
@@ -272,18 +230,9 @@ class Resources(ProcessModels):
             derive(kb, self.reasoner(name))
 
     def describe_groups(self, name: str, by: str, alpha: float | None, most: int) -> int:
-        """Let the model write reports on those of the first groups of a survey that have none.
+        """Let the model write reports on those of the first `most` groups of a survey that have none; return how many.
 
         A group's id is computed from the facts of its members, so a group whose facts changed needs a new report.
-
-        Args:
-            name: the knowledge base.
-            by: the field or period by which the survey groups entities.
-            alpha: see `surveys.survey_by`.
-            most: how many groups, from the first, are to have reports; the same call again writes none.
-
-        Returns:
-            The number of reports that were written.
 
         Raises:
             FieldError: there can be no survey by this field.
@@ -302,14 +251,12 @@ class Resources(ProcessModels):
 
     def reindex(self, name: str, *, fresh_verdicts: bool = False,
                 progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
-        """Derive everything from the ledger again, with the embedding model that the settings name.
-
-        If the settings say `auto`, the embedding model is chosen again by the documents as they are now.
+        """Derive everything from the ledger again, with the embedding model that the settings name or `auto` chooses.
 
         Args:
             name: the knowledge base.
-            fresh_verdicts: let the language model judge again which labels mean the same and which entities are the
-                same, as if all documents had been added at once. Extractions are kept.
+            fresh_verdicts: let the language model judge again which labels and which entities are the same, as if all
+                documents had been added at once. Extractions are kept.
             progress: called with the number of finished steps and the number of all steps.
 
         Raises:
@@ -342,23 +289,12 @@ class Resources(ProcessModels):
     # Whole knowledge bases.
 
     def drop(self, name: str) -> None:
-        """Delete a knowledge base and everything that is stored for it.
-
-        Raises:
-            UnknownKnowledgeBaseError: there is no knowledge base of that name.
-            WriterBusyError: a run is writing to it.
-        """
+        """Delete a knowledge base and everything that is stored for it (see `moving.drop`)."""
         self._close(name)
         moving.drop(Layout.by(self.settings, name))
 
     def rename(self, old: str, new: str) -> None:
-        """Give a knowledge base another name.
-
-        Raises:
-            UnknownKnowledgeBaseError: there is no knowledge base of the old name.
-            KnowledgeBaseNameError: the new name is taken or not allowed.
-            WriterBusyError: a run is writing to it.
-        """
+        """Give a knowledge base another name (see `moving.rename`)."""
         self._close(old)
         moving.rename(Layout.by(self.settings, old), new)
 

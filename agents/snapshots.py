@@ -1,6 +1,5 @@
 """Snapshots: frozen states of knowledge bases, which readers lease."""
 
-import logging
 import threading
 import time
 import uuid
@@ -12,23 +11,20 @@ from typing import Self
 from ..config import Settings
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.layout import Layout, check_name
+from ..graph_store.layout import SCOPE, Layout, check_name
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.ledger.version import published_state
-from ..graph_store.scopes import ScopeError, ScopeFolder, documents_in, make_scope, state_of
-from ..graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
+from ..graph_store.scopes import ScopeError, documents_in, make_scope
+from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..runtime.budgets import charge_calls
+from ..runtime.safe_files import own_folder
 from ..schemas.documents import EVERYTHING, Scope
-from ..schemas.errors import BanyanError
 from ..tools.retriever import RankingModels, Retriever
 from .thresholds import thresholds_in
 
-_LOG = logging.getLogger("banyan")
-_DERIVE_SECONDS = 3.0
-"""Seconds that a question waits for changes of a writer on another machine; then the earlier state answers it."""
 _QUESTION_SECONDS = 3600.0
 """Seconds after which the lease of a question ends by itself, if the question was abandoned."""
 
@@ -80,18 +76,16 @@ class Ledger(Leased):
 class Snapshot(Leased):
     """One state of a knowledge base, or of some of its documents. It never changes; threads may share it."""
 
-    def __init__(self, kb: KnowledgeBase, ledger: Ledger, models: RankingModels, state: str = "") -> None:
-        """Make a snapshot of a frozen knowledge base, and lease the ledger for it.
+    def __init__(self, kb: KnowledgeBase, ledger: Ledger, models: RankingModels, base: "Snapshot | None",
+                 files: ExitStack) -> None:
+        """Make a snapshot of a frozen knowledge base, and lease the ledger, which records its calls.
 
-        Args:
-            kb: the frozen knowledge base.
-            ledger: records calls, because a frozen knowledge base cannot write.
-            models: the models that rank passages.
-            state: for a snapshot of some documents: the state of the whole knowledge base that it was made from.
+        A snapshot of some documents has that of all as its `base`; `files` are closed with it.
         """
         super().__init__()
         self.kb = kb
-        self.state = state
+        self.base = base
+        self._files = files
         self.calls = ledger.calls
         self._ledger = ledger.__enter__()
         self._models = models
@@ -114,25 +108,19 @@ class Snapshot(Leased):
     def _close(self) -> None:
         self._retriever = None
         self.kb.close()
+        self._files.close()
         self._ledger.__exit__()
 
 
 class Snapshots:
-    """The newest snapshots of knowledge bases and of scopes (some documents of one). Safe to use from several threads.
+    """The newest snapshots of knowledge bases and of scopes; the least recently used ones are retired.
 
-    The least recently used ones are retired, so open files, threads and memory do not grow with their number.
+    Safe to use from several threads.
     """
 
     def __init__(self, settings: Settings, embedder: Callable[[], Embedder | EmbeddingModels],
                  on_close: Callable[[str], None], models: RankingModels) -> None:
-        """Prepare, without opening anything yet.
-
-        Args:
-            settings: say where knowledge bases are, and how many stay open.
-            embedder: returns the embedding model, or the available ones if each knowledge base has its own.
-            on_close: called with the name of each knowledge base that is closed.
-            models: the models that rank passages.
-        """
+        """Prepare, without opening anything; `on_close` gets the name of each knowledge base that is closed."""
         self._settings = settings
         self._embedder = embedder
         self._on_close = on_close
@@ -143,15 +131,11 @@ class Snapshots:
         self._questions: dict[str, tuple[Snapshot, float]] = {}
         """The snapshots of questions under way by ticket, with the time (`time.monotonic`) at which the lease ends."""
         self._opening_locks: dict[str, threading.RLock] = {}
-        self._being_derived: set[str] = set()
-        """The knowledge bases whose derived files are being made in the background."""
         self._lock = threading.RLock()
 
     @contextmanager
     def lease(self, name: str, scope: Scope = EVERYTHING) -> Iterator[Snapshot]:
         """Yield the newest snapshot of a knowledge base, or of some of its documents; it does not change in the block.
-
-        The first question about some documents waits until their snapshot is made.
 
         Raises:
             UnknownKnowledgeBaseError: there is no knowledge base of that name.
@@ -206,12 +190,15 @@ class Snapshots:
             with opening_lock, ExitStack() as temporary_leases:
                 self._forget_if_gone(name)
                 opened = self._lease_open(temporary_leases, (name, EVERYTHING))
+                is_current = opened and opened.kb.frozen_at == published_state(self.ledger(name).database)
                 # `unwritten` says why index files cannot be written (a full disk); then there are none to map.
-                reopens = mapped and opened is not None and not (opened.kb.is_mapped() or opened.kb.unwritten)
-                if opened is None or self._is_outdated(opened.kb) or reopens:
-                    newest = self._renew(leases, name, opened)
-                else:
+                if opened and is_current and (not mapped or opened.kb.is_mapped() or opened.kb.unwritten):
                     newest = leases.enter_context(opened)
+                else:
+                    settings = self._settings
+                    newest = self._put(leases, (name, EVERYTHING), KnowledgeBase.open(
+                        settings.home, name, self._embedder(), server=settings.chroma_server,
+                        database=settings.database))
             yield newest
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
@@ -222,37 +209,18 @@ class Snapshots:
                 self._open[key] = leases.enter_context(snapshot)
             return snapshot
 
-    def _is_outdated(self, opened: KnowledgeBase) -> bool:
-        return opened.frozen_at != published_state(self.ledger(opened.layout.name).database)
-
-    def _renew(self, leases: ExitStack, name: str, before: Snapshot | None) -> Snapshot:
-        """Open the newest state of a knowledge base and lease its snapshot until `leases` closes."""
-        settings, key = self._settings, (name, EVERYTHING)
-        layout = Layout.by(settings, name).require()
-        if before is None or layout.database is None:
-            return self._put(leases, key, KnowledgeBase.open(
-                settings.home, name, self._embedder(), server=settings.chroma_server, database=settings.database))
-        if name not in self._being_derived:
-            newest = KnowledgeBase(layout, self._embedder())
-            newest.freeze()
-            if newest.is_mapped():
-                return self._put(leases, key, newest)
-            newest.close()
-            self._being_derived.add(name)
-            thread = threading.Thread(target=self._derive_in_background, args=(layout,), daemon=True)
-            thread.start()
-            thread.join(_DERIVE_SECONDS)
-        return self._lease_open(leases, key) or leases.enter_context(before)
-
-    def _put(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase, state: str = "") -> Snapshot:
+    def _put(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase, base: Snapshot | None = None,
+             files: ExitStack | None = None) -> Snapshot:
         """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope."""
         name, scope = key
+        files = files or ExitStack()
         try:
             opened.freeze()
             with self._lock:
-                snapshot = leases.enter_context(Snapshot(opened, self.ledger(name), self._models, state))
+                snapshot = leases.enter_context(Snapshot(opened, self.ledger(name), self._models, base, files))
         except BaseException:
             opened.close()
+            files.close()
             raise
         with self._lock:
             self._retire(name, None if scope.is_everything else scope)
@@ -266,64 +234,41 @@ class Snapshots:
                     self._retire(old_name, old_scope)
         return snapshot
 
-    def _derive_in_background(self, layout: Layout) -> None:
-        """Derive the files of the present state, and replace the open snapshot by one of that state."""
-        try:
-            newest = KnowledgeBase(layout, self._embedder())
-            try:
-                newest.derive_vectors()
-                # Frozen first: a writer at work would change the state again while the files are made.
-                newest.database.freeze()
-                newest.derive_missing_files()
-            except BaseException:
-                newest.close()
-                raise
-            with ExitStack() as leases:
-                self._put(leases, (layout.name, EVERYTHING), newest)
-        except WriterBusyError:
-            _LOG.info("another process derives the files of %s; until then it is answered from as it was", layout.name)
-        except (BanyanError, OSError) as error:
-            _LOG.warning("%s is answered from as it was: what has changed cannot be read now (%s)", layout.name, error)
-        finally:
-            self._being_derived.discard(layout.name)
-
     @contextmanager
     def _lease_scope(self, base: Snapshot, scope: Scope) -> Iterator[Snapshot]:
-        """Yield the snapshot of some documents of a snapshot; make it if there is none of the same state."""
-        kb, settings = base.kb, self._settings
-        state = state_of(kb, settings.schema_support, settings.schema_confidence, settings.schema_growth)
+        """Yield the snapshot of some documents of a snapshot; make it if there is none yet."""
+        key = base.kb.layout.name, scope
         with ExitStack() as leases:
-            snapshot = self._lease_open(leases, (kb.layout.name, scope))
-            if snapshot is None or snapshot.state != state:
-                leases.close()
-                documents = documents_in(kb.documents, scope)
-                if len(documents) == kb.documents.count_documents():
+            snapshot = self._lease_open(leases, key)
+            if snapshot is None or snapshot.base is not base:
+                documents = documents_in(base.kb.documents, scope)
+                if len(documents) == base.kb.documents.count_documents():
                     snapshot = base  # the scope names all documents
                 else:
-                    snapshot = self._put(leases, (kb.layout.name, scope), self._open_scope(base, documents, state),
-                                         state)
+                    snapshot = self._make_scope(leases, base, key, documents)
             yield snapshot
 
-    def _open_scope(self, base: Snapshot, documents: Sequence[str], state: str) -> KnowledgeBase:
-        """Open a knowledge base of some documents of a snapshot, in a folder that is made if needed."""
-        kb = base.kb
-        most, chunks = self._settings.max_scope_chunks, kb.documents.count_chunks_of(documents)
-        if chunks > most:
-            raise ScopeError(
-                f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most {most:,} are made ready "
-                "for a question: name fewer, raise BANYAN_MAX_SCOPE_CHUNKS, or build a knowledge base of them")
-        with charge_calls(account=base.calls.record_usage):  # labels are embedded
-            layout = ScopeFolder(kb.layout).find_or_make(state, documents, lambda folder: make_scope(
-                kb, documents, folder, lambda scope_kb: thresholds_in(scope_kb, self._settings)))
-        return KnowledgeBase(layout, self._embedder())
+    def _make_scope(self, leases: ExitStack, base: Snapshot, key: tuple[str, Scope], documents: Sequence[str],
+                    ) -> Snapshot:
+        """Make a knowledge base of some documents of a snapshot, in a folder that is removed when it is closed."""
+        kb, settings = base.kb, self._settings
+        chunks = kb.documents.count_chunks_of(documents)
+        if chunks > settings.max_scope_chunks:
+            raise ScopeError(f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most "
+                             f"{settings.max_scope_chunks:,} are made ready for a question: name fewer, raise "
+                             "BANYAN_MAX_SCOPE_CHUNKS, or build a knowledge base of them")
+        with ExitStack() as files:
+            folder = files.enter_context(own_folder(settings.home, ".", SCOPE))
+            with charge_calls(account=base.calls.record_usage):  # labels are embedded
+                scope = make_scope(kb, documents, Layout(folder / "scope"), lambda made: thresholds_in(made, settings))
+            return self._put(leases, key, scope, base, files.pop_all())
 
     # Changes by other processes.
 
     def follow(self) -> None:
         """Open the newest states of all open knowledge bases now, so the next question need not wait for that.
 
-        A snapshot whose index is only in memory, because another process was deriving its files, is opened again from
-        these files.
+        A snapshot whose index is only in memory is opened again from its file.
         """
         with self._lock:
             opened = {name: snapshot for (name, scope), snapshot in self._open.items() if scope.is_everything}
@@ -337,7 +282,6 @@ class Snapshots:
     def settle(self, name: str) -> None:
         """Remove deleted content from the ledger's files as soon as no question reads an earlier snapshot any more."""
         self._retire(name)
-        ScopeFolder(Layout.by(self._settings, name)).clear()
         self.ledger(name).database.checkpoint()
 
     def ledger(self, name: str) -> Ledger:

@@ -38,9 +38,6 @@ class Writer:
         """Begin a step of a run, and begin the run with its first step; take the lock if it is free.
 
         A run that has failed does not begin again, only the step: nobody would end the run a second time.
-
-        Raises:
-            WriterBusyError: another run or process is writing.
         """
         other_run_is_active = self.run not in {"", run} or self.steps.keys() - {run}
         if other_run_is_active:
@@ -73,11 +70,9 @@ class Writers:
                  on_close: Callable[[str], None]) -> None:
         """Start without open knowledge bases.
 
-        Args:
-            open_writer: opens a knowledge base by its name, with the options `create` and `any_embedding`.
-            on_end: called with the id of each run that ends.
-            most_open: how many knowledge bases stay open without a run; those that ran longest ago are closed.
-            on_close: called with the name of each knowledge base that is closed.
+        `open_writer` opens one by its name, with the options `create` and `any_embedding`; `on_end` gets the id of each
+        run that ends, `on_close` the name of each knowledge base that is closed. At most `most_open` stay open without
+        a run.
         """
         self._most_open = most_open
         self._on_close = on_close
@@ -101,24 +96,23 @@ class Writers:
     def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
         """Open the knowledge base for a step of a writing run.
 
-        The run keeps other writers out from its first step until one of these:
-        - `finish` is called.
-        - A step raises or is cancelled. Its other active steps keep the lock until they end. A step that begins after
-          the failure locks only for itself, because nobody would end the run again.
-        - A step interrupts the run for a person's decision, which may take days.
+        The run keeps other writers out until `finish`, until a step interrupts it for a person's decision, or until a
+        step raises or is cancelled. Then its other active steps keep the lock until they end, and later ones lock for
+        themselves.
 
-        Args:
-            name: the knowledge base.
-            run: the run's id.
-            create: create the knowledge base if it does not exist.
-            any_embedding: accept vectors of another embedding model than the settings name.
+        `any_embedding` accepts vectors of another embedding model than the settings name.
 
         Raises:
             UnknownKnowledgeBaseError: the knowledge base does not exist, and `create` is False.
             WriterBusyError: another run or process is writing to it.
             asyncio.CancelledError: the run was cancelled before this step.
         """
-        writer = self._begin_step(name, run, create, any_embedding)
+        with self._lock:
+            self.knowledge_base(name)  # closed if another process dropped or renamed it, or its database was lost
+            if name not in self._writers:
+                self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
+            writer = self._writers[name]
+            writer.begin(run)
         try:
             check_cancelled()  # the run may have been cancelled between two steps
             with charge_calls(account=writer.kb.calls.record_usage):
@@ -131,20 +125,15 @@ class Writers:
         finally:
             with self._lock:
                 writer.end(step=run)
-                self._close_oldest()
+                idle = [other for other, one in self._writers.items() if one.is_idle]  # used longest ago first
+                for other in idle[:max(0, len(self._writers) - self._most_open)]:
+                    self.forget(other)
 
     @contextmanager
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
-        """Open the knowledge base for a writing run of one step.
+        """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`.
 
-        Args:
-            name: the knowledge base.
-            create: create the knowledge base if it does not exist.
-            any_embedding: accept vectors of another embedding model, to reindex; if the step fails, the knowledge base
-                is closed.
-
-        Raises:
-            UnknownKnowledgeBaseError: the knowledge base does not exist, and `create` is False.
+        If a step with `any_embedding` fails, the knowledge base is closed.
         """
         run = uuid.uuid4().hex
         try:
@@ -166,11 +155,7 @@ class Writers:
 
     @contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
-        """If the block raises, abandon the runs that began in it, so others may write.
-
-        This is for a caller that is interrupted between two steps, as by Ctrl-C in a notebook: no step raises then, so
-        the run would stay the writer.
-        """
+        """If the block raises between two steps, as by Ctrl-C in a notebook, abandon the runs that began in it."""
         started_runs: list[tuple[str, str]] = []
         token = _STARTED_RUNS.set(started_runs)
         try:
@@ -193,16 +178,6 @@ class Writers:
                 writer.kb.close()
             self._writers.clear()
 
-    def _begin_step(self, name: str, run: str, create: bool, any_embedding: bool) -> Writer:
-        """Begin a step of a run on a knowledge base, and return its writer; open the knowledge base if needed."""
-        with self._lock:
-            if name in self._writers and self._writers[name].kb.database.gone:
-                self.forget(name)  # another process dropped or renamed it, or the connection to its database was lost
-            if name not in self._writers:
-                self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
-            self._writers[name].begin(run)
-            return self._writers[name]
-
     def _end(self, name: str, run: str, *, failed: bool = False) -> None:
         """End a run, and release the lock unless steps of it are still active."""
         with self._lock:
@@ -211,12 +186,6 @@ class Writers:
             if writer is not None:
                 writer.failed = run if failed else writer.failed
                 writer.end(run=run)
-
-    def _close_oldest(self) -> None:
-        """Close the knowledge bases without a run that were used longest ago, until at most `most_open` are open."""
-        idle = [name for name, writer in self._writers.items() if writer.is_idle]
-        for name in idle[:max(0, len(self._writers) - self._most_open)]:
-            self.forget(name)
 
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""

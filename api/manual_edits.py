@@ -66,7 +66,7 @@ class ManualEdits:
     def decisions(self) -> list[EditDecision]:
         """Return all renames, retypings, rejections and corrections, oldest first, including undone ones."""
         with self._resources.snapshot(self._name) as snapshot:
-            return snapshot.kb.edits.table.all()
+            return snapshot.kb.edits.all()
 
 
 def _as_said(fact: AnyFact) -> Said:

@@ -24,8 +24,8 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         kb: the knowledge base, open for writing.
         reasoner: describes communities, and compares doubtful pairs of entities if it can.
         thresholds: when to add elements to the schema, if its policy is to grow by itself; None leaves it unchanged.
-        of_all: True if the ledger has all documents of its knowledge base. False if it has a copy of only some: then
-            verdicts of models are not dropped as outdated, because they may rest on the other documents.
+        of_all: False if the ledger has a copy of only some documents: then verdicts of models are kept, as they may
+            rest on the others.
 
     Raises:
         BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph and vectors are up to
@@ -71,11 +71,8 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
             progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
     """Derive everything anew: the admitted rows from the extractions, then graph, entities, vectors and tree.
 
-    Args:
-        kb: the knowledge base, open for writing.
-        reasoner: describes communities.
-        fresh_verdicts: drop the reasoner's verdicts on pairs of entities, and ask it again.
-        progress: called before each step and at the end with the number of finished steps and of all steps.
+    With `fresh_verdicts`, the reasoner is asked again about pairs of entities. `progress` is called with the number of
+    finished steps and of all steps.
     """
     steps: list[Callable[[], object]] = [
         kb.schema_control.drop_outdated_verdicts, kb.schema_control.write_all, kb.refresh,

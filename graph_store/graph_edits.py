@@ -32,26 +32,16 @@ class Said(NamedTuple):
     object: str
 
 
-class GraphEditor:
-    """Records edits; the caller holds the write lock and updates what is derived from the graph."""
+class GraphEditor(EditTable):
+    """The ledger's edits; to make some, hold the write lock, and update what is derived from the graph."""
 
-    def __init__(self, database: Database, table: EditTable, graph: LedgerGraph, control: SchemaControl) -> None:
-        self.table = table
-        self._db = database
+    def __init__(self, database: Database, graph: LedgerGraph, control: SchemaControl) -> None:
+        super().__init__(database)
         self._graph = graph
         self._control = control
 
     def rename(self, entity: str, name: str, who: str, why: str = "") -> int:
-        """Show an entity under another name; it is still found under its other names.
-
-        Args:
-            entity: the entity's id, any of its names, or "name (type)".
-            name: the new name.
-            who: the person who decides this.
-            why: the reason.
-
-        Returns:
-            The number of the edit.
+        """Show an entity under another name; it is still found under its other names. Return the edit's number.
 
         Raises:
             EntityDecisionError: the edit cannot be carried out. The other methods raise it too.
@@ -81,16 +71,9 @@ class GraphEditor:
         return self._record(Retype(entities=refs, type=wanted), who, why)
 
     def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
-        """Delete or correct a fact or a value, for all documents that state it.
+        """Delete or correct a fact or a value, for all documents that state it; return the edit's number.
 
-        Args:
-            fact: the fact.
-            instead: the corrected fact, which gets the evidence of the one that it replaces; None deletes the fact.
-            who: the person who decides this.
-            why: the reason.
-
-        Returns:
-            The number of the edit.
+        `instead` is the corrected fact, which gets the evidence of the one that it replaces; None deletes the fact.
         """
         graph, schema = self._graph.graph, self._control.schema()
         meant = _find_fact(graph, fact)
@@ -102,19 +85,19 @@ class GraphEditor:
 
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, as if it had never been made."""
-        edit = next((decision for decision in self.table.all() if decision.number == number), None)
+        edit = next((decision for decision in self.all() if decision.number == number), None)
         if edit is None or edit.undone_at:
             raise EntityDecisionError(f"there is no edit {number} to take back" if edit is None else
                                       f"{edit.undone_by} took edit {number} back already")
         with self._db.transaction():
-            self.table.undo(number, who)
+            super().undo(number, who)
             self._bound_mentions_again(edit.edit)
         self._graph.refresh()
 
     def _record(self, edit: Edit, who: str, why: str) -> int:
         """Store an edit and apply it; return its number."""
         with self._db.transaction():
-            number = self.table.record(edit, who, why)
+            number = self.record(edit, who, why)
             self._bound_mentions_again(edit)
         self._graph.refresh()
         return number

@@ -58,12 +58,7 @@ class Counts(NamedTuple):
 
 
 class KnowledgeBase:
-    """An open knowledge base. Reading needs no lock; writing is done inside `writing()`.
-
-    In the ledger: `documents`, `extractions`, `schemas`, `schema_control`, `entities` (aliases and decisions), `edits`,
-    `communities`, `calls`, `instructions`, `extraction_instructions`. Derived (see `derive`): `graph`, `vectors`,
-    `tree`, `resolution`, `reliability`.
-    """
+    """An open knowledge base. Reading needs no lock; writing is done inside `writing()`."""
 
     def __init__(self, layout: Layout, embedder: Embedder | EmbeddingModels, *, create: bool = False,
                  any_embedding: bool = False) -> None:
@@ -73,8 +68,8 @@ class KnowledgeBase:
             layout: its files and folders.
             embedder: the embedding model, or several models from which each knowledge base chooses its own.
             create: create the knowledge base if it does not exist.
-            any_embedding: open it even if its vectors come from another model, in order to reindex it. With several
-                models, the one is then chosen that fits its current documents.
+            any_embedding: open it even if its vectors come from another model, to reindex it; of several models, the
+                one is chosen that fits its current documents.
 
         Raises:
             UnknownKnowledgeBaseError: it does not exist, and `create` is False.
@@ -98,15 +93,14 @@ class KnowledgeBase:
         self.instructions = Instructions(self.database, "answers")
         self.extraction_instructions = Instructions(self.database, "extraction")
         self.entities = AliasTable(self.database)
-        edits = EditTable(self.database)
         self.communities = CommunityTable(self.database)
         self.calls = Calls(self.database)
-        self.ledger_graph = LedgerGraph(self.extractions, self.entities, edits, self.schemas)
+        self.ledger_graph = LedgerGraph(self.extractions, self.entities, EditTable(self.database), self.schemas)
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.ledger_graph,
                                                       self.extractions, embedder)
         self.vectors = self.vector_synchroniser.store
         self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder)
-        self.edits = GraphEditor(self.database, edits, self.ledger_graph, self.schema_control)
+        self.edits = GraphEditor(self.database, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
                                    self.reliability)
@@ -136,15 +130,7 @@ class KnowledgeBase:
     @classmethod
     def open(cls, home: Path, name: str, embedder: Embedder | EmbeddingModels, *, any_embedding: bool = False,
              server: ChromaServer | None = None, database: SecretStr | None = None) -> Self:
-        """Open an existing knowledge base, and bring its derived files up to date if they are not.
-
-        Args:
-            home: the folder with all knowledge bases.
-            name: the knowledge base's name.
-            embedder: the embedding model, or several models; see `__init__`.
-            any_embedding: open it even if its vectors come from another model.
-            server: the Chroma server with the vectors; None means that they are in the folder.
-            database: the PostgreSQL database with the ledger; None means that it is in the folder.
+        """Open an existing knowledge base, and bring its derived files up to date; for the arguments see `Layout.of`.
 
         Raises:
             UnknownKnowledgeBaseError: there is no knowledge base of that name.
@@ -170,24 +156,26 @@ class KnowledgeBase:
         return not self.extractions.position() or self.written_index() is not None
 
     def derive_missing_files(self) -> None:
-        """Bring the derived files of this home folder up to date with the ledger.
+        """Bring the derived files of this home folder up to date with one state of the ledger.
 
-        They can be outdated because a writer was killed, because they were damaged, or because a writer with another
-        home folder changed the ledger. They are derived from one state of the ledger, even if others write to it
-        meanwhile. If they cannot be written, the index is made in memory when it is asked for.
+        A writer was killed, they were damaged, or a writer with another home folder changed the ledger. If they cannot
+        be written, the index is made in memory when it is asked for.
 
         Raises:
             WriterBusyError: another process derives the files of this home folder.
             VectorServerError: the vectors are on a server, which does not answer.
         """
-        self.derive_vectors()
+        vectors = self.vector_synchroniser
+        # Vectors on a server are brought up to date unless another process is writing.
+        if not (vectors.is_local or self.database.is_frozen or self.is_mapped()) and vectors.is_behind():
+            with suppress(WriterBusyError), self.writing():
+                vectors.sync()
         try:
             with self._files, self.database.frozen():
                 self.refresh()
-                if self.vector_synchroniser.is_interrupted or (
-                        self.vector_synchroniser.is_local and self.written_index() is None):
-                    self.vector_synchroniser.prepare_as_writer()
-                    self.vector_synchroniser.sync()
+                if vectors.is_interrupted or (vectors.is_local and self.written_index() is None):
+                    vectors.prepare_as_writer()
+                    vectors.sync()
                 self.save_graph()
                 self.save_index()
                 self.ledger_graph.unload()
@@ -195,29 +183,15 @@ class KnowledgeBase:
         except Timeout as error:
             raise WriterBusyError.of(self.layout.name) from error
         except (OSError, StoreError) as error:
-            if not self.vector_synchroniser.is_local:
+            if not vectors.is_local:
                 raise
             _LOG.warning("what is derived of %s cannot be written (%s); it is made in memory for this process",
                          self.layout.name, error)
             self.vectors.close()
             self.unwritten = str(error)
 
-    def derive_vectors(self) -> None:
-        """Bring vectors on a server up to date, unless another process is writing.
-
-        They can be outdated because a writer was killed, or because the ledger was restored.
-        """
-        vectors = self.vector_synchroniser
-        may_be_outdated = not (vectors.is_local or self.database.is_frozen or self.is_mapped())
-        if may_be_outdated and vectors.is_behind():
-            with suppress(WriterBusyError), self.writing():
-                vectors.sync()
-
     def sync_vectors(self) -> None:
-        """Bring the vectors up to date with the graph.
-
-        If the index is of the current state, nothing is done: it is written after the vectors.
-        """
+        """Bring the vectors up to date with the graph, unless the index, which is written after them, is."""
         if self.written_index() is None:
             self.vector_synchroniser.sync()
 
@@ -237,11 +211,7 @@ class KnowledgeBase:
         self.close()
 
     def acquire(self) -> None:
-        """Take the writer's lock; calls may be nested.
-
-        Raises:
-            WriterBusyError: another process has the lock.
-        """
+        """Take the writer's lock; calls may be nested. Raise WriterBusyError if another process has it."""
         with ExitStack() as undo:
             try:
                 self._lock.acquire()
@@ -251,8 +221,12 @@ class KnowledgeBase:
                     undo.callback(self._files.release)
             except Timeout as error:
                 raise WriterBusyError.of(self.layout.name) from error
-            if self._lock.lock_counter == 1:
-                self._sync_as_writer()
+            if self._lock.lock_counter == 1:  # other writers may have written since this was opened
+                if not ledger_state(self.database).epoch:
+                    begin_epoch(self.database)
+                self._changes_published = self.database.changes()  # an epoch without content is nothing to publish
+                self.refresh()
+                self.vector_synchroniser.prepare_as_writer()
             undo.pop_all()  # keep the locks
 
     def release(self) -> None:
@@ -268,14 +242,6 @@ class KnowledgeBase:
         if self.database.changes() != self._changes_published:
             publish(self.database, self.overview())
             self._changes_published = self.database.changes()
-
-    def _sync_as_writer(self) -> None:
-        """Continue from the state that other writers left since this was opened."""
-        if not ledger_state(self.database).epoch:
-            begin_epoch(self.database)
-        self._changes_published = self.database.changes()  # an epoch without content is nothing to publish
-        self.refresh()
-        self.vector_synchroniser.prepare_as_writer()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -309,11 +275,7 @@ class KnowledgeBase:
         return self._index[1] if self._index else None
 
     def save_index(self) -> None:
-        """Write the index, unless its file is of the current state.
-
-        Raises:
-            OSError: it cannot be written; the old file is unchanged.
-        """
+        """Write the index, unless its file is of the current state; an OSError leaves the old file unchanged."""
         if self.written_index() is None:
             self._index_store.save(self.version(), contents(self._index_source()))
 
@@ -347,11 +309,7 @@ class KnowledgeBase:
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities)
 
     def tree_graph(self) -> TreeGraph:
-        """Return the graph and its tree as a NetworkX graph of plain values, for use outside Banyan; see `node_link`.
-
-        The graph itself has the attributes `name`, `schema`, `schema_version`, `documents` (how many) and `current`
-        (True if the tree is up to date with the facts).
-        """
+        """Return the graph and its tree as a NetworkX graph of plain values, for use outside Banyan."""
         return self.node_link().graph()
 
     def node_link(self) -> NodeLink:
@@ -364,11 +322,7 @@ class KnowledgeBase:
         return node_link(graph, self.documents.chunks(), self.communities.all(level=None), about)
 
     def save_graph(self) -> None:
-        """Write the graph's file, unless it is of the current state.
-
-        Raises:
-            OSError: it cannot be written; the old file is unchanged.
-        """
+        """Write the graph's file, unless it is of the current state; an OSError leaves the old file unchanged."""
         state = self.version()
         if not graph_file.is_of(self.layout.graph, state):
             graph_file.save(self.layout.graph, state, self.node_link())

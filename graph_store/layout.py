@@ -25,8 +25,8 @@ from .store_errors import (
 )
 
 _LEDGER = "ledger.sqlite"
-DROPPED, RESTORING, BACKING_UP = ".dropped-", ".restore", ".backup"
-"""The prefix of folders with dropped knowledge bases, and the suffixes of folders for restoring and for backups."""
+DROPPED, RESTORING, BACKING_UP, SCOPE = ".dropped-", ".restore", ".backup", ".scope"
+"""The prefix of folders with dropped knowledge bases, and the suffixes of folders for restores, backups and scopes."""
 _IDENTITY = "ledger.id"
 """The file with the id of the ledger that the derived files belong to, if that is not in the folder itself."""
 _READER_SECONDS = 60.0
@@ -38,15 +38,10 @@ _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
 
 
 def check_name(name: str) -> str:
-    """Return a knowledge base's name if it is safe as a folder name.
+    """Return a knowledge base's name if it is safe as a folder name, or raise KnowledgeBaseNameError.
 
-    Args:
-        name: letters and digits of any script, with `-` and `_` inside, at most 64 characters and 200
-            bytes, in Unicode's normal form NFKC.
-
-    Raises:
-        KnowledgeBaseNameError: the name is anything else, of any type. Names can therefore not lead out of
-            the home folder, and no two names differ only in how their letters are encoded.
+    It has letters and digits of any script, with `-` and `_` inside, in Unicode's normal form NFKC: names cannot lead
+    out of the home folder, and no two differ only in how their letters are encoded.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         shown = str(name) if len(str(name)) <= MAX_NAME else f"{str(name)[:MAX_NAME]}..."
@@ -127,11 +122,7 @@ class Layout:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Lock the knowledge base within the block, which may move or delete it.
-
-        Raises:
-            WriterBusyError: another process or run is writing to it.
-        """
+        """Lock the knowledge base within the block, which may move or delete it; raises WriterBusyError."""
         ledger, busy = self.ledger, WriterBusyError.of(self.name)
         with ExitStack() as locks:
             seconds = 0.0
@@ -148,10 +139,7 @@ class Layout:
             yield
 
     def remove_lone_lock(self) -> None:
-        """Remove the folder if a lock file is all that it has.
-
-        A process that was waiting for the lock when the knowledge base was dropped has created it again.
-        """
+        """Remove the folder if it only has a lock file, which a process made that waited for the lock during a drop."""
         if self.root.is_dir() and not self.exists() and all(entry == self.lock for entry in self.root.iterdir()):
             shutil.rmtree(self.root, ignore_errors=True)
 
@@ -184,12 +172,10 @@ class Layout:
                                      "was made from it is there")
 
     def require(self) -> "Layout":
-        """Check that the knowledge base exists, and return its layout.
+        """Check that the knowledge base exists, and return its layout; raises as `check_ledger` does.
 
         Raises:
             UnknownKnowledgeBaseError: it does not exist.
-            LedgerDamagedError: only its derived files exist.
-            DatabaseError: the settings name PostgreSQL, but the folder has a ledger in SQLite.
         """
         self.check_ledger()
         if not self.exists():
@@ -199,8 +185,7 @@ class Layout:
     def make(self, identity: str) -> None:
         """Create the folder, and delete files in it that were derived from another ledger.
 
-        Args:
-            identity: the ledger's id, which is noted in the folder; "" if the ledger is in the folder itself.
+        `identity` is the ledger's id, which is noted in the folder; "" if the ledger is in the folder itself.
         """
         self.root.mkdir(parents=True, exist_ok=True)
         note = self.root / _IDENTITY
@@ -228,8 +213,8 @@ def sweep(settings: Settings) -> None:
     home = settings.home
     for grave in home.glob(f"{DROPPED}*"):
         shutil.rmtree(grave, ignore_errors=True)  # the process that dropped it may be removing it too
-    sweep_folders(home, ".", RESTORING)
-    sweep_folders(home, ".", BACKING_UP)
+    for suffix in (RESTORING, BACKING_UP, SCOPE):
+        sweep_folders(home, ".", suffix)
     if settings.database is None:
         return
     notes = {note.parent.name: _text(note) for note in home.glob(f"*/{_IDENTITY}")}

@@ -16,15 +16,12 @@ _TRIES, _BETWEEN = 20, 0.1
 
 
 def drop(layout: Layout) -> None:
-    """Delete a knowledge base, even a damaged one.
-
-    Its folder is first renamed, so that it disappears in one step, and then removed.
+    """Delete a knowledge base, even a damaged one: its folder is first renamed, so that it disappears in one step.
 
     Raises:
         UnknownKnowledgeBaseError: there is no knowledge base of that name.
         WriterBusyError: another process is writing to it.
         StoreError: the vector server cannot be asked to remove its vectors.
-        OSError: its folder cannot be moved or removed.
     """
     _check_exists(layout)
     with layout.alone():
@@ -55,9 +52,7 @@ def _bury(grave: Path) -> None:
 
 
 def rename(layout: Layout, new: str) -> Layout:
-    """Give a knowledge base another name, and return its new layout.
-
-    Its vectors on a server need no renaming: they are found by ids of the ledger and its folder, which stay the same.
+    """Give a knowledge base another name, and return its new layout; its vectors are found by ids, which stay the same.
 
     Raises:
         UnknownKnowledgeBaseError: there is no knowledge base of the old name.

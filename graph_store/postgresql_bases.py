@@ -34,11 +34,7 @@ class LedgerSchema:
 
     @property
     def name(self) -> str:
-        """The name of the schema.
-
-        Raises:
-            KnowledgeBaseNameError: the knowledge base's name is too long for it.
-        """
+        """The name of the schema; a KnowledgeBaseNameError if the knowledge base's name is too long for it."""
         name = _PREFIX + self.kb
         if len(name.encode()) > _MOST_BYTES:
             raise KnowledgeBaseNameError(f"{self.kb!r} cannot name a knowledge base in PostgreSQL: it has "
@@ -55,11 +51,7 @@ class LedgerSchema:
         return bool(connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({self.key(WRITER)})").scalar_one())
 
     def about(self, connection: Connection) -> tuple[int, str] | None:
-        """Return the ledger's format and id, or None if there is no schema.
-
-        Raises:
-            DatabaseError: the schema is not a ledger.
-        """
+        """Return the ledger's format and id, or None if there is no schema; a DatabaseError if it is no ledger."""
         row = connection.exec_driver_sql("SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace "
                                          "WHERE nspname = %s", (self.name,)).first()
         if row is None:
@@ -68,11 +60,6 @@ class LedgerSchema:
             raise DatabaseError(f"the schema {self.name} in PostgreSQL is no ledger of Banyan's: choose another name "
                                 "for the knowledge base, or remove the schema")
         return int(found[1]), found[2]
-
-    def describe(self, connection: Connection, number: int, identity: str) -> None:
-        """Store the ledger's format and id for `about`."""
-        connection.exec_driver_sql(f'COMMENT ON SCHEMA "{self.name}" IS '
-                                   f"'Banyan ledger, format {number}, id {identity}'")
 
     def drop(self) -> None:
         """Delete the schema. If a reader has it open, it is only renamed now, and deleted by a later `drop`."""
@@ -91,33 +78,21 @@ class LedgerSchema:
 
 
 def engine(url: SecretStr, session: str = "", **options: Any) -> Engine:
-    """Create an engine for a server, without connecting yet; `session` has options as on PostgreSQL's command line.
-
-    Raises:
-        DatabaseError: psycopg is not installed.
-    """
+    """Create an engine for a server; `session` has options as on PostgreSQL's command line."""
+    address = make_url(url.get_secret_value())
+    arguments = {"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan",
+                 "options": f"{_KEEPALIVES} {session} {address.query.get('options', '')}",
+                 "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
     try:
-        return create_engine(make_url(url.get_secret_value()).set(drivername="postgresql+psycopg"),
-                             hide_parameters=True, connect_args=_arguments(url, session), **options)
+        return create_engine(address.set(drivername="postgresql+psycopg"), hide_parameters=True,
+                             connect_args=arguments, **options)
     except ImportError as error:
         raise DatabaseError(f"BANYAN_DATABASE_URL names a PostgreSQL server, and {error.name}, which speaks to it, is "
                             "not installed: run `pip install 'banyan-graphrag[postgres]'`") from error
 
 
-def _arguments(url: SecretStr, session: str) -> dict[str, Any]:
-    """Return psycopg's arguments for every connection: application name, timeouts, keepalives and options."""
-    url_options = make_url(url.get_secret_value()).query.get("options", "")
-    return {"connect_timeout": _CONNECT_SECONDS, "application_name": "banyan",
-            "options": f"{_KEEPALIVES} {session} {url_options}",
-            "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
-
-
 def connect(url: SecretStr) -> Connection:
-    """Connect to the server in autocommit mode; statements begin and end transactions.
-
-    Raises:
-        DatabaseError: the server does not answer, or refuses the connection.
-    """
+    """Connect to the server in autocommit mode; raise DatabaseError if it does not answer or refuses."""
     try:
         return engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT").connect()
     except SQLAlchemyError as error:
@@ -133,11 +108,7 @@ def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
 
 @contextmanager
 def open_connection(url: SecretStr) -> Iterator[Connection]:
-    """Open a connection for a few statements.
-
-    Raises:
-        DatabaseError: the server does not answer, or a statement fails.
-    """
+    """Open a connection for a few statements; its errors become a DatabaseError."""
     connection = connect(url)
     try:
         yield connection

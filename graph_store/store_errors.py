@@ -23,21 +23,13 @@ class KnowledgeBaseNameError(StoreError):
 
 
 class UnknownKnowledgeBaseError(StoreError):
-    """There is no knowledge base of that name.
+    """There is no knowledge base of that name; the message lists only those that the caller may see.
 
-    The message lists only knowledge bases that the caller may see. `here` is a message for users of this machine: it
-    names the home folder, and all knowledge bases in it.
+    `here` is a message for users of this machine: it names the home folder, and all knowledge bases in it.
     """
 
     def __init__(self, name: str, home: Path | str, known: Sequence[str] = (), seen: Sequence[str] = ()) -> None:
-        """Build the two messages, which list the knowledge bases that exist.
-
-        Args:
-            name: the knowledge base that was asked for.
-            home: where it was looked for; only in `here`.
-            known: the names of all knowledge bases there; only in `here`.
-            seen: the names that the caller of a server may see; in the message.
-        """
+        """Build both messages: `here` names the home folder and all `known` bases, the other those `seen`."""
         make = "make one with `banyan build`, or in Python with `add`"
         super().__init__(f"there is no knowledge base {name!r}; "
                          + (f"there are: {', '.join(seen)}" if seen else make))
@@ -72,11 +64,7 @@ class LedgerDamagedError(StoreError):
 
 @contextmanager
 def readable(what: str) -> Iterator[None]:
-    """Within the block, report values of the ledger that do not validate as damage to the ledger.
-
-    Raises:
-        LedgerDamagedError: a value does not validate; `what` names it in the message.
-    """
+    """Within the block, report values that do not validate as a LedgerDamagedError that names them as `what`."""
     try:
         yield
     except ValidationError as error:

@@ -5,7 +5,6 @@ from contextlib import closing
 from pathlib import Path
 
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.ledger.copying import copy_rows
 from banyan.graph_store.ledger.database import Database
 
 
@@ -15,4 +14,4 @@ def copied(source: Layout, target: Layout) -> None:
         shutil.copytree(source.root, target.root)
         return
     with closing(Database(source.ledger)) as old, closing(Database(target.ledger)) as new:
-        copy_rows(old, new, lambda *_: None)
+        new.copy_rows(old, lambda *_: None)

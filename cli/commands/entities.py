@@ -167,7 +167,7 @@ def _print_decision(number: int) -> None:
 def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
     """List people's decisions, oldest first."""
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        pairs, edits = snapshot.kb.entities.decisions(), snapshot.kb.edits.table.all()
+        pairs, edits = snapshot.kb.entities.decisions(), snapshot.kb.edits.all()
         if as_json:
             print_json([*(pair.model_dump() for pair in pairs),
                         *({"verdict": one.edit.kind, **one.model_dump()} for one in edits)])

@@ -90,10 +90,8 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
         format_count(report.entities, "entity", "entities"), format_count(report.triples, "fact"),
         format_count(report.attributes, "attribute"), format_count(report.communities, "community", "communities")))
     if "rules" in report.read_by:
-        # The rules are said to find few facts if they found less than one for each chunk that they read.
-        few = report.from_sentences_by.get("rules", 0) < report.read_by["rules"] and report.chunks > 0
-        yield "sentences", f"{format_count(report.from_sentences, 'fact')} and values" + (
-            "; rules read few, a model reads more (set one, then: banyan build PATH --reread)" if few else "")
+        yield "sentences", ("rules read few facts from sentences, a model reads more "
+                            "(set one, then: banyan build PATH --reread)")
     waiting = (f"; waiting: {format_count(report.candidates_waiting, 'candidate')} (decide: banyan schema review --kb "
                f"{escape(report.kb)}; admit all: the same with --all accept)")
     yield "schema", (f"{on_a_line(report.schema_name) or 'none yet'}, version {report.schema_version}"

@@ -20,12 +20,11 @@ from ...models.embedding.embedder import Embedder
 from ...schemas.documents import Frozen
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
-from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT as LEDGER_FORMAT
 from ..ledger.database import Database, now
-from ..ledger.sqlite import address_of
+from ..ledger.sqlite import make_private
 from ..ledger.version import published_state
-from ..store_errors import LedgerDamagedError, StoreError, display_path
+from ..store_errors import FormatError, LedgerDamagedError, StoreError
 from ..vectors.ledger_embedder import recorded_model
 from .verify import foreign_objects, unsound
 
@@ -36,13 +35,19 @@ MANIFEST = "manifest.json"
 Progress = Callable[[int, int], None]
 """Called with the amount done and the total, in any unit."""
 
-_PAGES = 1024  # copied between two reports of progress: 4 MB
 MESSAGE = 1000
 """Characters of a reason, which may quote what is in the ledger."""
 
 
 class BackupError(StoreError):
     """A backup cannot be written or read."""
+
+
+class UnrestorableError(StoreError):
+    """A file cannot be used as the ledger of a knowledge base; the message says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason[:MESSAGE])
 
 
 class Manifest(Frozen):
@@ -61,9 +66,7 @@ class Manifest(Frozen):
 
 
 def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
-    """Write a backup file, completely or not at all.
-
-    It contains the ledger as it was at the start. Builds may write meanwhile; what they commit later is not in it.
+    """Write a backup file with the ledger as it was at the start, completely or not at all.
 
     Args:
         layout: the knowledge base.
@@ -96,30 +99,6 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
     return manifest
 
 
-def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
-    """Copy the current state of the ledger to an empty folder, and check the copy by reading it as `restore` does."""
-    apart = Layout.of(folder, layout.name)
-    apart.root.mkdir()
-    copy = apart.ledger_file
-    if isinstance(layout.ledger, Path):
-        _copy_file(layout.ledger, copy, progress)
-    else:
-        with closing(Database(layout.ledger, create=False)) as source, closing(Database(copy)) as target:
-            copy_rows(source, target, progress)
-    try:
-        embedding = read_ledger(apart, embedder)
-    except UnrestorableError as error:
-        raise BackupError(f"a backup of {layout.name!r} could not be restored: {error}; `banyan verify` names all that "
-                          "is wrong, and how to put it right") from error
-    with closing(sqlite3.connect(copy, isolation_level=None)) as file:
-        # With write-ahead logging, a second file would belong to the ledger.
-        file.execute("PRAGMA journal_mode=DELETE")
-        counts = {table: file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608
-                  for table in ("documents", "chunks", "extractions")}
-    return copy, Manifest(format=FORMAT, name=layout.name, created=now(), ledger_format=LEDGER_FORMAT,
-                          size=copy.stat().st_size, sha256=checksum(copy), embedding=embedding, **counts)
-
-
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
     """Check that a backup may be written to a file."""
     resolved = target.resolve()
@@ -134,83 +113,66 @@ def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
         raise BackupError(f"{target} cannot be written: there is no folder {resolved.parent}; make it, or name another")
 
 
-def _copy_file(ledger: Path, copy: Path, progress: Progress) -> None:
-    """Copy an SQLite ledger to a new file with SQLite's backup, and check the copy."""
+def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Progress) -> tuple[Path, Manifest]:
+    """Copy the current state of the ledger to an empty folder, and check the copy by reading it as `restore` does."""
+    apart = Layout.of(folder, layout.name)
+    apart.root.mkdir()
+    copy = apart.ledger_file
+    with closing(Database(layout.ledger, create=False)) as source:
+        if isinstance(layout.ledger, Path):
+            make_private(copy)
+            source.execute("VACUUM INTO :copy", copy=str(copy))  # one state, whatever a build commits meanwhile
+        else:
+            with closing(Database(copy)) as target:
+                target.copy_rows(source, progress)
     try:
-        with closing(sqlite3.connect(address_of(ledger), uri=True, isolation_level=None, timeout=30)) as source, \
-                closing(sqlite3.connect(copy, isolation_level=None)) as target:
-            # One read transaction sees a single state, so the copy need not restart when a build commits.
-            source.execute("BEGIN")
-            source.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            source.backup(target, pages=_PAGES, progress=lambda _, remaining, total: progress(total - remaining, total))
-            source.execute("COMMIT")
-            problems = [str(row[0]) for row in target.execute("PRAGMA integrity_check(1)")]
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError as error:
-        raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({error})") from error
-    if problems != ["ok"]:
-        raise LedgerDamagedError(f"the ledger {display_path(ledger)} is damaged ({problems[0]})")
-
-
-class UnrestorableError(StoreError):
-    """A file cannot be used as the ledger of a knowledge base; the message says why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason[:MESSAGE])
+        embedding = read_ledger(apart, embedder)
+    except UnrestorableError as error:
+        raise BackupError(f"a backup of {layout.name!r} could not be restored: {error}; `banyan verify` names all that "
+                          "is wrong, and how to put it right") from error
+    with closing(Database(copy)) as ledger:
+        counts = {table: ledger.count(f"SELECT count(*) FROM {table}")  # noqa: S608
+                  for table in ("documents", "chunks", "extractions")}
+    size = copy.stat().st_size
+    progress(size, size)
+    with copy.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return copy, Manifest(format=FORMAT, name=layout.name, created=now(), ledger_format=LEDGER_FORMAT, size=size,
+                          sha256=digest, embedding=embedding, **counts)
 
 
 def read_ledger(apart: Layout, embedder: Embedder) -> str:
-    """Check a ledger by reading each of its rows with the code that reads it in a knowledge base.
-
-    Args:
-        apart: a separate folder that has only the ledger; derived files are created beside it.
-        embedder: the embedding model, which embeds only the schema's labels.
-
-    Returns:
-        The embedding model that the knowledge base was built with.
+    """Check a ledger in a folder of its own by reading all its rows as a knowledge base; return its embedding model.
 
     Raises:
         UnrestorableError: the ledger is not sound, or has more than a ledger's tables.
         OSError: the disk is full or not writable.
     """
-    embedding = _check(apart)
-    try:
-        with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
-            kb.version()
-            published_state(kb.database)
-            problems = unsound(kb)
-    except (OSError, sqlite3.OperationalError):
-        raise  # a problem of the disk, not of the ledger
-    except Exception as error:
-        # A file from someone else may have anything in its rows, so that reading them can raise any error.
-        raise UnrestorableError(f"its ledger cannot be opened ({type(error).__name__}: {error})") from error
-    if problems:
-        raise UnrestorableError(f"its ledger: {problems[0].what}")
-    return embedding
-
-
-def _check(apart: Layout) -> str:
-    """Check that the ledger's file is sound and has no other tables; return the name of the embedding model."""
     try:
         with closing(sqlite3.connect(apart.ledger_file)) as raw:
-            if raw.execute("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')").fetchone()[0]:
-                raise UnrestorableError("its ledger has views or triggers")
-            if not raw.execute("PRAGMA user_version").fetchone()[0]:  # a ledger's format
+            if not raw.execute("PRAGMA user_version").fetchone()[0]:
                 raise UnrestorableError("its ledger is none")
         with closing(Database(apart.ledger_file)) as database:
-            problems = [*database.problems(), *foreign_objects(database)]
-            embedding, _ = recorded_model(database)
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            problems = foreign_objects(database) or database.problems()
+            embedding = "" if problems else recorded_model(database)[0]
+    except (sqlite3.DatabaseError, UnicodeDecodeError, LedgerDamagedError, FormatError) as error:
         raise UnrestorableError(f"its ledger cannot be read ({error})") from error
-    except LedgerDamagedError as error:
-        raise UnrestorableError("its ledger is damaged") from error
+    if not problems:
+        problems = _read_rows(apart, embedder)
     if problems:
         raise UnrestorableError(f"its ledger: {problems[0]}")
     return embedding
 
 
-def checksum(path: Path) -> str:
-    """Return a file's SHA-256 in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _read_rows(apart: Layout, embedder: Embedder) -> list[str]:
+    """Read all rows of a ledger, and return the problems that are found."""
+    try:
+        with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
+            kb.version()
+            published_state(kb.database)
+            return [problem.what for problem in unsound(kb)]
+    except (OSError, sqlite3.OperationalError):
+        raise  # a problem of the disk, not of the ledger
+    except Exception as error:
+        # A file from someone else may have anything in its rows, so that reading them can raise any error.
+        raise UnrestorableError(f"its ledger cannot be opened ({type(error).__name__}: {error})") from error

@@ -10,7 +10,8 @@ import shutil
 import sqlite3
 import zipfile
 import zlib
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -19,9 +20,8 @@ from ...models.embedding.embedder import Embedder
 from ...runtime import audit
 from ...runtime.safe_files import own_folder
 from ..layout import RESTORING, Layout
-from ..ledger.copying import copy_rows
 from ..ledger.database import FORMAT, Database
-from ..ledger.sqlite import make_private
+from ..ledger.sqlite import PRIMARY_CODE, make_private
 from ..ledger.version import begin_epoch
 from ..store_errors import StoreError
 from ..vectors.vector_store import IDENTITY
@@ -44,21 +44,52 @@ MAX_RATIO = 200
 ledger is mostly zeros."""
 _SMALL = 1 << 24
 _BLOCK = 1 << 20
-_HEAD_BYTES = 18
+_FAULTS_OF_DISK = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR,
+                   sqlite3.SQLITE_CANTOPEN}
 
 
 def read_manifest(file: Path) -> Manifest:
     """Read and check a backup's manifest without unpacking the ledger.
 
     Raises:
-        BackupError: the file is missing, is not a backup, is in a later format, or is too large.
+        BackupError: the file is missing, is not a backup, has a ledger of another format, or is too large.
         OSError: the file cannot be read.
     """
     if not file.is_file():
         raise BackupError(f"there is no backup {file}" if not file.exists() else f"{file} is no file")
+    with _open_archive(file) as archive:
+        entries = archive.infolist()
+        if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):
+            raise _unusable(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
+        if any(entry.header_offset < 0 for entry in entries):
+            raise _unusable(file, "its directory points before its beginning")
+        about, ledger = archive.getinfo(MANIFEST), archive.getinfo(LEDGER)
+        if about.file_size > MAX_MANIFEST:
+            raise _unusable(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
+        with archive.open(about) as stream:
+            text = stream.read(MAX_MANIFEST + 1)
+    try:
+        manifest = Manifest.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "the whole"
+        raise _unusable(file, f"{MANIFEST}: {field}: {first['msg']}") from error
+    if manifest.ledger_format != FORMAT:
+        raise BackupError(f"{file} has a ledger of format {manifest.ledger_format}, and this version of Banyan reads "
+                          f"format {FORMAT} alone: restore it with the version that wrote it")
+    if ledger.file_size != manifest.size:
+        raise _unusable(file, f"{LEDGER} has {ledger.file_size:,} bytes, and {MANIFEST} says {manifest.size:,}")
+    if manifest.size > MAX_LEDGER or manifest.size > max(_SMALL, MAX_RATIO * ledger.compress_size):
+        raise _unusable(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
+    return manifest
+
+
+@contextmanager
+def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a backup within the block, and raise a clear error if it is not a sound zip file."""
     try:
         with zipfile.ZipFile(file) as archive:
-            return _manifest(file, archive)
+            yield archive
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
         raise _unusable(file, str(error) or "it ends too early") from error
 
@@ -68,38 +99,8 @@ def _unusable(file: Path, why: str) -> BackupError:
     return BackupError(f"{file} is no backup, or damaged: {why}; `banyan backup` writes one. Nothing was changed")
 
 
-def _manifest(file: Path, archive: zipfile.ZipFile) -> Manifest:
-    """Read the manifest of a backup, and check its size and what it says of the ledger."""
-    entries = archive.infolist()
-    if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):
-        raise _unusable(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
-    if any(entry.header_offset < 0 for entry in entries):
-        raise _unusable(file, "its directory points before its beginning")
-    about, ledger = archive.getinfo(MANIFEST), archive.getinfo(LEDGER)
-    if about.file_size > MAX_MANIFEST:
-        raise _unusable(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
-    with archive.open(about) as stream:
-        text = stream.read(MAX_MANIFEST + 1)
-    try:
-        manifest = Manifest.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"])) or "the whole"
-        raise _unusable(file, f"{MANIFEST}: {field}: {first['msg']}") from error
-    if manifest.ledger_format > FORMAT:
-        raise BackupError(f"{file} has a ledger of format {manifest.ledger_format}; this version of Banyan reads "
-                          f"formats up to {FORMAT}: use the version that wrote it, or a later one")
-    if ledger.file_size != manifest.size:
-        raise _unusable(file, f"{LEDGER} has {ledger.file_size:,} bytes, and {MANIFEST} says {manifest.size:,}")
-    if manifest.size > MAX_LEDGER or manifest.size > max(_SMALL, MAX_RATIO * ledger.compress_size):
-        raise _unusable(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
-    return manifest
-
-
 def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
-    """Replace a knowledge base's ledger by a backup's; the next opening rebuilds the derived files.
-
-    First the backup is unpacked to a separate folder, and each of its rows is read there as a check.
+    """Replace a knowledge base's ledger by a backup's, which is checked first; the next opening derives its files.
 
     Args:
         file: the backup.
@@ -149,19 +150,16 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
     """Unpack the ledger of a backup to a new file, and compare its size and checksum with the manifest."""
     digest, size = hashlib.sha256(), 0
     make_private(unpacked)
-    try:
-        with zipfile.ZipFile(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
-            while block := source.read(_BLOCK):
-                size += len(block)
-                if size > manifest.size:
-                    break
-                digest.update(block)
-                target.write(block)
-                progress(size, manifest.size)
-            target.flush()
-            os.fsync(target.fileno())
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
-        raise _unusable(file, str(error) or "it ends too early") from error
+    with _open_archive(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
+        while block := source.read(_BLOCK):
+            size += len(block)
+            if size > manifest.size:
+                break
+            digest.update(block)
+            target.write(block)
+            progress(size, manifest.size)
+        target.flush()
+        os.fsync(target.fileno())
     if (size, digest.hexdigest()) != (manifest.size, manifest.sha256):
         raise _unusable(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
 
@@ -179,7 +177,7 @@ def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
             _replace(unpacked, layout.ledger_file)
         else:
             with closing(Database(unpacked)) as source, closing(Database(layout.ledger)) as target:
-                copy_rows(source, target, progress)
+                target.copy_rows(source, progress)
 
 
 def _begin_anew(unpacked: Path, layout: Layout) -> None:
@@ -198,31 +196,19 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
 
 def _replace(unpacked: Path, ledger: Path) -> None:
     """Replace the ledger by the unpacked one, in one step."""
-    if ledger.is_file() and _head(ledger) == _head(unpacked):
+    if ledger.is_file():
         try:
-            _copy_into(unpacked, ledger)
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:
-            pass  # too damaged for SQLite to write to it
+            # In one transaction of SQLite: readers see the old ledger until it commits.
+            with closing(sqlite3.connect(unpacked)) as source, closing(sqlite3.connect(ledger, timeout=30)) as target:
+                target.execute("PRAGMA journal_mode=WAL")
+                target.execute("PRAGMA synchronous=FULL")
+                source.backup(target)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & PRIMARY_CODE in _FAULTS_OF_DISK:
+                raise
         else:
             return
-    # Remove the old ledger's logs: SQLite would apply them to the new one.
+    # It is too damaged for SQLite to write to it; SQLite would apply its logs to the new one.
     for name in (f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal"):
         ledger.with_name(name).unlink(missing_ok=True)
     unpacked.replace(ledger)
-
-
-def _head(ledger: Path) -> bytes:
-    """Return the first bytes of a ledger file: SQLite's signature and the page size."""
-    with ledger.open("rb") as file:
-        return file.read(_HEAD_BYTES)
-
-
-def _copy_into(unpacked: Path, ledger: Path) -> None:
-    """Copy the new ledger over the old one in one SQLite transaction; readers see the old one until it commits."""
-    with closing(sqlite3.connect(unpacked)) as source, \
-            closing(sqlite3.connect(ledger, timeout=30, isolation_level=None)) as target:
-        target.execute("PRAGMA journal_mode=WAL")
-        target.execute("PRAGMA synchronous=FULL")
-        source.backup(target)

@@ -10,7 +10,6 @@ from ...text.titles import UNREAD
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
-from ..ledger.extractions import count_from_sentences
 from ..ledger.readings import count_by_reader
 from ..ledger.token_accounts import Spent, StepTokens, total
 from ..ledger.version import Overview, ledger_state
@@ -37,10 +36,6 @@ class Status(Frozen):
     entities: int
     triples: int
     attributes: int
-    from_sentences: int
-    """Facts and values that sentences state; the others are of tables and metadata."""
-    from_sentences_by: dict[str, int]
-    """The same by what read the sentences, as in `read_by`."""
     communities: int
     schema_name: str
     schema_version: int
@@ -68,15 +63,13 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
     prices = prices or Prices({})
     steps = knowledge_base.calls.spent("step", prices)
     kb, documents = knowledge_base, knowledge_base.documents
-    from_sentences = count_by_reader(count_from_sentences(kb.database))
     return Status(
         kb=kb.layout.name, documents=documents.count_documents(), chunks=documents.count(),
         chunks_waiting=documents.count_status("pending", "extracted"),
         chunks_failed=documents.count_failed(), read_by=count_by_reader(kb.extractions.count_fingerprints()),
         failures=tuple(documents.failures()),
         partly_read={name: metadata[UNREAD] for name, _, _, metadata in documents.about() if UNREAD in metadata},
-        **kb.counts()._asdict(), from_sentences=sum(from_sentences.values()), from_sentences_by=from_sentences,
-        communities=kb.communities.count(),
+        **kb.counts()._asdict(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
         rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejected_facts(),
@@ -96,11 +89,7 @@ def _dearest(documents: Sequence[Spent]) -> list[Spent]:
 
 
 def read_overview(settings: Settings, name: str) -> Overview | None:
-    """Return the sizes of a knowledge base as stored in its ledger, or None if no run has stored them.
-
-    Raises:
-        StoreError: there is no such knowledge base, or its ledger cannot be read.
-    """
+    """Return the sizes of a knowledge base as its ledger has them, or None if no run has stored them."""
     with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
         overview = ledger_state(database).overview
     return Overview(*overview) if overview else None

@@ -26,25 +26,58 @@ from ..vectors.ledger_embedder import recorded_model
 from . import verify_derived as derived
 from .status import status_of
 
+__all__ = ["Problem", "damages_on_disk", "foreign_objects", "unsound", "verify"]
 _AT_ONCE = 256
 _NAMES_IN_MESSAGES = {"rejections": "its rejected facts", "repairs": "its repairs",
                       "schema_requests": "the facts that wait for the schema"}
-__all__ = ["Problem", "damages_on_disk", "unsound", "verify"]
-
 RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb NAME --force`), or build it again"
 REINDEX = "run `banyan reindex`"
+_MADE_AGAIN = "it was made again from the ledger; if this comes back, check the disk"
 _SHOWN = 20
 
 
-def file(kb: KnowledgeBase) -> Iterator[str]:
-    """Run SQLite's checks of pages, indexes and foreign keys; in PostgreSQL, compare the tables' columns."""
-    for line in kb.database.problems():
-        yield f"the ledger: {line}"
+class Problem(Frozen):
+    """A problem and its fix."""
+
+    what: str
+    fix: str
 
 
-def tables(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that SQLite's tables and indexes are those of the format, and that no view or trigger was added."""
-    for line in foreign_objects(kb.database) if kb.layout.database is None else ():
+def damages_on_disk(layout: Layout) -> list[Problem]:
+    """Find damaged derived files, and delete them; call this before opening, which would rebuild them silently."""
+    return [Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_files(layout)]
+
+
+def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
+    """Check an open knowledge base against every invariant; return the problems."""
+    problems: list[Problem] = []
+    for name, check, fix in (*_CHECKS_OF_ROWS, *_CHECKS_OF_DERIVED):
+        try:
+            problems += _list_first(check(knowledge_base), fix)
+        except DatabaseError:
+            raise  # the server does not answer, so its data cannot be checked
+        except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
+            # Damaged rows may raise any of these, and the other checks must still run.
+            problems.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
+    return problems
+
+
+def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
+    """Find problems in the rows of a ledger, without what is made again from it; reading them may raise any error."""
+    return [problem for _, check, fix in _CHECKS_OF_ROWS for problem in _list_first(check(knowledge_base), fix)]
+
+
+def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
+    """Yield the first problems that a check found, and then the number of further ones."""
+    yield from (Problem(what=line, fix=fix) for line in islice(lines, _SHOWN))
+    further = sum(1 for _ in lines)
+    if further:
+        yield Problem(what=f"... and {further} more like this", fix=fix)
+
+
+def _ledger(kb: KnowledgeBase) -> Iterator[str]:
+    """Run the database's own checks, and compare SQLite's tables, indexes and triggers with those of a new ledger."""
+    for line in (*kb.database.problems(), *(foreign_objects(kb.database) if kb.layout.database is None else ())):
         yield f"the ledger: {line}"
 
 
@@ -62,22 +95,19 @@ def _objects(database: Database) -> set[tuple[str, str, str]]:
     return {(row[0], row[1], row[2]) for row in database.rows(
         "SELECT 'column', m.name || '.' || c.name, c.type || ' ' || (c.\"notnull\" AND NOT c.pk) || ' ' || c.pk "  # noqa: S608
         f"FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND {is_own} "
-        f"UNION ALL SELECT m.type, m.name, '' FROM sqlite_master m WHERE {is_own}")}
+        "UNION ALL SELECT m.type, m.name, CASE WHEN m.type IN ('view', 'trigger') THEN m.sql ELSE '' END "
+        f"FROM sqlite_master m WHERE {is_own}")}
 
 
-def chunks(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's text matches its id, and that a document's chunks are numbered without gaps.
-
-    A chunk's id is a hash of its text, and of how many equal chunks the document has before it.
-    """
+def _chunks(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that each chunk's text matches its id, and that a document's chunks are numbered without gaps."""
     occurrences: Counter[tuple[str, str, str]] = Counter()
     ordinals: Counter[str] = Counter()
     for chunk in kb.documents.chunks():
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
         key = (chunk.document_id, chunk.heading, chunk.text)
-        expected_id = chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key],
-                               chunk.opening)
-        if chunk.id != expected_id:
+        if chunk.id != chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key],
+                                chunk.opening):
             yield f"{where}: its text is not the one that its id was made from"
         if chunk.ordinal != ordinals[chunk.document_id]:
             yield f"{where}: chunk {ordinals[chunk.document_id]} was expected"
@@ -85,12 +115,8 @@ def chunks(kb: KnowledgeBase) -> Iterator[str]:
         ordinals[chunk.document_id] += 1
 
 
-def waiting(kb: KnowledgeBase) -> Iterator[str]:
-    """Check the revisions: the new content of documents that waits for its extraction.
-
-    Each revision must have all the chunks into which it was split, with the texts that match their ids. No chunk may
-    wait that belongs to no revision.
-    """
+def _waiting(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that new content that waits has all chunks into which it was split, and that no chunk waits without it."""
     known: set[str] = set()
     for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
         occurrences: Counter[tuple[str, str]] = Counter()
@@ -99,43 +125,34 @@ def waiting(kb: KnowledgeBase) -> Iterator[str]:
             where = f"the new content of document {row.document!r}, chunk {ordinal}"
             heading = kb.database.scalar("SELECT heading FROM chunks WHERE id = :chunk AND document = :document",
                                          chunk=chunk, document=row.document)
+            key = str(heading), row.text[start:end]
             if heading is None:
                 yield f"{where} is missing"
-                continue
-            text = row.text[start:end]
-            occurrence = occurrences[str(heading), text]
-            opening = opening_of(row.text, start)
-            if chunk != chunk_id(row.document, row.title, str(heading), text, occurrence, opening):
+            elif chunk != chunk_id(row.document, row.title, *key, occurrences[key], opening_of(row.text, start)):
                 yield f"{where}: its text is not the one that its id was made from"
-            occurrences[str(heading), text] += 1
+            occurrences[key] += 1
     for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):
         if row.id not in known:
             yield f"a chunk of document {row.document!r} waits for new content that is not there"
 
 
-def reports(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that accounts, candidates, decisions, verdicts and edits can be read.
-
-    Nothing is yielded: if one of them cannot be read, reading it raises an error, which `verify` reports.
-    """
+def _readable(kb: KnowledgeBase) -> Iterator[str]:
+    """Read accounts, candidates, decisions, verdicts and edits; what cannot be read raises, which `verify` reports."""
     if kb.schemas.version():
         status_of(kb)
         kb.schema_control.waiting(1)
-    kb.schemas.declined_labels()
-    kb.documents.entries()
-    kb.entities.decisions()
-    kb.entities.verdicts()
-    kb.edits.table.all()
+    for read in (kb.schemas.declined_labels, kb.documents.entries, kb.entities.decisions, kb.entities.verdicts,
+                 kb.edits.all):
+        read()
     yield from ()
 
 
-def vector_settings(kb: KnowledgeBase) -> Iterator[str]:
+def _vector_settings(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the ledger names the embedding model, and says with valid shares how far vectors can be trusted."""
     if kb.communities.count() and not recorded_model(kb.database)[0]:
         yield "the ledger does not say which embedding model its vectors come from"
     try:
-        shares = ledger_state(kb.database).reliability.values()
-        are_shares = all(0 <= share <= 1 for share in shares)
+        are_shares = all(0 <= share <= 1 for share in ledger_state(kb.database).reliability.values())
     except (ValueError, AttributeError, TypeError):
         are_shares = False
     if not are_shares:
@@ -154,14 +171,14 @@ _STAGES = (
 )
 
 
-def stages(kb: KnowledgeBase) -> Iterator[str]:
+def _stages(kb: KnowledgeBase) -> Iterator[str]:
     """Check that each chunk's rows match its stage in the build."""
     for what, condition in _STAGES:
         for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
 
 
-def history(kb: KnowledgeBase) -> Iterator[str]:
+def _history(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the schema's versions can be read and are numbered without gaps; chunks need at least one version."""
     versions = kb.schemas.versions()
     if not versions and kb.documents.count():
@@ -173,7 +190,7 @@ def history(kb: KnowledgeBase) -> Iterator[str]:
         kb.schemas.base(number)
 
 
-def extractions(kb: KnowledgeBase) -> Iterator[str]:
+def _extractions(kb: KnowledgeBase) -> Iterator[str]:
     """Check that each chunk's extraction can be read."""
     for chunk in kb.documents.chunks():
         try:
@@ -182,12 +199,8 @@ def extractions(kb: KnowledgeBase) -> Iterator[str]:
             yield f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {error}"
 
 
-def bounding(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's facts, rejections, repairs and schema requests follow from its stored extraction.
-
-    They are made by bounding the extraction, which finds the words of each fact in the source and admits only what fits
-    the schema. Here each extraction is bounded again, and the result is compared with the rows.
-    """
+def _bounding(kb: KnowledgeBase) -> Iterator[str]:
+    """Bound each extraction again, and compare what is admitted, rejected, repaired and asked for with the rows."""
     done = kb.documents.done() if kb.schemas.version() else []
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
@@ -199,78 +212,23 @@ def bounding(kb: KnowledgeBase) -> Iterator[str]:
                        "of the extraction")
 
 
-class Problem(Frozen):
-    """A problem and its fix."""
-
-    what: str
-    fix: str
-
-
-_CHECKS: tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...] = (
-    ("the ledger's file", file, RESTORE),
-    ("the tables", tables, RESTORE),
-    ("documents and chunks", chunks, RESTORE),
-    ("new content that waits", waiting, RESTORE),
-    ("what reports show", reports, RESTORE),
-    ("the stages of chunks", stages, RESTORE),
-    ("the settings of vectors", vector_settings, REINDEX),
-    ("the schema's history", history, RESTORE),
-    ("the extractions of chunks", extractions, RESTORE),
-    ("what waits for the schema", bounding, REINDEX),
+_Checks = tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...]
+_CHECKS_OF_ROWS: _Checks = (
+    ("the ledger", _ledger, RESTORE),
+    ("documents and chunks", _chunks, RESTORE),
+    ("new content that waits", _waiting, RESTORE),
+    ("what reports show", _readable, RESTORE),
+    ("the stages of chunks", _stages, RESTORE),
+    ("the settings of vectors", _vector_settings, REINDEX),
+    ("the schema's history", _history, RESTORE),
+    ("the extractions of chunks", _extractions, RESTORE),
     ("the graph", derived.graph, REINDEX),
-    ("the names of entities", derived.aliases, REINDEX),
     ("the model's verdicts", derived.verdicts, REINDEX),
-    ("the vectors", derived.vectors, REINDEX),
     ("the communities", derived.communities, REINDEX),
+)
+_CHECKS_OF_DERIVED: _Checks = (
+    ("what waits for the schema", _bounding, REINDEX),
+    ("the names of entities", derived.aliases, REINDEX),
+    ("the vectors", derived.vectors, REINDEX),
     ("the index", derived.index, REINDEX),
 )
-
-_DERIVED = {"what waits for the schema", "the names of entities", "the vectors", "the index"}
-"""Checks of data that is rebuilt from the ledger, by opening the knowledge base or by the next build."""
-
-_MADE_AGAIN = "it was made again from the ledger; if this comes back, check the disk"
-
-
-def damages_on_disk(layout: Layout) -> list[Problem]:
-    """Find damaged derived files, and delete them so that they are rebuilt.
-
-    Call this before the knowledge base is opened, which would rebuild them without reporting the damage.
-    """
-    return [Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_files(layout)]
-
-
-def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
-    """Check an open knowledge base against every invariant.
-
-    Returns:
-        The problems: damage to the ledger's file, tables and rows; facts that the schema in force does not admit from
-        the extractions; a graph, vectors or tree that differ from the ledger. Empty if there are none.
-    """
-    problems: list[Problem] = []
-    for name, check, fix in _CHECKS:
-        try:
-            problems += _list_first(check(knowledge_base), fix)
-        except DatabaseError:
-            raise  # the server does not answer, so its data cannot be checked
-        except (StoreError, sqlite3.DatabaseError, ValueError, KeyError, TypeError) as error:
-            # Damaged rows may raise any of these, and the other checks must still run.
-            problems.append(Problem(what=f"{name} cannot be read ({type(error).__name__}: {error})", fix=fix))
-    return problems
-
-
-def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
-    """Find problems in the rows of a ledger, without checking derived data; empty if every row is sound.
-
-    Raises:
-        Exception: a row cannot be read; of any class that the code reading it raises.
-    """
-    return [problem for name, check, fix in _CHECKS if name not in _DERIVED
-            for problem in _list_first(check(knowledge_base), fix)]
-
-
-def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
-    """Yield the first problems that a check found, and then the number of further ones."""
-    yield from (Problem(what=line, fix=fix) for line in islice(lines, _SHOWN))
-    further = sum(1 for _ in lines)
-    if further:
-        yield Problem(what=f"... and {further} more like this", fix=fix)

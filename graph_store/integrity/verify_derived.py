@@ -18,17 +18,12 @@ from ..vectors.vector_synchroniser import embedded
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
 # once in 30 times; a damaged file or another model affects more than a tenth.
 _EMBEDDED_AGAIN = 32
-# float32 sums over hundreds of dimensions are exact to 1e-5, and other batch sizes change the sixth digit.
-_LENGTH_ERROR = 1e-3
 _LEAST_COSINE = 0.99
 _LEVELS_NAMED = 10
 
 
 def damaged_files(layout: Layout) -> Iterator[str]:
-    """Delete the graph's file and the index if they are damaged, and yield a line for each damaged one.
-
-    Opening the knowledge base then rebuilds them. A missing file is no damage.
-    """
+    """Delete the graph's file and the index if they are damaged, and yield a line for each damaged one."""
     for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index)):
         try:
             load(path)
@@ -55,10 +50,7 @@ def graph(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def index(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the retrieval index matches the graph, the vectors and the communities.
-
-    Of the vectors, only a sample is compared with the embeddings of their texts.
-    """
+    """Check that the index is what graph, communities and chunks give; of the vectors, only a sample."""
     written = kb.written_index()
     if written is None:
         return
@@ -79,14 +71,11 @@ def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors)
     if not texts:
         return 0
     cosines = np.sum(kb.embedder.encode(texts) * vectors, axis=1)
-    return int((cosines < _LEAST_COSINE).sum())
+    return int((~(cosines >= _LEAST_COSINE)).sum())  # the negated comparison counts NaN as wrong too
 
 
 def aliases(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the aliases equal those that the ledger's facts, decisions and verdicts give.
-
-    Aliases of an earlier state of the ledger are skipped.
-    """
+    """Check that the aliases are those that the ledger gives, unless they are of an earlier state."""
     if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
         yield "the names that count as one entity's are not those that the ledger gives"
 
@@ -107,45 +96,21 @@ def _texts(kb: KnowledgeBase) -> dict[Kind, dict[str, str]]:
 
 
 def vectors(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that exactly the expected ids have a vector, of the right dimension and length."""
+    """Check that exactly the expected ids have a vector, and that a sample are those of their texts."""
     for kind, texts in _texts(kb).items():
-        stored_ids = kb.vectors.ids(kind)
-        missing = texts.keys() - stored_ids
-        extra = stored_ids - texts.keys()
-        if missing or extra:
-            yield f"the vectors of the {kind}: {len(missing)} missing, {len(extra)} left over"
-        for what in _find_bad_vectors(kb, kind, sorted(texts.keys() & stored_ids), texts):
-            yield f"the vectors of the {kind}: {what}"
-
-
-def _find_bad_vectors(kb: KnowledgeBase, kind: Kind, ids: Sequence[str], texts: dict[str, str]) -> Iterator[str]:
-    """Yield what is wrong with some stored vectors: their dimension, their length, or a sample's embeddings."""
-    if not ids:
-        return
-    stored = kb.vectors.get(kind, ids)
-    if stored.shape[1] != kb.embedder.dimension:
-        yield f"they have {stored.shape[1]} dimensions, and the embedding model makes {kb.embedder.dimension}"
-        return
-    # The negated comparison counts NaN as wrong too.
-    with np.errstate(over="ignore", invalid="ignore"):
-        wrong = ~(np.abs(np.linalg.norm(stored, axis=1) - 1) < _LENGTH_ERROR)
-    if wrong.any():
-        yield f"{int(wrong.sum())} are damaged: their length is not 1"
-        return
-    sample = ids[:_EMBEDDED_AGAIN]
-    if mismatches := _count_mismatches(kb, [texts[key] for key in sample], stored[:len(sample)]):
-        yield f"{mismatches} of {len(sample)} looked at are not those of their texts"
+        stored = kb.vectors.ids(kind)
+        if missing_or_extra := texts.keys() ^ stored:
+            missing = len(missing_or_extra - stored)
+            yield f"the vectors of the {kind}: {missing} missing, {len(missing_or_extra) - missing} left over"
+        sample = sorted(texts.keys() & stored)[:_EMBEDDED_AGAIN]
+        if sample and (wrong := _count_mismatches(kb, [texts[key] for key in sample], kb.vectors.get(kind, sample))):
+            yield f"the vectors of the {kind}: {wrong} of {len(sample)} looked at are not those of their texts"
 
 
 def communities(kb: KnowledgeBase) -> Iterator[str]:
     """Check the tree: on every level each entity is in exactly one community, and levels are nested."""
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
-    yield from _tree(kb)
-
-
-def _tree(kb: KnowledgeBase) -> Iterator[str]:
-    """Yield what is wrong with the levels of the tree and with their communities."""
     entities = kb.graph.entity_ids()
     communities = kb.communities.all(level=None)
     levels = sorted({community.level for community in communities}) or [0]

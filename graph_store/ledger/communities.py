@@ -19,8 +19,7 @@ GROUP = "group-"
 class TreeCommunity(Frozen):
     """A community: member entities' ids (sorted), the ids of its keywords (best first), its texts.
 
-    Its id is a hash of the content that its description is based on, so it keeps the description when members join
-    that do not affect it.
+    Its id is a hash of the content that its description is based on.
     """
 
     id: str
@@ -38,10 +37,7 @@ class TreeCommunity(Frozen):
 
 
 class CommunityTable:
-    """The tree's communities. Names and summaries are stored by community id, which depends on its content.
-
-    A community that disappears and returns is described once.
-    """
+    """The tree's communities; one that disappears and returns is described once, as descriptions are stored by id."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -68,11 +64,7 @@ class CommunityTable:
     def page(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[TreeCommunity], int]:
         """Return a page of communities, largest first, and how many there are in all.
 
-        Args:
-            level: the level whose communities to return, if `parent` is empty.
-            parent: the id of the community whose parts to return.
-            limit: the most communities on the page.
-            offset: how many communities come before the page.
+        They are those of a level or, if `parent` is not empty, the parts of that community.
         """
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
         page = self._read(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before", value=value,
@@ -88,9 +80,8 @@ class CommunityTable:
         with self._db.transaction():
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
             current = set(map(_row, communities))
-            # Both columns of the key, because without its first one each deletion would search the whole table.
-            self._db.execute_many('DELETE FROM communities WHERE "view" = :view AND id = :id',
-                                  [{"view": view, "id": community} for view, community, *_ in sorted(known - current)])
+            self._db.execute_many("DELETE FROM communities WHERE id = :id",
+                                  [{"id": community} for community, *_ in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
 
     def find_undescribed(self) -> list[TreeCommunity]:
@@ -124,7 +115,7 @@ class CommunityTable:
     def find_shared(self) -> dict[str, list[str]]:
         """Return the ids (`text_id`) of the texts that a call showed the model, by the id of the summary made of them.
 
-        Only summaries for which this is stored are returned: those that share a call with others, and groups' reports.
+        Only of summaries that share a call with others, and of groups' reports.
         """
         return {row.id: json.loads(row.shown) for row in self._db.rows(
             "SELECT id, shown FROM summaries WHERE shown <> '[]'")}
@@ -140,6 +131,5 @@ def text_id(text: str) -> str:
 
 
 def _row(community: TreeCommunity) -> tuple[object, ...]:
-    """Return a community as a row of the table; its columns `view` and `label` are empty in this format."""
     c = community
-    return ("", c.id, c.level, c.parent, c.cohesion, "", json.dumps(c.keywords), json.dumps(c.members))
+    return c.id, c.level, c.parent, c.cohesion, json.dumps(c.keywords), json.dumps(c.members)

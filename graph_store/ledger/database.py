@@ -1,14 +1,13 @@
 """The ledger's database: statements and transactions, whichever database it is in."""
 
 import json
-import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import Timeout
 from sqlalchemy import CursorResult, Row, Table, select, text
@@ -16,22 +15,14 @@ from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
 from ..postgresql_bases import WRITER, LedgerSchema
 from ..store_errors import DatabaseError, FormatError
-from .sqlite import PRIMARY_CODE, SqliteLedger
-from .tables import additions, insertion, missing_columns, replacement
-
-if TYPE_CHECKING:
-    from .postgresql_ledger import PostgresqlLedger
+from .postgresql_ledger import PostgresqlLedger
+from .sqlite import SqliteLedger
+from .tables import META, METADATA, insertion, replacement
 
 Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
-FORMAT = 3
-"""The number of the tables' format. A change of a table needs the next one; a column that is added has a default."""
-_KEYS_OF_EARLIER_FORMATS = {
-    "settings": ("embedding", "schema_policy", "resolve", "instructions", "extraction_instructions",
-                 "vectors_identity"),
-    "state": ("position", "resolution", "epoch", "runs", "tree", "resolved", "reliability", "overview"),
-    "build": ("unread_files", "open_batches", "shared_calls", "build_total")}
-"""The keys of `meta` in earlier formats, by the key under which their values are now stored together."""
+FORMAT = 4
+"""The number of the tables' format; a ledger of another one is refused. Any change of a table needs the next one."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""
 _PAUSES = (0.1, 0.4, 0)
@@ -39,22 +30,16 @@ _PAUSES = (0.1, 0.4, 0)
 
 
 class Database:
-    """One connection to a ledger, shared by the threads of this process.
-
-    A re-entrant lock keeps this process's threads from mixing their statements in one transaction.
-    """
+    """One connection to a ledger; a re-entrant lock keeps the transactions of this process's threads apart."""
 
     def __init__(self, place: Path | LedgerSchema, *, create: bool = True) -> None:
-        """Open a ledger, and create its tables if it is new.
+        """Open a ledger in an SQLite file or PostgreSQL schema, and create its tables if it is new.
 
-        Args:
-            place: an SQLite file, or a schema in PostgreSQL.
-            create: create the ledger if it is missing. False for reading, so that a ledger that was just dropped is not
-                created again.
+        With `create` False, a missing ledger is not created but an error.
 
         Raises:
             UnknownKnowledgeBaseError: the ledger is missing, and `create` is False.
-            FormatError: it has a later format, or an earlier one that cannot be brought up to this one.
+            FormatError: it has another format.
             LedgerDamagedError: it is not a ledger.
             DatabaseError: PostgreSQL cannot be reached.
         """
@@ -62,12 +47,23 @@ class Database:
         self._depth = 0
         self._changes = 0
         self.is_frozen = False
-        self._ledger = _open(place, create)
+        self._ledger = SqliteLedger(place, create) if isinstance(place, Path) else PostgresqlLedger(place, create)
         try:
             self._prepare()
         except BaseException:
             self._ledger.close()
             raise
+
+    def _prepare(self) -> None:
+        """Create a new ledger's tables; check the format of an existing one."""
+        if not self._ledger.format():
+            with self.transaction(), self._explain_errors():
+                if not self._ledger.format():  # no other process has created it in the meantime
+                    self._ledger.create(FORMAT)
+        if (version := self._ledger.format()) != FORMAT:
+            raise FormatError(f"{self._ledger.name} has format {version}, and this version of Banyan reads format "
+                              f"{FORMAT} alone: drop the knowledge base and build it again, or export it with the "
+                              "version that wrote it")
 
     @property
     def gone(self) -> bool:
@@ -79,56 +75,6 @@ class Database:
     def identity(self) -> str:
         """An id that tells the ledger from earlier ones in the same place; empty for SQLite, where the folder does."""
         return self._ledger.identity
-
-    def _prepare(self) -> None:
-        """Check the ledger's format; create a new ledger's tables, or upgrade an earlier format."""
-        version = self._ledger.format()
-        if version > FORMAT:
-            raise FormatError(f"{self._ledger.name} has format {version}; this version of Banyan reads formats up to "
-                              f"{FORMAT}: use the version that wrote it, or a later one")
-        if version < FORMAT:
-            with self._explain_upgrade(version), self.transaction(), self._explain_errors():
-                self._create_or_upgrade()
-
-    def _create_or_upgrade(self) -> None:
-        """Create the tables of a new ledger, or add the missing columns to those of an earlier format."""
-        version = self._ledger.format()  # read again: another process may have done this in the meantime
-        if version == FORMAT:
-            return
-        if version:
-            self._upgrade(version)
-        else:
-            self._ledger.create()
-        self._ledger.set_format(FORMAT)
-
-    def _upgrade(self, version: int) -> None:
-        """Add the columns that an earlier format lacks, and store the values of `meta` under today's keys."""
-        missing = missing_columns(self._ledger.columns())
-        for column in missing:
-            if column.server_default is None:
-                raise FormatError(f"{self._ledger.name} has format {version} of a version before the first release, "
-                                  f"without the column {column}: drop the knowledge base and build it again")
-        for statement in additions(missing, self._ledger.connection.dialect):
-            self._ledger.connection.exec_driver_sql(statement)
-        for key, names in _KEYS_OF_EARLIER_FORMATS.items():
-            stored = {name: value for name in names if (value := self.get_meta(name))}
-            if stored:
-                # Settings and the state `resolved` were stored as plain text, the others as JSON.
-                self.note(key, **{name: value if key == "settings" or name == "resolved" else json.loads(value)
-                                  for name, value in stored.items()})
-            self.execute_many("DELETE FROM meta WHERE key = :name", [{"name": name} for name in (*names, "edition")])
-
-    @contextmanager
-    def _explain_upgrade(self, version: int) -> Iterator[None]:
-        """Within the block, raise a clear error if an earlier format cannot be upgraded, as the ledger is read-only."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            if not version or error.sqlite_errorcode & PRIMARY_CODE != sqlite3.SQLITE_READONLY:
-                raise
-            raise FormatError(f"{self._ledger.name} has format {version} and cannot be written; this version of Banyan "
-                              f"has to bring it to format {FORMAT} first: open it once where it can be written, such "
-                              "as in a copy of its folder") from error
 
     def close(self) -> None:
         """Close the connection; further use is an error."""
@@ -156,9 +102,10 @@ class Database:
 
     def freeze(self) -> None:
         """Let this connection read the ledger as it is now, even if others commit; from now on it cannot write."""
-        with self._lock, self._explain_errors():
+        with self._lock:
             if not self.is_frozen:
-                self._ledger.freeze()
+                self._command(self._ledger.begin_frozen)
+                self.count("SELECT count(*) FROM meta")  # the first read fixes the state
                 self.is_frozen = True
 
     @contextmanager
@@ -189,24 +136,15 @@ class Database:
             self._ledger.connection.exec_driver_sql(sql)
 
     def _run(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> CursorResult[Any]:
+        if isinstance(values, Mapping):
+            values = {name: json.dumps(list(value)) if isinstance(value, list | tuple | set | frozenset) else value
+                      for name, value in values.items()}
         return self._ledger.connection.execute(text(sql), values)
 
     def rows(self, sql: str, **values: object) -> Sequence[Record]:
-        """Return the rows of a query; `values` are the values of its parameters, written `:name`."""
+        """Return the rows of a query; `values` are those of its parameters, written `:name`, a list as JSON."""
         with self._lock, self._explain_errors():
             return self._run(sql, values).fetchall()
-
-    def iterate(self, sql: str, **values: object) -> Iterator[Record]:
-        """Yield the rows of a query; with SQLite, only some of them are in memory at a time."""
-        with self._lock, self._explain_errors():
-            for rows in self._run(sql, values).partitions(_AT_ONCE):
-                yield from rows
-
-    def batches(self, table: Table) -> Iterator[Sequence[Record]]:
-        """Yield all rows of a table in batches; call this inside a transaction or on a frozen ledger."""
-        with self._lock, self._explain_errors():
-            result = self._ledger.connection.execute(select(table), execution_options={"stream_results": True})
-            yield from result.partitions(_AT_ONCE)
 
     def scalar(self, sql: str, **values: object) -> object:
         """Return the first column of the first row of a query, or None."""
@@ -217,6 +155,14 @@ class Database:
     def count(self, sql: str, **values: object) -> int:
         """Return a query's single number."""
         return int(str(self.scalar(sql, **values) or 0))
+
+    def texts(self, sql: str, **values: object) -> list[str]:
+        """Return the first column of a query's rows, as texts."""
+        return [str(row[0]) for row in self.rows(sql, **values)]
+
+    def counts(self, sql: str, **values: object) -> dict[str, int]:
+        """Return the numbers in the second column of a query's rows by the texts in the first."""
+        return {str(name): int(number) for name, number in self.rows(sql, **values)}
 
     def execute(self, sql: str, **values: object) -> int:
         """Run one statement, and return the number of rows it changed; -1 if such statements change no rows."""
@@ -271,11 +217,25 @@ class Database:
         self.execute("INSERT INTO meta VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
                      "WHERE meta.value <> excluded.value", key=key, value=value)
 
-    def checkpoint(self) -> None:
-        """Move changes from the write-ahead log to the ledger's file, so that deleted text is in neither.
+    def copy_rows(self, source: "Database", progress: Callable[[int, int], None]) -> None:
+        """Replace all rows by those of another ledger, which is frozen for that; report how many are copied."""
+        source.freeze()
+        # A table comes after those that it refers to; `meta` is last, as triggers count in it what is inserted.
+        tables = [*(table for table in METADATA.sorted_tables if table is not META), META]
+        total = sum(source.count(f"SELECT count(*) FROM {table.name}") for table in tables)  # noqa: S608
+        done = 0
+        with self.transaction(), source._lock, source._explain_errors():  # noqa: SLF001
+            for table in reversed(tables):
+                self.execute(f"DELETE FROM {table.name}")  # noqa: S608
+            for table in tables:
+                result = source._ledger.connection.execute(select(table), execution_options={"stream_results": True})  # noqa: SLF001
+                for rows in result.partitions(_AT_ONCE):
+                    self.insert(table, rows)
+                    done += len(rows)
+                    progress(done, total)
 
-        While a reader still needs the log, nothing happens.
-        """
+    def checkpoint(self) -> None:
+        """Move the write-ahead log into the file, so that deleted text is in neither, unless a reader needs the log."""
         with self._lock, self._explain_errors():
             self._ledger.checkpoint()
 
@@ -286,33 +246,23 @@ class Database:
 
 
 class AdvisoryLock:
-    """The writer's lock of a ledger in PostgreSQL, used like a `FileLock`: may be nested.
-
-    The server releases it when the connection ends.
-    """
+    """The writer's lock of a ledger in PostgreSQL, used like a `FileLock`; it ends with the connection."""
 
     def __init__(self, database: Database, schema: LedgerSchema) -> None:
-        """Prepare the lock of a knowledge base, without acquiring it."""
         self._db = database
         self._key = schema.key(WRITER)
         self.lock_counter = 0
 
     def acquire(self) -> None:
-        """Acquire the lock, or increase its counter if this connection holds it already.
-
-        Raises:
-            Timeout: another connection holds it.
-        """
-        if not self.lock_counter and not any(self._try(pause) for pause in _PAUSES):
-            raise Timeout(self._key)
+        """Acquire the lock, or increase its counter; raise Timeout if another connection holds it."""
+        if not self.lock_counter:
+            for pause in _PAUSES:
+                if self._db.scalar(f"SELECT pg_try_advisory_lock({self._key})"):
+                    break
+                time.sleep(pause)
+            else:
+                raise Timeout(self._key)
         self.lock_counter += 1
-
-    def _try(self, pause: float) -> bool:
-        """Acquire the lock and return True if it is free; otherwise wait for `pause` seconds and return False."""
-        if self._db.scalar(f"SELECT pg_try_advisory_lock({self._key})"):
-            return True
-        time.sleep(pause)
-        return False
 
     def release(self, force: bool = False) -> None:
         """Decrease the counter, and release the lock when it reaches 0; with `force`, release it at once."""
@@ -321,15 +271,6 @@ class AdvisoryLock:
             if not self.lock_counter:
                 with suppress(DatabaseError):  # a lost connection has released it
                     self._db.scalar(f"SELECT pg_advisory_unlock({self._key})")
-
-
-def _open(place: Path | LedgerSchema, create: bool) -> "SqliteLedger | PostgresqlLedger":
-    """Connect to a ledger in an SQLite file or in a PostgreSQL schema."""
-    if isinstance(place, Path):
-        return SqliteLedger(place, create)
-    from .postgresql_ledger import PostgresqlLedger  # noqa: PLC0415  (psycopg is an extra)
-
-    return PostgresqlLedger(place, create)
 
 
 def now() -> str:

@@ -1,4 +1,9 @@
-"""The ledger's documents and chunks, and how far each chunk has come in a build."""
+"""The ledger's documents and chunks, and how far each chunk has come in a build.
+
+New content of a document that is in the graph waits as a revision until it is extracted, while the old content and its
+facts stay in service. A revision's chunks are rows of `chunks` with `revision` = 1 and positions in the new text.
+Unchanged chunks keep their row, and the revision has their new positions.
+"""
 
 import json
 from bisect import bisect_right
@@ -11,10 +16,9 @@ from ..store_errors import UnknownDocumentError
 from .communities import GROUP
 from .database import Database, Record, now
 from .readings import read_beside_deleted
-from .revisions import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of
-from .tables import DOCUMENTS, among, replacement
+from .tables import DOCUMENTS, REVISIONS, among, replacement
 from .token_accounts import forget_document
-from .version import advance, ledger_state
+from .version import ledger_state
 
 _TEXTS_AT_ONCE = 500
 """Texts of documents read by one query."""
@@ -59,41 +63,34 @@ class Documents:
         """
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
-            before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
+            before = self._db.rows(f"SELECT {_CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
             rows = self._db.rows("SELECT id, ordinal, start, status FROM chunks WHERE document = :document "
                                  "AND revision = 0", document=document.id)
             old = {row.id: (row.ordinal, row.start) for row in rows}
-            if before and tuple(before[0]) == contents_of(document) and old == new:
+            if before and tuple(before[0]) == _contents_of(document) and old == new:
                 return self.revisions.drop(document.id)  # if new content waits, it is outdated
             # Replacing the content now would remove facts before those of the new chunks are extracted.
             has_new_chunks = bool(new.keys() - old.keys())
             if has_new_chunks and any(row.status == "done" and row.id not in new for row in rows):
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
-            self._replace(document, chunks, sorted(old.keys() - new.keys()))
-            advance(self._db)
+            row = (document.id, *_contents_of(document), now())
+            self._db.execute(replacement(DOCUMENTS, *_CONTENTS.split(", ")),
+                             **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
+            self._db.execute(f"DELETE FROM chunks WHERE {among('id')}", among=old.keys() - new.keys())  # noqa: S608
+            self._db.execute_many(_PLACE, _places_of(document.id, chunks, revision=0))
         return True
-
-    def _replace(self, document: Document, chunks: Sequence[Chunk], removed: list[str]) -> None:
-        """Write a document's content and chunks, and delete the chunks that are removed from it."""
-        row = (document.id, *contents_of(document), now())
-        self._db.execute(replacement(DOCUMENTS, *CONTENTS.split(", ")),
-                         **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
-        self._db.execute_many("DELETE FROM chunks WHERE id = :id", [{"id": chunk} for chunk in removed])
-        self._db.execute_many(PLACE, places_of(document.id, chunks, revision=0))
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
         """Return those of some chunks whose content is in service, which means not waiting as a revision."""
-        waiting = {str(row[0]) for row in self._db.rows(
-            f"SELECT id FROM chunks WHERE revision = 1 AND {among('id')}", among=json.dumps(chunk_ids))}  # noqa: S608
+        waiting = set(self._db.texts(f"SELECT id FROM chunks WHERE revision = 1 AND {among('id')}", among=chunk_ids))  # noqa: S608
         return [chunk for chunk in chunk_ids if chunk not in waiting]
 
     def delete(self, document_id: str) -> None:
         """Remove a document and its chunks; foreign keys remove the rows that belong to a chunk.
 
-        The caller then calls `derive`, which computes everything else anew from the remaining rows, and at the end
-        `finish_deletion`. Until then the same document can be deleted again without an error, so that the user can
-        repeat a command that was killed.
+        The caller then calls `derive`, and at the end `finish_deletion`. Until then the same document can be deleted
+        again without an error, so that a command that was killed can be repeated.
 
         Raises:
             UnknownDocumentError: there is no document of that id.
@@ -103,31 +100,26 @@ class Documents:
             if document_id in deleting and not self.has(document_id):
                 return
             self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, document_id])))
-            advance(self._db)
             forget_document(self._db, document_id)
-            self._note_read_beside(document_id)
+            # Mark the extractions whose call also read this document, so that `build --reread` makes them again.
+            calls = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "
+                     "WHERE c.document = :document AND call <> '')")
+            for reader in self._db.texts(f"SELECT DISTINCT reasoner FROM extractions WHERE {calls}",  # noqa: S608
+                                         document=document_id):
+                self._db.execute(
+                    f"UPDATE extractions SET reasoner = :beside WHERE reasoner = :reader AND {calls}",  # noqa: S608
+                    reader=reader, beside=read_beside_deleted(reader), document=document_id)
             if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
                 raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-
-    def _note_read_beside(self, document_id: str) -> None:
-        """Mark the extractions whose call also read this document, so that `build --reread` makes them again."""
-        calls = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "
-                 "WHERE c.document = :document AND call <> '')")
-        for (reader,) in self._db.rows(f"SELECT DISTINCT reasoner FROM extractions WHERE {calls}",  # noqa: S608
-                                       document=document_id):
-            self._db.execute(f"UPDATE extractions SET reasoner = :beside WHERE reasoner = :reader AND {calls}",  # noqa: S608
-                             reader=reader, beside=read_beside_deleted(reader), document=document_id)
 
     def is_deleting(self) -> bool:
         """Return True if a deletion was begun and not finished (see `finish_deletion`)."""
         return bool(self._db.get_meta(_DELETING))
 
     def finish_deletion(self) -> None:
-        """Note that everything derived no longer has anything of the deleted documents.
+        """Note that nothing derived has anything of the deleted documents any more.
 
-        This also deletes the descriptions of former communities, which may have text of these documents. Such
-        descriptions are otherwise stored in case that the communities return. Reports on groups of surveys stay: which
-        texts they rest on is stored (`CommunityTable.find_shared`).
+        Descriptions of former communities, otherwise stored in case they return, may have their text and are deleted.
         """
         if self.is_deleting():
             with self._db.transaction():
@@ -136,15 +128,11 @@ class Documents:
                 self._db.set_meta(_DELETING, "")
 
     def get(self, document_id: str) -> Document:
-        """Return a document with its text.
-
-        Raises:
-            UnknownDocumentError: there is no document of that id.
-        """
+        """Return a document with its text, or raise UnknownDocumentError."""
         rows = self._db.rows(f"{_DOCUMENT} WHERE id = :id", id=document_id)
         if not rows:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-        return document_of(rows[0])
+        return _document_of(rows[0])
 
     def metadata(self, document_id: str) -> dict[str, str]:
         """Return the metadata of a document; empty if there is no such document."""
@@ -182,54 +170,44 @@ class Documents:
     def count_chunks_of(self, documents: Sequence[str]) -> int:
         """Return the number of chunks in service of some documents."""
         return self._db.count(f"SELECT count(*) FROM chunks WHERE revision = 0 AND {among('document')}",  # noqa: S608
-                              among=json.dumps(documents))
+                              among=documents)
 
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
-        """Return chunks with their texts.
-
-        Args:
-            chunk_ids: the ids, in the order of which the chunks are returned; unknown ones are left out. None returns
-                all chunks in service, by document and position.
-        """
+        """Return chunks with their texts: all in service, by document and position, or those of some ids, in order."""
         if chunk_ids is None:
             return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 ORDER BY document, ordinal"))
         wanted = list(chunk_ids)
-        found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=json.dumps(wanted))}
+        found = {row.id: row for row in self._db.rows(f"{_CHUNK} WHERE {among('id')}", among=wanted)}
         return self._with_texts([found[chunk] for chunk in wanted if chunk in found])
 
     def chunks_of(self, documents: Iterable[str]) -> list[Chunk]:
         """Return the chunks in service of some documents, by id."""
         return self._with_texts(self._db.rows(f"{_CHUNK} WHERE revision = 0 AND {among('document')} ORDER BY id",
-                                              among=json.dumps(list(documents))))
+                                              among=list(documents)))
 
     def _with_texts(self, rows: Sequence[Record]) -> list[Chunk]:
         """Return the chunks of some rows of the table, each with its part of its document's text."""
         # Each document is read once and cut here: substr() in SQL would count characters from the text's beginning for
         # every chunk, which is quadratic in a long document.
         contents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
-        chunks = []
-        for row in rows:
-            content = contents.get((row.document, bool(row.revision)))
-            if content is not None:  # another process may have deleted it in the meantime
-                chunks.append(_chunk(row, content))
-        return chunks
+        return [_chunk(row, content) for row in rows  # another process may have deleted some in the meantime
+                if (content := contents.get((row.document, bool(row.revision)))) is not None]
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
         """Yield the ids and texts of all documents, reading some at a time."""
-        ids = [str(row.id) for row in self._db.rows("SELECT id FROM documents ORDER BY id")]
+        ids = self._db.texts("SELECT id FROM documents ORDER BY id")
         for start in range(0, len(ids), _TEXTS_AT_ONCE):
-            for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}",
-                                     among=json.dumps(ids[start:start + _TEXTS_AT_ONCE])):
+            for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids[start:start + _TEXTS_AT_ONCE]):
                 yield row.id, row.text
 
     def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], _Content]:
         """Return the content of documents: that in service, or the new content that waits as a revision."""
-        key = parents, ledger_state(self._db).position
+        key = parents, ledger_state(self._db).position, self._db.changes()
         if self._last is not None and self._last[0] == key:
             return self._last[1]
-        ids = json.dumps(sorted(document for document, is_new in parents if not is_new))
-        contents = {(str(row.id), False): _Content(row.title, row.text) for row in self._db.rows(
-            f"SELECT id, title, text FROM documents WHERE {among('id')}", among=ids)}  # noqa: S608
+        ids = [document for document, is_new in parents if not is_new]
+        contents = {(str(row.id), False): _Content(row.title, row.text)
+                    for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids)}
         for document_id in (document for document, is_new in parents if is_new):
             # Content that is no revision any more was put in service meanwhile.
             new = self.revisions.get(document_id) or self.get(document_id)
@@ -246,8 +224,7 @@ class Documents:
         """Return the number of chunks of some statuses, including those of new content that waits."""
         # A query that repeats the condition of the index `chunks_to_do` is answered from that index.
         open_only = "" if "done" in status else f"{_TO_DO} AND "
-        return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}",  # noqa: S608
-                              among=json.dumps(status))
+        return self._db.count(f"SELECT count(*) FROM chunks WHERE {open_only}{among('status')}", among=status)  # noqa: S608
 
     def count_failed(self) -> int:
         """Return the number of failed chunks: those not in the graph, and those in it whose re-reading failed."""
@@ -255,15 +232,11 @@ class Documents:
 
     def count_to_reread(self, fingerprints: Sequence[str]) -> dict[str, int]:
         """Return the number of chunks that `next_batch` would have read again, by the fingerprint of their reader."""
-        if not fingerprints:
-            return {}
-        return {str(name): int(number) for name, number in self._db.rows(
-            f"SELECT e.reasoner, count(*) {_REREAD} GROUP BY e.reasoner", among=json.dumps(fingerprints))}
+        return self._db.counts(f"SELECT e.reasoner, count(*) {_REREAD} GROUP BY e.reasoner", among=fingerprints)
 
     def to_reread(self, fingerprints: Sequence[str]) -> list[str]:
         """Return the ids of the chunks that `next_batch` would have read again, in order of document and position."""
-        return [str(row[0]) for row in self._db.rows(
-            f"SELECT c.id {_REREAD} ORDER BY c.document, c.ordinal", among=json.dumps(fingerprints))]
+        return self._db.texts(f"SELECT c.id {_REREAD} ORDER BY c.document, c.ordinal", among=fingerprints)
 
     def status(self, chunk_id: str) -> Status | None:
         """Return how far a chunk has come in a build, or None if there is no such chunk."""
@@ -274,13 +247,11 @@ class Documents:
         return self._db.count("SELECT count(*) FROM documents")
 
     def sample(self, most: int) -> list[Chunk]:
-        """Return up to `most` chunks: first the first chunks of all documents, then the second ones, and so on.
+        """Return up to `most` chunks: the first chunks of all documents, then the second ones, and so on.
 
-        Chunks of the same position are sorted by id, which is a hash of their content. So the sample looks random, but
-        depends only on the documents.
+        Chunks of the same position are sorted by id, a hash of their content, so the sample looks random.
         """
-        return self.chunks(str(row[0]) for row in self._db.rows(
-            "SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
+        return self.chunks(self._db.texts("SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
 
     def count_characters(self) -> int:
         """Return the length of all documents together."""
@@ -288,12 +259,11 @@ class Documents:
 
     def done(self) -> list[str]:
         """Return the ids of the chunks that are part of the graph, in order of document and position."""
-        return [str(row[0]) for row in self._db.rows(
-            "SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")]
+        return self._db.texts("SELECT id FROM chunks WHERE status = 'done' ORDER BY document, ordinal")
 
     def extracted_ids(self) -> set[str]:
         """Return the ids of the chunks that are extracted, including those of new content that waits."""
-        return {str(row[0]) for row in self._db.rows("SELECT id FROM chunks WHERE status IN ('extracted', 'done')")}
+        return set(self._db.texts("SELECT id FROM chunks WHERE status IN ('extracted', 'done')"))
 
     def of_chunks(self) -> dict[str, str]:
         """Return the document's id of each chunk."""
@@ -302,13 +272,13 @@ class Documents:
     def next_batch(self, limit: int, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
         """Return the ids of the next chunks for a build to extract or to write, in order of document and position.
 
-        Extracted chunks of a revision are not returned: they are written when the revision is put in service.
+        Extracted chunks of a revision are not among them: they are written when it is put in service.
 
         Args:
             limit: the most chunks to return.
             after: chunks that are in work and must not be returned.
-            reread: fingerprints of readers (see `readings`). Chunks in the graph with such an extraction are returned
-                to be read again, unless reading them again has failed before.
+            reread: fingerprints of readers (see `readings`) whose chunks in the graph are read again, unless that
+                failed before.
         """
         # One query for each status, so that each is answered from the index `chunks_to_do` in its order. A single query
         # would go through all chunks.
@@ -318,21 +288,17 @@ class Documents:
         if reread:
             parts.append(f"SELECT * FROM (SELECT c.id, c.document, c.ordinal {_REREAD} "  # noqa: S608
                          "ORDER BY c.document, c.ordinal LIMIT :most) AS again")
-            values |= {"among": json.dumps(reread)}
-        due = [str(row[0]) for row in self._db.rows(
-            f"{' UNION ALL '.join(parts)} ORDER BY document, ordinal LIMIT :most", **values)]
+            values |= {"among": reread}
+        due = self._db.texts(f"{' UNION ALL '.join(parts)} ORDER BY document, ordinal LIMIT :most", **values)
         in_work = set(after)
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
-        """Make failed chunks pending again, so that the next build extracts them; return how many.
+        """Make failed chunks pending again, all or some; return how many.
 
-        Chunks in the graph whose re-reading failed stay in the graph, and may be read again from now on.
-
-        Args:
-            chunks: the ids of the chunks to consider; None for all.
+        Chunks in the graph whose re-reading failed stay in it, and may be read again from now on.
         """
-        only, values = (f"AND {among('id')}", {"among": json.dumps(chunks)}) if chunks is not None else ("", {})
+        only, values = (f"AND {among('id')}", {"among": chunks}) if chunks is not None else ("", {})
         with self._db.transaction():
             self._db.execute("DELETE FROM failures WHERE chunk IN "  # noqa: S608
                              f"(SELECT id FROM chunks WHERE status = 'done' {only})", **values)
@@ -340,8 +306,72 @@ class Documents:
 
     def failures(self) -> list[tuple[str, int, str]]:
         """Return the failed chunks as (document, chunk's position, reason), by document and position."""
-        return [(str(row[0]), int(row[1]), str(row[2])) for row in self._db.rows(
+        return [(row.document, row.ordinal, row.reason) for row in self._db.rows(
             f"SELECT c.document, c.ordinal, f.reason {_FAILED} ORDER BY c.document, c.ordinal")]
+
+
+class Revisions:
+    """Revisions by document, at most one each; a new one replaces one that still waits."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def get(self, document_id: str) -> Document | None:
+        """Return the new content of a document, or None if none waits."""
+        rows = self._db.rows(f"SELECT document AS id, {_CONTENTS} FROM revisions WHERE document = :document",  # noqa: S608
+                             document=document_id)
+        return _document_of(rows[0]) if rows else None
+
+    def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
+        """Store new content of a document until it is extracted; return True if anything changed.
+
+        It replaces new content that waited before; chunks that are in both keep their extraction.
+        """
+        positions = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
+        row = (*_contents_of(document), positions)
+        with self._db.transaction():
+            rows = self._db.rows(f"SELECT {_CONTENTS}, chunks FROM revisions WHERE document = :document",  # noqa: S608
+                                 document=document.id)
+            if rows and tuple(rows[0]) == row:
+                return False
+            self._db.replace(REVISIONS, [(document.id, *row)])
+            self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 1 AND NOT {among('id')}",  # noqa: S608
+                             document=document.id, among=[c.id for c in chunks])
+            self._db.execute_many(_PLACE, _places_of(document.id, chunks, revision=1))
+        return True
+
+    def drop(self, document_id: str) -> bool:
+        """Delete the new content that waits for a document; return True if there was any."""
+        with self._db.transaction():
+            self._db.execute("DELETE FROM chunks WHERE document = :document AND revision = 1", document=document_id)
+            return bool(self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id))
+
+    def find_ready(self) -> list[str]:
+        """Return the sorted ids of documents whose new content is completely extracted."""
+        return self._db.texts(
+            "SELECT document FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.document = r.document "
+            "AND c.revision = 1 AND c.status <> 'extracted') ORDER BY document")
+
+    def put_in_service(self, document_id: str) -> list[str]:
+        """Replace a document's content by the new content; return the ids of the new chunks, in order.
+
+        The chunks that only the old content has are deleted with their facts. The caller writes the new chunks' facts
+        in the same transaction.
+        """
+        with self._db.transaction():
+            positions = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",
+                                                       document=document_id)))
+            self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 0 AND NOT {among('id')}",  # noqa: S608
+                             document=document_id, among=[chunk for chunk, *_ in positions])
+            new = self._db.texts("SELECT id FROM chunks WHERE document = :document AND revision = 1 ORDER BY ordinal",
+                                 document=document_id)
+            self._db.execute(f"UPDATE documents SET ({_CONTENTS}) = (SELECT {_CONTENTS} FROM revisions "  # noqa: S608
+                             "WHERE document = :document) WHERE id = :document", document=document_id)
+            self._db.execute_many(
+                'UPDATE chunks SET revision = 0, ordinal = :ordinal, start = :start, "end" = :end WHERE id = :id',
+                [dict(zip(("id", "ordinal", "start", "end"), position, strict=True)) for position in positions])
+            self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id)
+        return new
 
 
 _TO_DO = "status <> 'done'"
@@ -351,7 +381,13 @@ _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('f
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"
-_DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
+_CONTENTS = "title, text, source, metadata, pages"
+_PLACE = ('INSERT INTO chunks (id, document, ordinal, start, "end", heading, revision) '
+          "VALUES (:id, :document, :ordinal, :start, :end, :heading, :revision) ON CONFLICT (id) "
+          'DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, "end" = excluded."end" '
+          "WHERE chunks.revision = excluded.revision")
+"""Inserts chunks and updates the positions of existing ones. A revision does not move chunks in service."""
+_DOCUMENT = f"SELECT id, {_CONTENTS} FROM documents"  # noqa: S608
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 
 
@@ -359,3 +395,21 @@ def _chunk(row: Record, content: _Content) -> Chunk:
     return Chunk(id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
                  heading=row.heading, title=content.title, text=content.text[row.start:row.end],
                  opening=opening_of(content.text, row.start))
+
+
+def _document_of(row: Record) -> Document:
+    """Build a document from a row with its id and contents."""
+    return Document(id=row.id, title=row.title, text=row.text, source=row.source, metadata=json.loads(row.metadata),
+                    pages=json.loads(row.pages))
+
+
+def _contents_of(document: Document) -> tuple[str, str, str, str, str]:
+    """Return the values of a document's columns `_CONTENTS`."""
+    return (document.title, document.text, document.source, json.dumps(document.metadata, ensure_ascii=False),
+            json.dumps(document.pages))
+
+
+def _places_of(document_id: str, chunks: Sequence[Chunk], revision: int) -> list[dict[str, object]]:
+    """Return chunks as parameters of the statement `_PLACE`; `revision` is 0 for content in service, 1 for new one."""
+    return [{"id": c.id, "document": document_id, "ordinal": c.ordinal, "start": c.start, "end": c.end,
+             "heading": c.heading, "revision": revision} for c in chunks]

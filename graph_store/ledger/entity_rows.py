@@ -10,7 +10,7 @@ from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, Pair
 from ..store_errors import readable
 from .database import Database, now
 from .tables import EDITS, ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
-from .version import count_resolution, ledger_state, note_state
+from .version import ledger_state, note_state
 
 RULES = 4
 """Increase this when the rules find other aliases for the same facts, so ledgers are resolved again."""
@@ -57,7 +57,6 @@ class AliasTable:
                 self._db.insert(ENTITY_ALIASES, [(r.id, r.canonical, r.type, r.partner, r.rule, r.score,
                                                   json.dumps([[e.chunk, e.start, e.end] for e in r.evidence]))
                                                  for r in aliases.values()])
-                count_resolution(self._db)
             note_state(self._db, resolved=state)
 
     def resolved_state(self) -> str | None:
@@ -71,9 +70,7 @@ class AliasTable:
     def state(self, position: int, reasoner: str) -> str:
         """Return a text that identifies everything on which the aliases depend.
 
-        Args:
-            position: the number of the last change of the ledger's rows.
-            reasoner: the fingerprint of the model that decides doubtful pairs; "" without one.
+        `reasoner` is the fingerprint of the model that decides doubtful pairs; "" without one.
         """
         latest = self._db.count("SELECT max(seq) FROM entity_decisions")
         verdicts = self._db.count("SELECT count(*) FROM entity_verdicts")
@@ -88,21 +85,12 @@ class AliasTable:
                 for row in self._db.rows("SELECT * FROM entity_verdicts ORDER BY first, second")}
 
     def verdict_statements(self) -> dict[Pair, tuple[str, ...]]:
-        """Return for each pair the ids of the entities and statements that the prompt for its verdict may have shown.
-
-        If one of them is deleted later, the verdict is outdated.
-        """
+        """Return for each pair the ids of the entities and statements that the prompt may have shown."""
         return {(row.first, row.second): tuple(json.loads(row.statements)) for row in self._db.rows(
             "SELECT first, second, statements FROM entity_verdicts ORDER BY first, second")}
 
     def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict, Collection[str]]], reasoner: str) -> None:
-        """Store a model's verdicts, so that it is not asked again.
-
-        Args:
-            verdicts: each pair, the verdict on it, and the ids of the entities and statements that the prompt may have
-                shown.
-            reasoner: the fingerprint of the model.
-        """
+        """Store a model's verdicts on pairs, each with the ids of what the prompt may have shown."""
         self._db.replace(ENTITY_VERDICTS, [
             (*pair, int(verdict.same), verdict.confidence, reasoner, json.dumps(sorted(shown)))
             for pair, verdict, shown in verdicts])
@@ -144,11 +132,7 @@ class EditTable:
         return [decision.edit for decision in self.all() if not decision.undone_at]
 
     def record(self, edit: Edit, who: str, why: str) -> int:
-        """Record an edit, unless it equals the last one and that is in force, as when a killed run is resumed.
-
-        Returns:
-            The edit's number.
-        """
+        """Record an edit and return its number; a resumed run that repeats the last edit in force gets its number."""
         row = (_EDIT.dump_json(edit).decode(), who, why)
         with self._db.transaction():
             last = self._db.rows("SELECT edit, who, why, number FROM edits WHERE undone_at = '' AND number = "
@@ -157,15 +141,12 @@ class EditTable:
                 return int(last[0].number)
             number = 1 + self._db.count("SELECT max(number) FROM edits")
             self._db.insert(EDITS, [(number, *row, now(), "", "")])
-            count_resolution(self._db)
             return number
 
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, unless it is undone already."""
-        with self._db.transaction():
-            if self._db.execute("UPDATE edits SET undone_by = :who, undone_at = :now "
-                                "WHERE number = :number AND undone_at = ''", who=who, now=now(), number=number):
-                count_resolution(self._db)
+        self._db.execute("UPDATE edits SET undone_by = :who, undone_at = :now "
+                         "WHERE number = :number AND undone_at = ''", who=who, now=now(), number=number)
 
     @staticmethod
     def _read(number: int, edit: str, *rest: str) -> EditDecision:

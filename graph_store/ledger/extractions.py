@@ -4,9 +4,7 @@ Mentions, facts and values are the source of everything derived. Quotes are not 
 the chunk's text.
 """
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Any, NamedTuple
 
@@ -18,12 +16,10 @@ from ...schemas.extraction import BoundedExtraction, Extraction
 from ..store_errors import readable
 from .database import Database, now
 from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, REPAIRS, among
-from .version import advance, ledger_state
+from .version import ledger_state
 
-_BEGINNING = "substr(d.text, c.start + a.start + 1, 44)"
-"""The beginning of the text that states a fact; in a line such as "Price: 4 USD" it has the key."""
-_LAST_CHARACTER = "substr(d.text, c.start + a.\"end\", 1)"
-"""The last character of the text that states a fact."""
+_PAGE = 10_000
+"""Rows of a table that are read at once."""
 Rows = Sequence[tuple[Any, ...]]
 _ADMITTED = (MENTIONS, FACTS, ATTRIBUTE_VALUES)
 _TABLES = (*_ADMITTED, REJECTIONS, REPAIRS)
@@ -39,18 +35,17 @@ class AdmittedRows(NamedTuple):
 
 def chunk_rows(database: Database, table: Table, chunk_ids: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
     """Return a table's rows of some chunks by the chunk's id; the rows of each chunk are sorted."""
-    rows = database.rows(f"SELECT * FROM {table.name} WHERE {among('chunk')}", among=json.dumps(chunk_ids))  # noqa: S608
+    rows = database.rows(f"SELECT * FROM {table.name} WHERE {among('chunk')}", among=chunk_ids)  # noqa: S608
     return _by_chunk(map(tuple, rows))
 
 
-def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], rows: Rows) -> bool:
-    """Replace a table's rows of some chunks if they differ; return True if any did. Call this in a transaction."""
+def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], rows: Rows) -> None:
+    """Replace a table's rows of some chunks if they differ. Call this in a transaction."""
     before, after = chunk_rows(database, table, chunk_ids), _by_chunk(rows)
     changed = [chunk for chunk in chunk_ids if before.get(chunk) != after.get(chunk)]
     if changed:
-        database.execute(f"DELETE FROM {table.name} WHERE {among('chunk')}", among=json.dumps(changed))  # noqa: S608
+        database.execute(f"DELETE FROM {table.name} WHERE {among('chunk')}", among=changed)  # noqa: S608
         database.insert(table, [row for chunk in changed for row in after.get(chunk, ())])
-    return bool(changed)
 
 
 def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
@@ -59,25 +54,6 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
     for row in rows:
         by_chunk.setdefault(row[0], []).append(row)
     return {chunk: sorted(rows_of_chunk) for chunk, rows_of_chunk in by_chunk.items()}
-
-
-def count_from_sentences(database: Database) -> dict[str, int]:
-    """Return the number of facts and values that sentences state, by the fingerprint of their extraction's reader.
-
-    The others are stated by rows of tables, by metadata, or by lines such as "* RFC-12: Pump noise", which have a colon
-    and no full stop.
-    """
-    is_table_row = f"{_BEGINNING} LIKE '| %'"
-    has_colon = f"({_BEGINNING} LIKE '%: %' OR {_BEGINNING} LIKE '%：%')"
-    is_unfinished = f"{_LAST_CHARACTER} NOT IN ('.', '!', '?', '。', '！', '？', '”', '\"')"
-    counts = Counter[str]()
-    for table in (FACTS, ATTRIBUTE_VALUES):
-        for reasoner, count in database.rows(
-                f"SELECT e.reasoner, count(*) FROM {table.name} a JOIN chunks c ON c.id = a.chunk "  # noqa: S608 - ours
-                "JOIN documents d ON d.id = c.document JOIN extractions e ON e.chunk = c.id "
-                f"WHERE NOT ({is_table_row} OR ({has_colon} AND {is_unfinished})) GROUP BY e.reasoner"):
-            counts[reasoner] += int(count)
-    return dict(counts)
 
 
 def rows_of(chunk: str, admitted: BoundedExtraction) -> tuple[Rows, Rows, Rows]:
@@ -102,30 +78,20 @@ class Extractions:
         self._db = database
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction, call: str = "") -> None:
-        """Store a model's extraction of a chunk, so it is paid only once.
-
-        Args:
-            chunk_id: the chunk.
-            reasoner: the fingerprint of what read it (see `readings`).
-            extraction: what was found.
-            call: identifies the call, if it read chunks of several documents.
-        """
+        """Store the extraction of a chunk, so that it is paid once; `call`: the call, if it read several documents."""
         self.save_all(reasoner, {chunk_id: extraction}, call)
 
     def save_all(self, reasoner: str, extractions: Mapping[str, Extraction], call: str = "") -> None:
         """Store the extractions of the chunks that one call read, all or none; see `save`."""
         rows = [(chunk, reasoner, extraction.model_dump_json(), call) for chunk, extraction in extractions.items()]
-        ids = json.dumps(list(extractions))
+        ids = list(extractions)
         with self._db.transaction():
             self._db.replace(EXTRACTIONS, rows)
             self._db.execute(f"UPDATE chunks SET status = 'extracted' WHERE {among('id')}", among=ids)  # noqa: S608
             self._db.execute(f"DELETE FROM failures WHERE {among('chunk')}", among=ids)  # noqa: S608
 
     def fail(self, chunk_id: str, reason: str) -> None:
-        """Record that a chunk's extraction failed finally, and why.
-
-        If the chunk is in the graph already, because it was to be read again, it stays there as it is.
-        """
+        """Record that a chunk's extraction failed finally, and why; a chunk in the graph stays there."""
         with self._db.transaction():
             self._db.execute("INSERT INTO failures (chunk, reason, failed_at) VALUES (:chunk, :reason, :now) "
                              "ON CONFLICT (chunk) DO UPDATE SET reason = excluded.reason, "
@@ -145,18 +111,18 @@ class Extractions:
 
     def count_fingerprints(self) -> dict[str, int]:
         """Return the number of chunks in service by the fingerprint of what extracted them."""
-        return self._count("SELECT e.reasoner, count(*) FROM extractions e JOIN chunks c ON c.id = e.chunk "
+        return self._db.counts("SELECT e.reasoner, count(*) FROM extractions e JOIN chunks c ON c.id = e.chunk "
                            "WHERE c.revision = 0 GROUP BY e.reasoner ORDER BY e.reasoner")
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
-        """Return the extractions of chunks by id, leaving out chunks that were not extracted.
+        """Return the extractions of those of some chunks that were extracted.
 
         Raises:
             LedgerDamagedError: a stored extraction cannot be read.
         """
         found = {}
         for row in self._db.rows(f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}",  # noqa: S608
-                                 among=json.dumps(chunk_ids)):
+                                 among=chunk_ids):
             with readable(f"the extraction of chunk {row.chunk}"):
                 found[row.chunk] = Extraction.model_validate_json(row.extraction)
         return found
@@ -165,23 +131,24 @@ class Extractions:
         """Replace the admitted, rejected and repaired items of chunks, and mark the chunks as done."""
         chunk_ids, rows = [chunk.id for chunk, _ in extractions], list(starmap(rows_by_table, extractions))
         with self._db.transaction():
-            changed = {table for table in _TABLES if replace_rows(
-                self._db, table, chunk_ids, [row for chunk_rows in rows for row in chunk_rows[table]])}
-            # A chunk that becomes done has to be indexed even if nothing of it is admitted, so that it can be found.
-            added = self._db.execute(f"UPDATE chunks SET status = 'done' WHERE status <> 'done' AND {among('id')}",  # noqa: S608
-                                     among=json.dumps(chunk_ids))
-            if added or not changed.isdisjoint(_ADMITTED):
-                advance(self._db)
+            for table in _TABLES:
+                replace_rows(self._db, table, chunk_ids, [row for chunk_rows in rows for row in chunk_rows[table]])
+            self._db.execute(f"UPDATE chunks SET status = 'done' WHERE status <> 'done' AND {among('id')}",  # noqa: S608
+                             among=chunk_ids)
 
     def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
-        """Return the rows of the admitted items of some chunks, or of all with None; each table can be iterated once.
+        """Return the rows of the admitted items of some chunks, or of all with None; each can be iterated once."""
+        return AdmittedRows(*(self._pages(table, chunk_ids) for table in _ADMITTED))
 
-        The rows are read from the database while they are iterated.
-        """
-        where, values = ("", {}) if chunk_ids is None else (f"WHERE {among('chunk')}", {"among": json.dumps(chunk_ids)})
-        return AdmittedRows(*(
-            self._db.iterate(f"SELECT * FROM {table.name} {where} ORDER BY chunk, ordinal", **values)  # noqa: S608
-            for table in _ADMITTED))
+    def _pages(self, table: Table, chunk_ids: Sequence[str] | None) -> Iterator[Any]:
+        """Yield a table's rows, sorted, which are read in pages, so that nothing is locked between them."""
+        chosen, values = ("", {}) if chunk_ids is None else (f"{among('chunk')} AND", {"among": chunk_ids})
+        sql = (f"SELECT * FROM {table.name} WHERE {chosen} (chunk, ordinal) > (:chunk, :ordinal) "  # noqa: S608
+               "ORDER BY chunk, ordinal LIMIT :most")
+        last: tuple[str, int] = ("", -1)
+        while page := self._db.rows(sql, chunk=last[0], ordinal=last[1], most=_PAGE, **values):
+            yield from page
+            last = page[-1].chunk, page[-1].ordinal
 
     def elements(self) -> set[tuple[ElementKind, str]]:
         """Return the types, relations and attributes that admitted items use, each as its kind and name."""
@@ -191,24 +158,21 @@ class Extractions:
         return {(kind, str(row[0])) for kind, sql in queries.items() for row in self._db.rows(sql)}
 
     def position(self) -> int:
-        """Return the number of the last change of rows from which anything is derived (see `version.advance`)."""
+        """Return the number of the last change of rows from which anything is derived (see `tables`)."""
         return ledger_state(self._db).position
 
     def count_rejections(self) -> dict[str, int]:
         """Return how many extracted items were rejected, by reason."""
-        return self._count("SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")
+        return self._db.counts("SELECT reason, count(*) FROM rejections GROUP BY reason ORDER BY reason")
 
     def count_rejected_facts(self) -> dict[str, int]:
         """Return how many facts and values were rejected, by reason; their texts begin with a parenthesis."""
-        return self._count("SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' "
+        return self._db.counts("SELECT reason, count(*) FROM rejections WHERE text LIKE '(%' "
                            "GROUP BY reason ORDER BY reason")
 
     def count_repairs(self) -> dict[str, int]:
         """Return how many extracted items were repaired before they were admitted, by kind of repair."""
-        return self._count("SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")
-
-    def _count(self, sql: str) -> dict[str, int]:
-        return {str(name): int(number) for name, number in self._db.rows(sql)}
+        return self._db.counts("SELECT repair, sum(times) FROM repairs GROUP BY repair ORDER BY repair")
 
 
 def rows_by_table(chunk: Chunk, bounded: BoundedExtraction) -> dict[Table, Rows]:

@@ -19,11 +19,7 @@ class InstructionsError(BanyanError):
 
 
 class Instructions:
-    """A person's instructions for all answers or for all extractions, stored in the ledger.
-
-    Those for answers may give their tone, length, format and language. Those for extraction may say what to extract and
-    what to leave out, and explain terms.
-    """
+    """A person's instructions for all answers or for all extractions, stored in the ledger."""
 
     def __init__(self, database: Database, purpose: Purpose) -> None:
         """Read and write a ledger's instructions for one purpose."""
@@ -35,21 +31,13 @@ class Instructions:
         return str(self._db.notes("settings").get(self._key, ""))
 
     def set(self, instructions: str) -> None:
-        """Replace the instructions; an empty text removes them.
-
-        Raises:
-            InstructionsError: they are too long.
-        """
+        """Replace the instructions; an empty text removes them. Raise InstructionsError if they are too long."""
         check_instructions(instructions)
         self._db.note("settings", **{self._key: instructions.strip()})
 
 
 def check_instructions(instructions: str) -> None:
-    """Check the length of instructions.
-
-    Raises:
-        InstructionsError: they are too long.
-    """
+    """Raise InstructionsError if instructions are too long."""
     if len(instructions) > MOST_INSTRUCTIONS:
         raise InstructionsError(f"the instructions have {len(instructions):,} characters; they are paid for with "
                                 f"every call, so at most {MOST_INSTRUCTIONS:,} are allowed: shorten them")

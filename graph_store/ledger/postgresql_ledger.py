@@ -2,14 +2,13 @@
 
 import uuid
 from contextlib import suppress
+from typing import Any
 
-from psycopg import Connection as Session
-from psycopg.pq import TransactionStatus
 from sqlalchemy.exc import SQLAlchemyError
 
 from ..postgresql_bases import LedgerSchema, connect, explain_error
 from ..store_errors import UnknownKnowledgeBaseError
-from .tables import METADATA
+from .tables import METADATA, create_tables
 
 _WAIT = "30s"
 """The time that a process waits for the transactions of others, as with SQLite."""
@@ -25,12 +24,10 @@ _FUNCTIONS = (
 class PostgresqlLedger:
     """One connection to a schema. It is not replaced when lost, so an interrupted transaction is never continued."""
 
-    def __init__(self, place: LedgerSchema, create: bool) -> None:
-        """Connect to the database; the schema need not exist.
+    begin_frozen = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-        Raises:
-            DatabaseError: the server does not answer, or the schema is not a ledger.
-        """
+    def __init__(self, place: LedgerSchema, create: bool) -> None:
+        """Connect to the database; the schema need not exist."""
         self.place = place
         self._may_create = create
         self.name = f"the ledger of {place.kb!r}"
@@ -55,12 +52,12 @@ class PostgresqlLedger:
                                                (f'"{self.place.name}".meta',)).scalar_one()
 
     @property
-    def _session(self) -> Session | None:
+    def _session(self) -> Any:
         """The driver's connection, or None if it was lost."""
         if self.connection.closed or self.connection.invalidated:
             return None
         session = self.connection.connection.driver_connection
-        return session if isinstance(session, Session) and not session.closed else None
+        return None if session is None or session.closed else session
 
     def close(self) -> None:
         """Close the connection, if it is not lost."""
@@ -78,7 +75,7 @@ class PostgresqlLedger:
     @property
     def in_transaction(self) -> bool:
         """True if a transaction is open."""
-        return self._session is not None and self._session.info.transaction_status != TransactionStatus.IDLE
+        return self._session is not None and bool(self._session.info.transaction_status)  # 0 is idle
 
     def explain_error(self, error: SQLAlchemyError) -> BaseException:
         """Return the error to raise instead of a database error."""
@@ -89,35 +86,19 @@ class PostgresqlLedger:
         found = self.place.about(self.connection)
         return found[0] if found else 0
 
-    def create(self) -> None:
-        """Create the schema with its tables.
-
-        Raises:
-            UnknownKnowledgeBaseError: the connection was opened without the right to create it.
-        """
+    def create(self, number: int) -> None:
+        """Create the schema with the tables of a format, if the connection was opened with the right to."""
         if not self._may_create:
             raise UnknownKnowledgeBaseError(self.place.kb, "the PostgreSQL database")
+        self.identity = uuid.uuid4().hex
         self.connection.exec_driver_sql(f'CREATE SCHEMA "{self.place.name}"')
-        METADATA.create_all(self.connection, checkfirst=False)
+        self.connection.exec_driver_sql(f'COMMENT ON SCHEMA "{self.place.name}" IS '
+                                        f"'Banyan ledger, format {number}, id {self.identity}'")
+        create_tables(self.connection)
         for head, body in _FUNCTIONS:
             self.connection.exec_driver_sql(
                 f"CREATE FUNCTION {head} LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $${body}$$")
-
-    def set_format(self, number: int) -> None:
-        """Store the number of the ledger's format, and give the ledger an id if it has none."""
-        self.identity = self.identity or uuid.uuid4().hex
-        self.place.describe(self.connection, number, self.identity)
         self._table = self._table_id()
-
-    def columns(self) -> set[tuple[str, str]]:
-        """Return the names of all tables and columns."""
-        return {(table, column) for table, column in self.connection.exec_driver_sql(
-            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
-
-    def freeze(self) -> None:
-        """Read only the current state from now on; the server keeps it for this connection until it is closed."""
-        self.connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        self.connection.exec_driver_sql("SELECT count(*) FROM meta")
 
     def checkpoint(self) -> None:
         """Do nothing, because the server cleans up itself (VACUUM)."""
@@ -125,6 +106,7 @@ class PostgresqlLedger:
     def problems(self) -> list[str]:
         """Return how the tables' columns differ from the format; the contents are left to the server's own checks."""
         expected = {(table.name, column.name) for table in METADATA.sorted_tables for column in table.columns}
-        actual = self.columns()
+        actual = {(table, column) for table, column in self.connection.exec_driver_sql(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()")}
         return [*(f"the column {table}.{column} is missing" for table, column in sorted(expected - actual)),
                 *(f"the column {table}.{column} is not of this format" for table, column in sorted(actual - expected))]

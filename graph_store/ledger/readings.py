@@ -22,10 +22,7 @@ def reader_of(fingerprint: str) -> str:
 
 
 def add_instructions(fingerprint: str, instructions: str) -> str:
-    """Return a model's fingerprint with a digest of its instructions for extraction.
-
-    The fingerprint of the rules is returned unchanged, because they follow no instructions.
-    """
+    """Return a model's fingerprint with a digest of its instructions; the rules follow none."""
     kind, colon, models = fingerprint.partition(":")
     if not colon or not instructions:
         return fingerprint
@@ -35,9 +32,8 @@ def add_instructions(fingerprint: str, instructions: str) -> str:
 def read_beside_deleted(fingerprint: str) -> str:
     """Return the new fingerprint of an extraction whose call also read a document that is deleted now.
 
-    "llm:NAME" and "llm-DIGEST:NAME" become "llm-beside:NAME". The deleted text may have influenced the model, so
-    `find_outdated` takes the extraction as made with other instructions, and `build --reread` makes it again. The
-    fingerprints of rules and imports are returned unchanged, because these make no calls.
+    The deleted text may have influenced the model, so it counts as made with other instructions, and `build --reread`
+    makes it again. Rules and imports, which make no calls, keep their fingerprint.
     """
     kind, colon, models = fingerprint.partition(":")  # without a colon: the rules, or an import
     return f"{kind.partition('-')[0]}-{_BESIDE_DELETED}:{models}" if colon else fingerprint
@@ -65,13 +61,8 @@ def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:
 def find_outdated(fingerprints: Mapping[str, int], current: str) -> list[str]:
     """Return the fingerprints of extractions that `build --reread` would make again with the current reader.
 
-    A model makes extractions again that come from the rules, from another model, or from itself with other
-    instructions, and those whose call also read a document that is deleted now (`read_beside_deleted`). It does not
-    replace imported triples. The rules replace nothing, because this would undo what a model was paid for.
-
-    Args:
-        fingerprints: numbers of chunks by fingerprint.
-        current: the fingerprint of the current reader.
+    A model makes again what the rules, another model, or itself with other instructions made, but not imported triples.
+    The rules replace nothing, because this would undo what a model was paid for.
     """
     if reader_of(current) == RULES:
         return []

@@ -10,7 +10,6 @@ from ...schemas.graph_schema import GraphSchema
 from ..store_errors import StoreError, readable
 from .database import Database, now
 from .tables import DECLINED, SCHEMA_VERSIONS
-from .version import advance
 
 _LINK = "link"
 """The kind under which `declined` has the fields that are no references; its other kinds are of schema elements."""
@@ -29,8 +28,8 @@ class SchemaVersion(Frozen):
 class SchemaHistory:
     """The versions of the schema. Every decision adds a version; the last one is in force.
 
-    A version also has its base: the schema without the elements that Banyan added by itself. These are decided again
-    from the base each time. Elements that a person decides become part of the base.
+    A version also has its base: the schema without the elements that Banyan added by itself, which are decided again
+    from the base each time.
     """
 
     def __init__(self, database: Database) -> None:
@@ -38,22 +37,16 @@ class SchemaHistory:
 
     def append(self, schema: GraphSchema, decisions: Sequence[Decided], who: str,
                base: GraphSchema | None = None) -> int:
-        """Put a schema in force as a new version.
+        """Put a schema in force as a new version, and return its number, from 1.
 
         Args:
             schema: the new schema.
             decisions: the decisions that led to it, with the evidence.
             who: "seed", "auto", or a person.
             base: the schema without automatic growth; None: `schema` itself.
-
-        Returns:
-            The new version's number, from 1.
         """
         with self._db.transaction():
             version = self.version() + 1
-            if version > 1 and schema.one_at_a_time() != self.current().one_at_a_time():
-                # Which facts end earlier ones has changed, so everything derived has to be made again.
-                advance(self._db)
             self._db.insert(SCHEMA_VERSIONS, [(
                 version, schema.model_dump_json(), (base or schema).model_dump_json(),
                 _dump(decisions), who, now())])
@@ -82,7 +75,6 @@ class SchemaHistory:
             self._db.execute("DELETE FROM declined WHERE kind = :link AND name = :field", link=_LINK, field=field)
             if who is not None:
                 self._db.insert(DECLINED, [(_LINK, field, who, "", now())])
-            advance(self._db)
 
     def version(self) -> int:
         """Return the number of the version in force; 0 before the first."""
@@ -99,17 +91,12 @@ class SchemaHistory:
     def base(self, version: int | None = None) -> GraphSchema:
         """Return the base of a version, by default of the one in force: the seed with what persons decided.
 
-        The rules read with the base, so that what they extract from a chunk does not depend on the documents that came
-        before it. A model is shown more (`SchemaControl.schema_for_prompts`).
+        The rules read with it, so that what they extract does not depend on the documents that came before.
         """
         return self._read("base", version or self.version())
 
     def get(self, version: int) -> GraphSchema:
-        """Return the schema of a version.
-
-        Raises:
-            StoreError: there is no such version.
-        """
+        """Return the schema of a version, or raise StoreError if there is none."""
         return self._read("schema", version)
 
     def _read(self, column: str, version: int) -> GraphSchema:

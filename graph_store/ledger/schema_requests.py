@@ -39,23 +39,14 @@ class AskCount(NamedTuple):
 
 
 class SameAs(NamedTuple):
-    """A verdict that a label means the same as another one.
-
-    Attributes:
-        label: the other label; "" if no other label means the same.
-        backward: True if the label states the other one's relation from tail to head.
-    """
+    """A verdict that a label means the same as `label`, "" for none; `backward` if it states that from tail to head."""
 
     label: str
     backward: bool = False
 
 
 class Asks:
-    """The asks of chunks, and models' verdicts on which labels mean the same.
-
-    Asks are found by the base schema, which is the schema without automatic growth. So what grows does not depend on
-    what has grown before.
-    """
+    """The asks of chunks, found by the base schema, and models' verdicts on which labels mean the same."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -67,10 +58,7 @@ class Asks:
             replace_rows(self._db, SCHEMA_REQUESTS, [chunk.id for chunk, _ in extractions], rows)
 
     def counts(self) -> list[AskCount]:
-        """Return how often each document asks the schema for a label between the same types (see `AskCount`).
-
-        The last number is that of distinct facts (items) whose label the author declared, as in a table's header.
-        """
+        """Return how often each document asks the schema for a label between the same types (see `AskCount`)."""
         return [AskCount(*row) for row in self._db.rows(
             "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence), "
             "count(DISTINCT CASE WHEN declared = 1 THEN item END) FROM schema_requests "
@@ -82,21 +70,13 @@ class Asks:
                 for kind, label, name, backward in comparison["verdicts"]}
 
     def keep_same(self, shown: Collection[Label], same: Mapping[Label, SameAs]) -> None:
-        """Store the verdicts of one comparison, so these labels are not compared again.
-
-        Args:
-            shown: all labels from documents in the prompt; the verdicts rest on all of them.
-            same: the verdicts by label.
-        """
+        """Store the verdicts of one comparison, which rest on all labels that were shown, so it is not made again."""
         comparison: dict[str, list[Any]] = {"shown": sorted(shown),
                                             "verdicts": [(*label, *same[label]) for label in sorted(same)]}
         self._store([*self._comparisons(), comparison])
 
     def outdated(self, present: Collection[Label]) -> int:
-        """Return the number of comparisons that showed the model a label that documents no longer have.
-
-        `present` has the labels that documents have now.
-        """
+        """Return the number of comparisons that showed the model a label that documents no longer have."""
         return sum(not _is_present(comparison, present) for comparison in self._comparisons())
 
     def drop_outdated(self, present: Collection[Label]) -> None:
@@ -113,10 +93,7 @@ class Asks:
         self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))
 
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
-        """Return up to `most` occurrences of some labels of a kind, with their text.
-
-        They are spread over documents: first one occurrence of each document, then a second one of each, and so on.
-        """
+        """Return up to `most` occurrences of labels of a kind, with their text, spread over documents."""
         rows = self._db.rows(
             'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '  # noqa: S608
             "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
@@ -124,7 +101,7 @@ class Asks:
             f"WHERE a.kind = :kind AND {among('a.label')} ORDER BY turn, a.document LIMIT :most) "
             'SELECT chosen.document, item, substr(text, start + 1, "end" - start) AS words '
             "FROM chosen JOIN documents ON id = chosen.document ORDER BY turn, chosen.document",
-            kind=kind, among=json.dumps(sorted(labels)), most=most)
+            kind=kind, among=sorted(labels), most=most)
         return [Example(document=row.document, item=row.item, words=row.words) for row in rows]
 
 

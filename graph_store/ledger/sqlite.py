@@ -4,7 +4,6 @@ import os
 import sqlite3
 import time
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, create_engine
@@ -12,24 +11,26 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
 from ..store_errors import LedgerDamagedError, UnknownKnowledgeBaseError, display_path
-from .tables import METADATA
+from .tables import create_tables
 
 _IN_MEMORY = Path(":memory:")
-_PAGE_BYTES = 1024
 _TIMEOUT = 30  # seconds that one process waits for the others
 PRIMARY_CODE = 0xFF  # selects the part of SQLite's error codes that is the same whatever the details are
-_NO_ROOM = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
-_WITHOUT_LOG = "ro&immutable=1"
-"""The mode in which SQLite reads a file that has no write-ahead log, and does not create one."""
-
-# `Database.transaction` begins and ends transactions, so the driver must not (isolation_level=None).
-_open_file = partial(sqlite3.connect, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
+_NOT_WRITABLE = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+_OPTIONS = (
+    "foreign_keys=ON",
+    "secure_delete=ON",  # overwrite deleted data, which would otherwise stay in the file and its backups
+    # With WAL, NORMAL prevents corruption; FULL also preserves the last commit in a power failure.
+    "synchronous=FULL",
+    "temp_store=MEMORY",  # sort in memory instead of in a file, because results are read into memory anyway
+)
 
 
 class SqliteLedger:
     """One connection to a file. SQLite's locking separates processes; with WAL, readers continue during a write."""
 
     begin = "BEGIN IMMEDIATE"
+    begin_frozen = "BEGIN"
     identity = ""
     """The ledger's id; "" because its folder identifies it."""
 
@@ -41,54 +42,51 @@ class SqliteLedger:
             LedgerDamagedError: the file is not a SQLite database.
         """
         self._path = path
-        self._is_without_log = False
-        self._file = _connect(path, create)
-        try:
-            self._prepare_within_disk(create)
-            engine = create_engine("sqlite://", creator=lambda: self._file, poolclass=StaticPool,
-                                   isolation_level="AUTOCOMMIT")
-            self.connection: Connection = engine.connect()
-        except BaseException:
-            self._file.close()
-            raise
+        self.name = display_path(path)
+        self._is_read_only = False
+        self._file = self._open(create)
+        engine = create_engine("sqlite://", creator=lambda: self._file, poolclass=StaticPool,
+                               isolation_level="AUTOCOMMIT")
+        self.connection: Connection = engine.connect()
         self._identity = _identity(path)
 
-    def _prepare_within_disk(self, create: bool) -> None:
-        """Prepare the connection; if the disk is too full for SQLite's write-ahead log, open the file read-only."""
+    def _open(self, create: bool) -> sqlite3.Connection:
+        """Open the file; for reading alone if its disk is read-only, or too full for SQLite's write-ahead log."""
+        if not (create or self._path.exists()):
+            raise UnknownKnowledgeBaseError(self._path.parent.name, self._path.parent.parent)
+        if create and self._path != _IN_MEMORY:
+            make_private(self._path)
         try:
-            self._prepare()
+            return self._connect("rw")
         except sqlite3.OperationalError as error:
-            if create or self._has_log() or error.sqlite_errorcode & PRIMARY_CODE not in _NO_ROOM:
-                raise  # in this mode, the rows in a log would be missing
-            self._file.close()
-            self._is_without_log = True
-            self._file = _open_file(f"{self._path.absolute().as_uri()}?mode={_WITHOUT_LOG}", uri=True)
+            if create or error.sqlite_errorcode & PRIMARY_CODE not in _NOT_WRITABLE:
+                raise
+            self._is_read_only = True
+            return self._connect("ro" if self._has_log() else "ro&immutable=1")
+        except sqlite3.DatabaseError as error:
+            raise LedgerDamagedError(f"the ledger {self.name} is damaged ({error})") from error
 
     def _has_log(self) -> bool:
         log = self._path.with_name(f"{self._path.name}-wal")
         return log.exists() and log.stat().st_size > 0  # an attempt on a full disk leaves an empty one
 
-    def _prepare(self) -> None:
-        """Set SQLite's options for this connection, and read once to see that the file is a database."""
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        """Connect to the file, set SQLite's options, and read once to find out whether it is a database."""
+        address = f"{self._path.absolute().as_uri()}?mode={mode}" if self._path != _IN_MEMORY else "file::memory:"
+        # `Database.transaction` begins and ends transactions, so the driver must not (isolation_level=None).
+        file = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None, timeout=_TIMEOUT)
         try:
-            if is_on_read_only_disk(self._path):
-                self._file.execute("PRAGMA user_version").fetchone()
-                return
-            # Applies to new files. Commits are small and SQLite writes whole pages, so small pages save writing.
-            self._file.execute(f"PRAGMA page_size={_PAGE_BYTES}")
-            write_ahead(self._file)
-            self._file.execute("PRAGMA foreign_keys=ON")
-            # Overwrite deleted data, which would otherwise stay in the file and its backups.
-            self._file.execute("PRAGMA secure_delete=ON")
-            # With WAL, NORMAL prevents corruption; FULL also preserves the last commit in a power failure.
-            self._file.execute("PRAGMA synchronous=FULL")
-            # Sort in memory instead of in a file, because results are read into memory anyway.
-            self._file.execute("PRAGMA temp_store=MEMORY")
-            self._file.execute("PRAGMA user_version").fetchone()
-        except sqlite3.OperationalError:
+            if mode == "rw":
+                # Applies to new files. Commits are small and SQLite writes whole pages, so small pages save writing.
+                file.execute("PRAGMA page_size=1024")
+                write_ahead(file)
+                for option in _OPTIONS:
+                    file.execute(f"PRAGMA {option}")
+            file.execute("PRAGMA user_version").fetchone()
+        except BaseException:
+            file.close()
             raise
-        except sqlite3.DatabaseError as error:
-            raise LedgerDamagedError(f"{self.name} is not a readable ledger ({error})") from error
+        return file
 
     def close(self) -> None:
         """Close the file."""
@@ -96,17 +94,9 @@ class SqliteLedger:
         self._file.close()
 
     @property
-    def name(self) -> str:
-        """The file's name for messages."""
-        return display_path(self._path)
-
-    @property
     def gone(self) -> bool:
-        """True if the file was deleted or replaced, or if this connection would not see new changes.
-
-        The latter happens if it was opened without a log, on a full disk, and another process now writes to one.
-        """
-        return _identity(self._path) != self._identity or (self._is_without_log and self._has_log())
+        """True if the file was deleted or replaced, or opened for reading alone and another process writes to it."""
+        return _identity(self._path) != self._identity or (self._is_read_only and self._has_log())
 
     @property
     def in_transaction(self) -> bool:
@@ -116,36 +106,21 @@ class SqliteLedger:
     def explain_error(self, error: SQLAlchemyError) -> BaseException:
         """Return the error to raise instead of a database error."""
         cause = (error.orig if isinstance(error, DBAPIError) else None) or error
-        if self._is_without_log and getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY:
-            # The file is open read-only because the disk had no room for a log (see `_prepare_within_disk`).
-            return sqlite3.OperationalError(f"the disk of {self.name} is full")
+        if self._is_read_only and getattr(cause, "sqlite_errorcode", 0) == sqlite3.SQLITE_READONLY:
+            return sqlite3.OperationalError(f"the disk of {self.name} is full or read-only")
         # A malformed file raises the base class; text that is not UTF-8 was damaged after it was written.
         if type(cause) is sqlite3.DatabaseError or "decode to UTF-8" in str(cause):
             return LedgerDamagedError(f"the ledger {self.name} is damaged ({str(cause).partition(' with text')[0]})")
         return cause
 
-    def create(self) -> None:
-        """Create the tables."""
-        METADATA.create_all(self.connection, checkfirst=False)
-
     def format(self) -> int:
         """Return the number of the ledger's format, or 0 if it has no tables yet."""
         return self._number("PRAGMA user_version")
 
-    def set_format(self, number: int) -> None:
-        """Store the number of the ledger's format."""
+    def create(self, number: int) -> None:
+        """Create the tables of a format."""
+        create_tables(self.connection)
         self.connection.exec_driver_sql(f"PRAGMA user_version={number}")
-
-    def columns(self) -> set[tuple[str, str]]:
-        """Return the names of all tables and columns."""
-        return {(table, column) for table, column in self.connection.exec_driver_sql(
-            "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'")}
-
-    def freeze(self) -> None:
-        """Read only the current state from now on; the write-ahead log grows until this is closed."""
-        self.connection.exec_driver_sql("BEGIN")
-        # SQLite fixes the state at the first read.
-        self._number("SELECT count(*) FROM meta")
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file, as far as possible without waiting for readers."""
@@ -169,36 +144,6 @@ class SqliteLedger:
         return int(self.connection.exec_driver_sql(sql).scalar_one())
 
 
-def _connect(path: Path, create: bool) -> sqlite3.Connection:
-    """Open a file, and create it if `create` is True."""
-    if create:
-        if path != _IN_MEMORY:
-            make_private(path)
-        return _open_file(path)
-    try:
-        return _open_file(address_of(path), uri=True)
-    except sqlite3.OperationalError:
-        if path.exists():
-            raise
-        raise UnknownKnowledgeBaseError(path.parent.name, path.parent.parent) from None
-
-
-def address_of(path: Path) -> str:
-    """Return the URI with which SQLite opens an existing file, even on a read-only disk.
-
-    On such a disk SQLite cannot create its write-ahead log; it needs none unless one is already there.
-    """
-    mode = "rw"
-    if is_on_read_only_disk(path):
-        mode = "ro" if path.with_name(f"{path.name}-wal").exists() else _WITHOUT_LOG
-    return f"{path.absolute().as_uri()}?mode={mode}"
-
-
-def is_on_read_only_disk(path: Path) -> bool:
-    """Return True if a file exists on a file system that is mounted read-only."""
-    return hasattr(os, "statvfs") and path.exists() and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
-
-
 def make_private(path: Path) -> None:
     """Create a missing file so only its owner can read it; SQLite gives its logs the same permissions."""
     with suppress(FileExistsError):
@@ -215,13 +160,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch a database to write-ahead logging.
-
-    For this statement SQLite does not wait while another process switches the same new file, so it is retried.
-
-    Raises:
-        sqlite3.OperationalError: the database stays locked for too long.
-    """
+    """Switch a database to write-ahead logging; retry, as SQLite does not wait while another process does the same."""
     until = time.monotonic() + _TIMEOUT
     while True:
         try:

@@ -4,13 +4,11 @@ Statements are SQL that both understand, with `:name` for values. What inserts o
 tables here.
 """
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import Column, Dialect, Index, Integer, Table, Text, text
-from sqlalchemy.schema import CreateColumn, CreateIndex
+from sqlalchemy import Column, Connection, Index, Integer, Table, Text, text
 
 METADATA = sa.MetaData()
 
@@ -29,11 +27,6 @@ def _text_keys(*names: str) -> list[Column[str]]:
 
 def _integers(*names: str) -> list[Column[int]]:
     return [Column(name, Integer, nullable=False) for name in names]
-
-
-def _added_text(name: str, default: str) -> Column[str]:
-    """Return a column that an earlier format lacks; rows of that format get the default."""
-    return Column(name, TEXT, nullable=False, server_default=text(f"'{default}'"))
 
 
 def _real(name: str) -> Column[float]:
@@ -66,7 +59,7 @@ CHUNKS = Table(
           postgresql_where=text("status <> 'done'")))
 
 EXTRACTIONS = Table("extractions", METADATA, _owner("chunk", "chunks", primary_key=True),
-                    *_texts("reasoner", "extraction"), _added_text("call", ""),
+                    *_texts("reasoner", "extraction", "call"),
                     Index("extractions_by_call", "call", sqlite_where=text("call <> ''"),
                           postgresql_where=text("call <> ''")))
 FAILURES = Table("failures", METADATA, _owner("chunk", "chunks", primary_key=True), *_texts("reason"),
@@ -102,40 +95,62 @@ SCHEMA_REQUESTS = Table(
 ENTITY_ALIASES = Table("entity_aliases", METADATA, *_text_keys("id"), *_texts("canonical", "type", "partner", "rule"),
                        _real("score"), *_texts("evidence"), sqlite_with_rowid=False)
 ENTITY_VERDICTS = Table("entity_verdicts", METADATA, *_text_keys("first", "second"), *_integers("same"),
-                        _real("confidence"), *_texts("reasoner"), _added_text("statements", "[]"),
-                        sqlite_with_rowid=False)
+                        _real("confidence"), *_texts("reasoner", "statements"), sqlite_with_rowid=False)
 ENTITY_DECISIONS = Table("entity_decisions", METADATA, _number("seq"),
                          *_texts("verdict", "first", "second", "who", "why", "decided_at"))
 EDITS = Table("edits", METADATA, _number("number"),
               *_texts("edit", "who", "why", "decided_at", "undone_by", "undone_at"))
 
-COMMUNITIES = Table("communities", METADATA, *_text_keys("view", "id"), *_integers("level"), *_texts("parent"),
-                    _real("cohesion"), *_texts("label", "keywords", "members"))
-SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary"),
-                  _added_text("shown", "[]"))
+COMMUNITIES = Table("communities", METADATA, *_text_keys("id"), *_integers("level"), *_texts("parent"),
+                    _real("cohesion"), *_texts("keywords", "members"))
+SUMMARIES = Table("summaries", METADATA, *_text_keys("id"), *_texts("name", "summary", "shown"))
 
-CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response"),
-              _added_text("documents", "[]"), *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)
+CALLS = Table("calls", METADATA, *_text_keys("key"), *_texts("step", "response", "documents"),
+              *_integers("prompt_tokens", "completion_tokens"), sqlite_with_rowid=False)
 TOKENS = Table("tokens", METADATA, *_text_keys("build", "document", "step", "model"),
                *_integers("calls", "prompt", "completion", "cached", "wasted_calls", "wasted"),
                sqlite_with_rowid=False)
 
 
-def missing_columns(present: Set[tuple[str, str]]) -> list[Column[Any]]:
-    """Return the columns that a ledger lacks; `present` has the names of its tables and their columns, as pairs."""
-    return [column for table in METADATA.sorted_tables for column in table.columns
-            if (table.name, column.name) not in present]
+POSITION, RESOLUTION = "position", "resolution"
+"""Keys of `meta`: two numbers that triggers count up.
+
+`POSITION` grows with every change of what everything else is derived from: documents, chunks, whether a chunk is done,
+admitted items, the schema, and which fields are links. `RESOLUTION` grows with every change of aliases and of people's
+edits. No writer has to count, so none can forget it.
+"""
+_ANY = ("INSERT", "UPDATE", "DELETE")
+_PLACES = 'UPDATE OF document, ordinal, start, "end", heading, revision'
+_COUNTED: tuple[tuple[str, str, str, str], ...] = (
+    *((POSITION, table.name, event, "") for table in (DOCUMENTS, MENTIONS, FACTS, ATTRIBUTE_VALUES) for event in _ANY),
+    *((POSITION, "chunks", event, "") for event in ("INSERT", "DELETE", _PLACES)),
+    (POSITION, "chunks", "UPDATE OF status", "(NEW.status = 'done') <> (OLD.status = 'done')"),
+    (POSITION, "schema_versions", "INSERT", "NEW.version > 1"),
+    (POSITION, "declined", "INSERT", "NEW.kind = 'link'"), (POSITION, "declined", "DELETE", "OLD.kind = 'link'"),
+    *((RESOLUTION, table.name, event, "") for table in (ENTITY_ALIASES, EDITS) for event in _ANY))
+"""The key to count up, and the table, event and condition of the trigger that does it."""
+# Once for each transaction: a row that one transaction changes thousands of times is slow to read in it.
+_COUNTING_IN_POSTGRESQL = """CREATE FUNCTION count_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+UPDATE meta SET value = (value::bigint + 1)::text WHERE key = TG_ARGV[0] AND xmin <> pg_current_xact_id()::xid;
+RETURN NULL; END $$"""
 
 
-def additions(columns: list[Column[Any]], dialect: Dialect) -> Iterator[str]:
-    """Yield the statements that add columns, and their indexes, to the tables of an earlier format."""
-    for column in columns:
-        yield f"ALTER TABLE {column.table.name} ADD COLUMN {CreateColumn(column).compile(dialect=dialect)}"
-    added = set(columns)
-    indexes = (index for table in METADATA.sorted_tables for index in table.indexes)
-    for index in sorted((index for index in indexes if not added.isdisjoint(index.columns)),
-                        key=lambda index: str(index.name)):
-        yield str(CreateIndex(index).compile(dialect=dialect))
+def create_tables(connection: Connection) -> None:
+    """Create the tables and triggers of a new ledger."""
+    METADATA.create_all(connection, checkfirst=False)
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(_COUNTING_IN_POSTGRESQL)
+    for statement in _counting_triggers(connection.dialect.name):
+        connection.exec_driver_sql(statement)
+    connection.execute(META.insert(), [{"key": POSITION, "value": "0"}, {"key": RESOLUTION, "value": "0"}])
+
+
+def _counting_triggers(dialect: str) -> Iterator[str]:
+    for number, (key, table, event, condition) in enumerate(_COUNTED):
+        when = f"WHEN ({condition})" if condition else ""
+        action = (f"EXECUTE FUNCTION count_change('{key}')" if dialect == "postgresql" else
+                  f"BEGIN UPDATE meta SET value = value + 1 WHERE key = '{key}'; END")  # noqa: S608
+        yield f"CREATE TRIGGER counting_{number} AFTER {event} ON {table} FOR EACH ROW {when} {action}"
 
 
 @lru_cache

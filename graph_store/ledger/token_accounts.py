@@ -64,9 +64,9 @@ class Spent(TokenCounts):
 
 
 class Calls:
-    """The stored responses of LLM calls, and accounts of tokens by build, document, step and model.
+    """The stored responses of LLM calls, and accounts of paid calls by build, document, step and model.
 
-    Only paid calls are counted. When a document is deleted, its accounts are moved to the empty document id.
+    When a document is deleted, its accounts are moved to the empty document id.
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
@@ -91,10 +91,7 @@ class Calls:
 
     def record(self, *, key: str, step: str, response: str, prompt_tokens: int, completion_tokens: int,
                cached_tokens: int = 0, wasted: bool = False, model: str = "") -> None:
-        """Store a paid call's response and add its tokens to the accounts, in one transaction.
-
-        The build and the documents are those of the surrounding `charge_calls`. Arguments are as in `CallLedger`.
-        """
+        """Store a paid call's response and add its tokens to the accounts of the surrounding `charge_calls`."""
         where = charge()
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
         with self._storing(where.build):
@@ -135,11 +132,7 @@ class Calls:
                                  **dict(zip(_AMOUNTS, amounts, strict=True)))
 
     def check_budget(self) -> None:
-        """Check that a call may be made.
-
-        Raises:
-            BudgetExceeded: the budget of `charge_calls` is used up, or else that of these accounts.
-        """
+        """Raise BudgetExceeded if the budget of `charge_calls` is used up, or else that of these accounts."""
         where = charge()
         where.check()
         if where.budget is None and self._budget is not None:
@@ -182,9 +175,8 @@ class Calls:
 def forget_document(database: Database, document: str) -> None:
     """Empty the stored responses that may have text of a document, and move its accounts to the empty document id.
 
-    The text may be in responses to calls that read the document, and to calls for which no documents are stored, such
-    as answers. Emptying the latter loses nothing: what was made of them is stored elsewhere, or their prompts change
-    with any document anyway. Afterwards neither table has the document's id, which may reveal as much as its text.
+    The text may be in responses to calls that read the document, and to calls without stored documents, such as
+    answers, whose prompts change with any document anyway.
     """
     for key, response, documents in database.rows("SELECT key, response, documents FROM calls"):
         read_documents = json.loads(documents)

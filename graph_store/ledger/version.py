@@ -5,18 +5,17 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+import orjson
+
 from .database import Database
+from .tables import POSITION, RESOLUTION
 
 _STATE = "state"
-"""The key of `meta` for the example questions of one state; they may name anything that a document says."""
 _LARGEST = 2**53
 
 
 class Version(NamedTuple):
-    """A state of a knowledge base: it differs whenever documents, facts, communities, or the schema differ.
-
-    `position`, `resolution` and `epoch` are those of the `LedgerState`.
-    """
+    """A state of a knowledge base: it differs whenever documents, facts, communities, or the schema differ."""
 
     position: int
     tree: int
@@ -29,25 +28,18 @@ class Version(NamedTuple):
 
 
 class TreeState(NamedTuple):
-    """The state of the ledger that the communities show.
-
-    Attributes:
-        position, resolution: the state of the ledger in which they were detected.
-        drift: how many entities were added or removed since all communities were last detected anew.
-        revision: how often communities were detected or described.
-    """
+    """The state of the ledger that the communities show."""
 
     position: int = 0
     resolution: int = 0
     drift: int = 0
+    """How many entities were added or removed since all communities were last detected anew."""
     revision: int = 0
+    """How often communities were detected or described."""
 
 
 class Overview(NamedTuple):
-    """The sizes that a list of knowledge bases shows.
-
-    They are stored at the end of a successful run, so that the list need not open every knowledge base's index.
-    """
+    """The sizes of a knowledge base, stored by each successful run, so that a list need not open every index."""
 
     documents: int
     chunks: int
@@ -58,11 +50,11 @@ class Overview(NamedTuple):
 
 
 class LedgerState(NamedTuple):
-    """The counters of a ledger's state, and the states that derived rows belong to, stored in one row of `meta`.
+    """The counters of a ledger's state, and the states that derived rows belong to.
 
     Attributes:
-        position: the number of the last change of documents, of chunks, or of the admitted items of chunks.
-        resolution: how often the aliases of entities, or people's edits, changed.
+        position: a number that grows with every change of what everything else is derived from (see `tables`).
+        resolution: a number that grows with every change of the aliases of entities, or of people's edits.
         epoch: a random number that differs between knowledge bases and changes with a reindex or restore; 0 before the
             first write.
         runs: how many runs wrote something and ended successfully.
@@ -84,29 +76,18 @@ class LedgerState(NamedTuple):
 
 def ledger_state(database: Database) -> LedgerState:
     """Return the state of the ledger that a connection reads."""
-    stored = database.notes(_STATE)
-    numbers = {name: int(stored.get(name, 0)) for name in ("position", "resolution", "epoch", "runs")}
-    tree = map(int, stored.get("tree", ())[:len(TreeState._fields)])  # earlier versions stored more numbers
-    return LedgerState(**{**stored, **numbers, "tree": TreeState(*tree)})
+    stored = dict(map(tuple, database.rows(
+        "SELECT key, value FROM meta WHERE key IN (:state, :position, :resolution)", state=_STATE, position=POSITION,
+        resolution=RESOLUTION)))
+    noted = orjson.loads(stored.get(_STATE, "{}"))
+    numbers = {name: int(noted.get(name, 0)) for name in ("epoch", "runs")}
+    return LedgerState(**{**noted, **numbers, "tree": TreeState(*map(int, noted.get("tree", ()))),
+                          "position": int(stored.get(POSITION, 0)), "resolution": int(stored.get(RESOLUTION, 0))})
 
 
 def note_state(database: Database, **changes: object) -> None:
     """Change some attributes of the ledger's state."""
     database.note(_STATE, **changes)
-
-
-def advance(database: Database) -> None:
-    """Count a change of rows from which anything is derived; call this in the transaction that makes the change.
-
-    These rows are the documents in service, their chunks, whether a chunk is done, and its admitted items. Only this
-    number tells whether derived files are up to date, so every change of such rows has to be counted.
-    """
-    note_state(database, position=ledger_state(database).position + 1)
-
-
-def count_resolution(database: Database) -> None:
-    """Count a change of aliases or of people's edits; call this in the transaction that makes the change."""
-    note_state(database, resolution=ledger_state(database).resolution + 1)
 
 
 def version_of(database: Database) -> Version:
@@ -124,10 +105,7 @@ def begin_epoch(database: Database) -> None:
 
 
 def publish(database: Database, overview: Sequence[int]) -> None:
-    """Publish the changes of a run that ended successfully, with the sizes of the knowledge base (see `Overview`).
-
-    Readers keep reading the previous state until the number of runs grows.
-    """
+    """Publish the changes of a run that ended successfully, with the sizes of the knowledge base."""
     with database.transaction():
         note_state(database, runs=ledger_state(database).runs + 1, overview=overview)
 

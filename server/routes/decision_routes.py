@@ -96,7 +96,7 @@ class Edited(BaseModel):
 @router.get("/edits", tags=["graph"], responses=errors(404))
 def edits(reading: Reading) -> Items[EditDecision]:
     """List all manual changes, oldest first, including undone ones."""
-    return Items(items=reading.kb.edits.table.all())
+    return Items(items=reading.kb.edits.all())
 
 
 @router.post("/edits", tags=["graph"], responses=errors(404, 409), dependencies=[may("review")])
@@ -104,7 +104,7 @@ def edit(kb: KbName, change: Change, service: Serving) -> Edited:
     """Change the graph, and update everything that depends on it."""
     number = service.resources.edit(kb, lambda edits: _carry_out(change, edits))
     with service.resources.snapshot(kb) as edited:
-        decided = next(decision.edit for decision in edited.kb.edits.table.all() if decision.number == number)
+        decided = next(decision.edit for decision in edited.kb.edits.all() if decision.number == number)
         return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
 
 

@@ -9,7 +9,6 @@ import sys
 from contextlib import closing
 
 import pytest
-from banyan.graph_store.integrity import backup as backup_module
 from banyan.graph_store.integrity.backup import back_up
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.layout import Layout
@@ -73,21 +72,15 @@ def test_files_that_stand_are_not_written_over(stored):
     assert stored.sound()
 
 
-def test_a_backup_while_a_build_commits_is_the_state_when_it_began(stored, hashed_embedder, monkeypatch):
-    monkeypatch.setattr(backup_module, "_PAGES", 1)
+def test_a_backup_during_a_transaction_is_the_state_before_it(stored, hashed_embedder):
     home = stored.folder / "home"
-    before, steps = tables(home, "kb"), []
-    with closing(Database(home / "kb" / "ledger.sqlite")) as building:
-        def commit(done, total):
-            steps.append((done, total))
-            building.insert(DOCUMENTS, [(f"new{len(steps)}", "", "word " * 500, "test", "{}", "[]", "")])
-
-        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", hashed_embedder, commit)
-    assert len(steps) > 10
-    assert steps[-1][0] == steps[-1][1]
+    before = tables(home, "kb")
+    with closing(Database(home / "kb" / "ledger.sqlite")) as building, building.transaction():
+        building.insert(DOCUMENTS, [("new", "", "word " * 500, "test", "{}", "[]", "")])
+        back_up(Layout.of(home, "kb"), stored.folder / "during.zip", hashed_embedder, lambda *_: None)
     assert stored("restore", "during.zip", "--kb", "other").code == 0
     assert tables(home, "other") == before
-    assert len(tables(home, "kb")["documents"]) == len(TEXTS) + len(steps)
+    assert len(tables(home, "kb")["documents"]) == len(TEXTS) + 1
 
 
 def test_a_damaged_ledger_is_not_backed_up(stored):

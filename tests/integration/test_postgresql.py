@@ -68,7 +68,7 @@ def rows(layout):
 
 def without_times(tables):
     return {name: [row.rpartition("'20")[0] or row for row in found] for name, found in tables.items()
-            if name != "tokens"}
+            if name not in ("tokens", "meta")}  # PostgreSQL counts transactions, and SQLite each row
 
 
 def test_builds_updates_and_deletions_give_the_same_as_in_sqlite(tmp_path, hashed_embedder, database):
@@ -95,7 +95,7 @@ def test_a_backup_goes_from_one_database_to_the_other_and_back(shop, tmp_path, h
     there, here = Layout.by(shop.settings, "kb"), Layout.of(tmp_path / "sqlite", "kb")
     with KnowledgeBase.open(shop.settings.home, "kb", hashed_embedder, database=shop.settings.database) as kb, \
             kb.writing():
-        assert kb.edits.table.record(called("Ada Byron"), "Eva", "") == 1
+        assert kb.edits.record(called("Ada Byron"), "Eva", "") == 1
     written, seen = rows(there), []
     manifest = back_up(there, tmp_path / "1.zip", hashed_embedder, lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1] > 0
@@ -120,7 +120,7 @@ def test_a_backup_goes_from_one_database_to_the_other_and_back(shop, tmp_path, h
             before = kb.extractions.position()
             kb.documents.delete(kb.documents.entries()[0].id)
             assert kb.extractions.position() > before
-            number = kb.edits.table.record(called("Countess Ada"), "Eva", "")
+            number = kb.edits.record(called("Countess Ada"), "Eva", "")
         assert number == 2, "numbers go on behind those restored"
 
 

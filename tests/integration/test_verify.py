@@ -116,10 +116,10 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
      "document 'g.txt', chunk 0: the facts that wait for the schema"),
     ([f"INSERT INTO repairs VALUES ({A_CHUNK}, 'swapped', 3)"], "document 'a.txt', chunk 0: its repairs are not"),
     # The tree.
-    (["UPDATE communities SET members = '[]', keywords = '[]' WHERE view = ''"],
+    (["UPDATE communities SET members = '[]', keywords = '[]'"],
      "the communities do not partition the entities"),
-    (["UPDATE communities SET keywords = '[\"x\"]' WHERE view = ''"], "has keywords that are none of its members"),
-    (["UPDATE communities SET parent = 'x' WHERE view = ''"], "has a parent where there is no level above"),
+    (["UPDATE communities SET keywords = '[\"x\"]'"], "has keywords that are none of its members"),
+    (["UPDATE communities SET parent = 'x'"], "has a parent where there is no level above"),
 ])
 def test_what_is_broken_in_the_ledger_is_named(kb, statements, seen):
     sql(kb, *statements)
@@ -161,7 +161,7 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
     looked_at = min(32, len(kb.vectors.ids(kind)))
     assert whats(kb) == f"the vectors of the {kind}: 1 of {looked_at} looked at are not those of their texts"
     update(good * np.float32(0.1))
-    assert whats(kb) == f"the vectors of the {kind}: 1 are damaged: their length is not 1"
+    assert whats(kb) == f"the vectors of the {kind}: 1 of {looked_at} looked at are not those of their texts"
     kb.vectors.drop(kind, first)
     assert whats(kb) == f"the vectors of the {kind}: 1 missing, 0 left over"
     small_base.reindex(kb)
@@ -170,10 +170,10 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
 
 def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
     first, *others = kb.graph.entity_ids()
-    kb.database.execute("INSERT INTO communities VALUES ('', 'above', 1, '', 0, '', '[]', :members)",
+    kb.database.execute("INSERT INTO communities VALUES ('above', 1, '', 0, '[]', :members)",
                         members=json.dumps([first, *others]))
     assert "has no parent" in whats(kb)
-    kb.database.execute("UPDATE communities SET parent = 'above' WHERE view = '' AND level = 0")
+    kb.database.execute("UPDATE communities SET parent = 'above' WHERE level = 0")
     assert "parent" not in whats(kb)
     kb.database.execute("UPDATE communities SET members = :members WHERE id = 'above'", members=json.dumps(others))
     assert "the communities of level 1 do not partition the entities" in whats(kb)
@@ -204,7 +204,7 @@ def test_aliases_that_nothing_gives_are_named(kb):
 def test_a_damage_that_is_everywhere_does_not_bury_the_others(kb):
     kb.database.execute("PRAGMA foreign_keys=OFF")
     kb.database.insert(REJECTIONS, [(f"none{n}", "a.txt", "malformed", "", "x", "", "", 1) for n in range(50)])
-    kb.database.execute("UPDATE communities SET parent = 'x' WHERE view = ''")
+    kb.database.execute("UPDATE communities SET parent = 'x'")
     found = verify(kb)
     assert "... and 30 more like this" in {problem.what for problem in found}
     assert any("has a parent where there is no level above" in problem.what for problem in found)

@@ -114,7 +114,7 @@ def test_an_edit_outlives_everything_and_is_taken_back(kb: KnowledgeBase, tmp_pa
     assert kb.graph.dump() == before
     finish(kb)
     assert verify(kb) == []
-    (decision,) = kb.edits.table.all()
+    (decision,) = kb.edits.all()
     assert (decision.who, decision.undone_by) == ("me", "you")
 
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_done_is_refused_in_words_and_leaves_nothing(kb: Knowledg
     before = kb.graph.dump()
     with pytest.raises(EntityDecisionError, match=why):
         change(kb.edits)
-    assert kb.edits.table.all() == []
+    assert kb.edits.all() == []
     assert kb.graph.dump() == before
 
 

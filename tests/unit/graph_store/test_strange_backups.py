@@ -73,9 +73,13 @@ STRANGE = {
     "bomb": (lambda m, d, f: described(m, bytes(20_000_000)), "would become 20,000,000"),
     "no ledger": (lambda m, d, f: described(m, b"text " * 1000), "its ledger cannot be read"),
     "trigger": (lambda m, d, f: described(m, altered(
-        d, f, "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM documents; END")), "has views or triggers"),
+        d, f, "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM documents; END")), "the trigger t is"),
+    "other trigger": (lambda m, d, f: described(m, altered(
+        d, f, "DROP TRIGGER counting_0",
+        "CREATE TRIGGER counting_0 AFTER INSERT ON meta BEGIN DELETE FROM documents; END")),
+        "the trigger counting_0 is"),
     "view": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE tokens", "CREATE VIEW tokens AS SELECT 1")),
-             "has views or triggers"),
+             "the column tokens."),
     "other table": (lambda m, d, f: described(m, altered(d, f, "CREATE TABLE more (x)")), "is not of this format"),
     "missing table": (lambda m, d, f: described(m, altered(d, f, "DROP TABLE calls")), "the column calls."),
     "broken reference": (lambda m, d, f: described(m, altered(d, f, "DELETE FROM documents")), "refers to a missing"),

@@ -8,14 +8,8 @@ from banyan.agents.resources import Resources
 from banyan.graph_store.graph_edits import Said
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout
 from banyan.schemas.delta import Decision
-from banyan.subagent.tool import search
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from ...conftest import EXAMPLES
-from ...hashed_embedding import HashedEmbedder
 from ...newest import newest
 from ...scripted import Workshop, built_shop, run_build
 
@@ -80,52 +74,3 @@ def test_an_edit_that_was_killed_before_its_end_is_taken_up_by_the_next_run(
         assert not kb.tree.is_behind()
     assert shop.dump() == other.dump()
     assert shop.vectors() == other.vectors()
-
-
-NAMED = {"a": "Ada:Person --employer--> Acme:Organization.", "b": "Bob:Person --knows--> Eva:Person.",
-         "c": "Bonn:Place --located_in--> Europe:Place."}
-NAMELESS = {"a": "requests for leave are to be sent three days ahead", "b": "the kitchen closes at noon",
-            "c": "lost keys are returned at the gate"}
-METADATA: list[dict[str, str]] = [{}, {"created": "2024-05-01"}, {"author": "Jo Lane"}]
-"""A document's date of creation is not part of its text; other metadata is."""
-
-Content = tuple[dict[str, str], str, dict[str, str]]
-"""The texts of which a document has its own, a title, and metadata."""
-CONTENT = st.tuples(st.sampled_from([NAMED, NAMELESS, NAMELESS]), st.sampled_from(["", "Notes"]),
-                    st.sampled_from(METADATA))
-
-
-@settings(max_examples=6 * EXAMPLES)
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.none() | CONTENT), min_size=3, max_size=6))
-@example([("a", (NAMED, "", {})), ("b", (NAMELESS, "", {}))])
-@example([("a", (NAMELESS, "", {})), ("a", (NAMELESS, "", {"created": "2024-05-01"})), ("a", None)])
-def test_every_chunk_is_found_after_any_history(
-        tmp_path_factory: pytest.TempPathFactory, hashed_embedder: HashedEmbedder,
-        history: list[tuple[str, Content | None]]) -> None:
-    """Each step adds a document, replaces it, or deletes it (None)."""
-    shop, stored = Workshop(tmp_path_factory.mktemp("history"), hashed_embedder), set[str]()
-    with shop.resources() as resources:
-        for document, content in history:
-            if content is not None:
-                texts, title, metadata = content
-                run_build(resources, {"knowledge_base": "kb", "documents": [
-                    {"id": document, "text": texts[document], "title": title, "metadata": metadata}]})
-                stored.add(document)
-            elif document in stored:
-                resources.delete_documents("kb", [document])
-                stored.remove(document)
-            else:
-                continue
-            check_that_all_is_found(shop, resources, stored)
-
-
-def check_that_all_is_found(shop: Workshop, resources: Resources, stored: set[str]) -> None:
-    with KnowledgeBase(Layout.by(shop.settings, "kb"), shop.embedder) as kb:
-        assert kb.has_current_files()
-        assert verify(kb) == []
-        chunks = kb.documents.chunks()
-    assert {chunk.document_id for chunk in chunks} == stored
-    found = newest(resources).index.chunk_row
-    assert set(found) == {chunk.id for chunk in chunks}
-    for chunk in chunks:
-        assert chunk.text in {passage.text for passage in search(resources, "kb", chunk.text, 5)}
