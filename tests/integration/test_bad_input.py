@@ -1,16 +1,11 @@
 """What a user gets wrong, and what the machine does: a clear error or recovery, and nothing stored is lost."""
 
 import errno
-import time
 
 import orjson
 import pytest
-from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.vectors.vector_store import VectorStore
-from banyan.ingest.chunking import chunk_document
-from banyan.schemas.documents import Document
 
 from .. import scripted
 
@@ -60,20 +55,6 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_stored(shell, na
     assert report["documents"] == len(TEXTS)
     assert len(report["files_failed"]) == 1
     assert shell.sound()
-
-
-def test_megabytes_in_one_line(tmp_path, hashed_embedder):
-    """All of it is stored, and reading its chunks one by one, as extraction does, stays linear."""
-    text = ("lorem ipsum dolor sit amet 42 consectetur " * 100_000)[:4_000_000]
-    began = time.process_time()
-    document = Document(id="big", title="big", text=text, source="test")
-    with KnowledgeBase(Layout.of(tmp_path, "kb"), hashed_embedder, create=True) as kb:
-        chunks = chunk_document(document, max_tokens=400, overlap_tokens=60)
-        kb.documents.put(document, chunks)
-        assert len(chunks) == kb.documents.count() > 1000
-        for chunk in chunks:
-            assert kb.documents.chunks([chunk.id]) == [chunk]
-    assert time.process_time() - began < 20
 
 
 class OtherEmbedder:

@@ -4,7 +4,6 @@ import io
 from collections.abc import Callable, Sequence
 
 import pytest
-from banyan.ingest.loaders import load_documents
 from banyan.ingest.readers.pdf_files import drop_line_numbers, read_pdf
 from banyan.ingest.reading import Limits
 from fpdf import FPDF
@@ -106,19 +105,3 @@ def test_a_pdf_with_numbered_lines_is_read_without_the_numbers():
     text = text_of(file)
     assert text.count(WORDS) == 40
     assert not any(character.isdecimal() for character in text)
-
-
-def test_the_pages_of_a_pdf_are_counted_from_its_own_text(tmp_path):
-    path, written = tmp_path / "a.pdf", FPDF()
-    for words in ("Banyan trees grow.", "", "They spread."):
-        written.add_page()
-        written.set_font("helvetica")
-        if words:
-            written.cell(text=words)
-    written.output(path)
-    writer = PdfWriter(PdfReader(path))
-    writer.add_metadata({"/Author": "Ada", "/Title": "Trees"})
-    writer.write(path)
-    (document,) = load_documents([path], on_failure=lambda failure: None)
-    assert "Author" in document.text[:document.pages[0]], "what the file says of itself stands before its first page"
-    assert [document.text[start:][:4] for start in document.pages] == ["Bany", "They", "They"]

@@ -111,12 +111,3 @@ def test_json_that_takes_many_times_its_size_ends_alone(tmp_path):
     assert "more than 256 MB of memory" in failures["b.json"]
     assert "more than 100,000 values in one record" in failures["c.jsonl"]
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000  # in KB: some copies of the text
-
-
-def test_plain_texts_start_no_process(tmp_path, monkeypatch):
-    monkeypatch.setattr("banyan.ingest.reading_process.subprocess.Popen", lambda *_, **__: pytest.fail("started"))
-    for name in ("a.md", "b.txt", "c.py", "d.ipynb", "e.csv", "f.jsonl"):
-        (tmp_path / name).write_text('{"cells": []}' if name == "d.ipynb" else '{"text": "x"}\n1\n')
-    documents, failures = load(tmp_path)
-    assert failures.keys() == {"d.ipynb", "f.jsonl"}
-    assert len(documents) == 5  # of f.jsonl the first record

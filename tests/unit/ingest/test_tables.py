@@ -35,10 +35,8 @@ def test_each_row_carries_its_headers_and_units():
     (["Name", "Age"], [["Ann", "30"], ["Bob", "31"]], "Name: Ann"),
     (["id", "Name", "Age"], [["1", "Ann", "30"], ["2", "Bob", "31"]], "Name: Ann"),
     (["Code", "Product name", "Price"], [["A-1", "Tent", "3"], ["A-2", "Stove", "4"]], "Product name: Tent"),
-    (["City", "Office"], [["Lyon", "Office one"], ["Lyon", "Office two"]], "Office: Office one"),
     (["Year", "Winner"], [["2020", "Ann"], ["2021", "Bob"]], "Winner: Ann"),
     (["Flight", "Pilot"], [["1", "Ann"], ["2", "Bob"], ["3", "Ann"]], "Flight: Flight 1"),  # no pilot's rows are one
-    (["Day", "Pilot"], [["1", "Ann"], ["1", "Bob"], ["3", "Ann"]], "Pilot: Ann"),
     (["Item", "Note"], [["3M tape", "a"], ["5 star tent", "a"]], "Item: 3M tape"),
     (["Ride", "Years operated"], [["Racer", "1910–1926"], ["Dips", "1937–1940 1950–1952"], ["Dips", "2009-present"]],
      "Ride: Racer"),
@@ -50,11 +48,8 @@ def test_each_row_carries_its_headers_and_units():
                                     ["Fox", "Roads", "Max"], ["Fox", "Parks", "Bob"]], "Clerk: Ann"),
     (["Mayor", "Since", "Place"], [["Lee", "1/2/21", "Ulm"], ["Lee", "3/2/21", "Ulm"], ["Fox", "4/2/21", "Ulm"],
                                    ["Fox", "5/2/21", "Ulm"]], "Mayor: Lee"),
-    (["No", "Pump", "Note"], [["1", "P7", "old"], ["2", "P8", "new"]], "Pump: P7"),
-    (["Type", "Meaning"], [["INT", "a number"], ["DATA", "a payload"]], "Type: INT"),
     # Ballots: candidates with their ranks.
     (["Ann", "Bob"], [["2", "1"], ["1", "2"], ["2", "3"]], "row: Things row 1 | Ann: 2 | Bob: 1"),
-    (["Age", "Count"], [["18", "35"], ["19", "35"]], "Age: Age 18"),
     (["Year", "Sold"], [["2019", "3"], ["2019", "4"]], "Year: 2019")])
 def test_the_column_that_identifies_a_row_comes_first(header, rows, key):
     assert lines(header, *rows)[0].startswith(f"| {key} |")

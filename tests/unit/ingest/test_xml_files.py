@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ...loading import failure, load, only, write
+from ...loading import failure, only, write
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
@@ -72,9 +72,3 @@ def test_an_object_is_a_row_and_its_lists_of_objects_are_tables(tmp_path):
         {"name": "Alder", "doors": 4, "rooms": [{"room": "Hall", "size": 30}, {"room": "Loft", "size": 9}]})))
     assert document.text == ("| name: Alder | doors: 4 |\n\n## rooms\n\n"
                              "| room: Hall | size: 30 |\n| room: Loft | size: 9 |")
-
-
-def test_a_line_that_is_no_object_is_a_failure_of_its_own(tmp_path):
-    documents, failures = load(write(tmp_path / "a.jsonl", '{"name": "Ida"}\n[1]\n{broken\n{"name": "Eva"}\n'))
-    assert [document.text for document in documents] == ["| name: Ida |\n| name: Eva |"]
-    assert [found.reason.split(":")[0] for found in failures] == ["line 2", "line 3"]
