@@ -40,7 +40,7 @@ PLAIN: dict[str, Reader] = {".txt": _read_text,
 """Formats read in this process: plain text, in time proportional to its length."""
 
 PARSED = {
-    ".html": "web_pages.read_page", ".htm": "web_pages.read_page", ".xhtml": "web_pages.read_page",
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"),
     ".pdf": "pdf_files.read_pdf", ".docx": "word_files.read_docx", ".pptx": "slides.read_pptx",
     ".xlsx": "spreadsheets.read_spreadsheet", ".xlsm": "spreadsheets.read_spreadsheet",
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "web_pages.read_epub",

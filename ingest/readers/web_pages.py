@@ -15,7 +15,7 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.libraries import ignoring
 from ..decoding import decode
 from ..grids import GridCell, SpanningCell, grid_lines, place_cells
-from ..reading import Content, Limits, UnreadableError, count_sources, list_counts
+from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError, count_sources, list_counts
 from .archives import local_name, open_archive, parse_xml
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
@@ -60,12 +60,7 @@ _CONTAINER = "META-INF/container.xml"
 _FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
 
 
-def read_page(data: bytes, _: Limits) -> Content:
-    """Read a file with an HTML page; see `read_html`."""
-    return read_html(data)
-
-
-def read_html(data: bytes) -> Content:
+def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
     """Read the visible text of a page, in the encoding that it declares.
 
     The text is without menus (see `_remove_site_parts`), with headings as `# ` lines, list items as `- ` lines, and
@@ -84,7 +79,7 @@ def read_html(data: bytes) -> Content:
         block = "".join(text for text, _ in pieces)
         if not is_preformatted:
             blocks.append(_GAP.sub(_gap, _AFTER_MARK.sub("", block)).strip())
-        elif code := block.replace(_LINE, "\n").strip("\n"):
+        elif (code := block.replace(_LINE, "\n").strip("\n")).strip():
             blocks.append(f"```\n{code}\n```")
     fields = ((_META.get(str(tag.get("name") or tag.get("property") or "").lower()), str(tag["content"]))
               for tag in soup.find_all("meta", content=True, limit=_MAX_META))
