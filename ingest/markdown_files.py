@@ -28,7 +28,6 @@ _NUMBERED = re.compile(r"\d{1,2}[.)、 ]|[一二三四五六七八九十]{1,3}�
 _TAXONOMIES = ("taxonomies", "params", "extra")
 """Tables in the front matter of Hugo and Zola; their fields are fields of the document, too."""
 _FENCES = ("```", "~~~")
-_COMMENT, _COMMENT_END = "<!--", "-->"
 _CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--")
 _UNDERLINE = re.compile(r" {0,3}(?:=++|-{2,}+)[ \t]*+")
 _NO_TITLE = re.compile(r"\s*+(?:[-*+>|#]|\d+[.)]\s|$)")
@@ -37,7 +36,7 @@ _LONGEST_TITLE = 200
 _ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<a>[a-z]{1,20})|(?:!!!|\?\?\?\+?) (?P<b>[a-z]{1,20})|"
                          r"> ?\[!(?P<c>[A-Za-z]{1,20})\][-+]?)(?P<title>(?:[ \[\"][^\n]{0,200})?)")
 _END = re.compile(r" {0,12}:{3,}+[ \t]*+")
-_CODE = re.compile(r"`[^`\n]*+`")
+_CODE = re.compile(r"(`[^`\n]*+`)")
 # Links within a site. Links to the web stay, because their address is information.
 _LINK = re.compile(r"!?\[(?P<words>[^\[\]\n]{0,500})\]\((?!\s?[a-z]{2,10}:)[^()\n]{0,1000}\)", re.IGNORECASE)
 _WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{1,200}\|)?(?P<words>[^\[\]|\n]{1,200})\]\]")
@@ -125,25 +124,20 @@ def _read_fields(fence: str, text: str) -> dict[str, object] | None:
 
 
 def clean_markdown(text: str) -> str:
-    r"""Return a Markdown text without comments, HTML tags, links within its site and marks of admonitions.
+    r"""Return a Markdown text, whose only line break is `\n`, without its markup.
 
-    Underlined headings become `#` headings, HTML tables become pipe tables, and an admonition begins with its title, or
-    its kind if it has none. Code and tags with unknown names stay as they are.
-
-    Args:
-        text: the text; `\n` is its only line break.
+    It loses comments, HTML tags, links within its site and marks of admonitions. Underlined headings become `#`
+    headings, HTML tables become pipe tables, and an admonition begins with its title, or its kind if it has none. Code
+    and tags with unknown names stay as they are.
     """
-    return "\n".join(_write_headings(list(_lines(text))))
-
-
-def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the cleaned lines of a text, each with whether it is code; headings are not converted yet."""
+    lines: list[tuple[str, bool]] = []
     for part, is_code in _split_fences(text):
-        for line in (part if is_code else _with_pipe_tables(_without_comments(part))).split("\n"):
-            if is_code:
-                yield line, True
-            elif not _END.fullmatch(line):
-                yield _HARD_BREAK.sub("", _clean_line(line)), False
+        if is_code:
+            lines += [(line, True) for line in part.split("\n")]
+        else:
+            lines += [(_HARD_BREAK.sub("", _clean_line(line)), False)
+                      for line in _with_pipe_tables(_without_comments(part)).split("\n") if not _END.fullmatch(line)]
+    return "\n".join(_write_headings(lines))
 
 
 def _split_fences(text: str) -> Iterator[tuple[str, bool]]:
@@ -169,12 +163,12 @@ def _without_comments(text: str) -> str:
     parts, begin, at = list[str](), 0, 0
     while found := _CODE_OR_COMMENT.search(text, at):
         at = found.end()
-        if found[0] == _COMMENT:
-            end = text.find(_COMMENT_END, at)
+        if found[0] == "<!--":
+            end = text.find("-->", at)
             if end < 0:  # an open comment is text
                 break
             parts.append(text[begin : found.start()])
-            begin = at = end + len(_COMMENT_END)
+            begin = at = end + len("-->")
     return "".join([*parts, text[begin:]])
 
 
@@ -187,17 +181,22 @@ def _clean_line(line: str) -> str:
         return f"{admonition['set_in']}{'> ' if admonition['c'] else ''}{title or kind.capitalize()}:"
     if "<" not in line and "](" not in line and "[[" not in line and "&" not in line:
         return line
-    end, parts = 0, list[str]()
-    for code in _CODE.finditer(line):
-        parts += [_plain(line[end : code.start()]), code[0]]
-        end = code.end()
-    return "".join([*parts, _plain(line[end:])]).rstrip()
+    return "".join(part if at % 2 else _plain(part)
+                   for at, part in enumerate(_CODE.split(line))).rstrip()
 
 
 def _plain(words: str) -> str:
-    words = _LINK.sub(lambda link: link["words"], words)
-    words = _WIKI_LINK.sub(lambda link: link["words"], words)
-    return strip_tags(words)
+    """Return a text without links within the site and HTML tags, and with letters in place of entities (`&amp;`).
+
+    A tag between blocks becomes a blank. Tags with unknown names stay: they may be placeholders (`<your name>`).
+    """
+    def replacement(tag: re.Match[str]) -> str:
+        name = tag["name"].lower()
+        return "" if name in _INLINE else " " if name in _BLOCKS else tag[0]
+
+    for link in (_LINK, _WIKI_LINK):
+        words = link.sub(lambda found: found["words"], words)
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(replacement, words))
 
 
 def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
@@ -215,22 +214,6 @@ def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
         else:
             yield line
             at += 1
-
-
-def strip_tags(words: str) -> str:
-    """Return a text without HTML tags, and with letters in place of entities such as `&amp;`.
-
-    Tags with unknown names stay, because they may be placeholders such as `<your name>`.
-    """
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(_replace_tag, words))
-
-
-def _replace_tag(tag: re.Match[str]) -> str:
-    """Return the replacement of a tag: nothing within a line, a blank between blocks, itself if it is unknown."""
-    name = tag["name"].lower()
-    if name in _INLINE:
-        return ""
-    return " " if name in _BLOCKS else tag[0]
 
 
 def _with_pipe_tables(text: str) -> str:
