@@ -184,19 +184,6 @@ def test_no_state_is_updated_without_the_scope_of_what_follows(http, keys, clien
     assert "lacks the scope write" in made.text
 
 
-def test_our_mcp_tools_need_the_same_scopes(http, keys, folder, waiting):
-    def told(key, name, **arguments):
-        called = {"name": name, "arguments": arguments}
-        return http.post("/mcp", headers={"X-API-Key": keys[key], "Accept": "application/json, text/event-stream"},
-                         json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}).text
-
-    assert "lacks the scope" in told("ada", "add_document", knowledge_base="around", document="a", text="A.")
-    assert not (folder / "home" / "around").exists()
-    question = {"question": "Whom did Ada Blum defeat?", "knowledge_base": "chess"}
-    assert '"grade"' in told("ada", "ask", **question)
-    assert "there is no knowledge base 'chess'" in told("other", "ask", **question)
-
-
 def test_a_decision_needs_its_scope_and_is_no_way_around(clients, waiting):
     thread = clients["writer"].threads.create()["thread_id"]
     build(clients["writer"], thread, input={"knowledge_base": "two", "documents": GIVEN}, context=REVIEW)

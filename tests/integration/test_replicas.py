@@ -71,20 +71,6 @@ def test_a_build_is_seen_decided_on_and_cancelled_at_any(clients, endpoint, serv
     assert (refused.status_code, "without BANYAN_DATABASE_URL" in refused.text) == (409, True)
 
 
-def test_a_conversation_goes_on_at_another_even_while_one_answers(clients, endpoint):
-    first, second, _ = clients
-    assert [client.post(f"{KB}/chess/ask", json=WHO).json()["turn"] for client in clients] == [1, 2, 3]
-    before, endpoint.seconds, answers = endpoint.stats.requests, 2.0, []
-    asking = threading.Thread(target=lambda: answers.append(
-        first.post(f"{KB}/chess/ask", json=WHO | {"question": "Whom did she defeat?"}).json()["turn"]))
-    asking.start()
-    wait_for(lambda: endpoint.stats.requests > before)
-    endpoint.seconds = 0.0
-    answers.append(second.post(f"{KB}/chess/ask", json=WHO).json()["turn"])
-    asking.join(60)
-    assert sorted(answers) == [4, 5]
-
-
 def test_all_answer_from_what_one_has_written_and_forget_what_it_dropped(clients, servers):
     first, second, third = clients
     for client in clients:

@@ -164,12 +164,6 @@ def test_pages_of_others_change_nothing(client, headers):
     assert client.get(f"{KB}/demo/document", params={"id": "ada.md"}).status_code == 200
 
 
-def test_its_own_page_may(client, server):
-    said = client.post(f"{KB}/demo/ask", json={"question": "Where was Ada Byron born?"},
-                       headers={"Origin": server.url, "Sec-Fetch-Site": "same-origin"})
-    assert said.status_code == 200
-
-
 def test_no_host_and_two_hosts_are_refused(server):
     for hosts in ("", "Host: localhost\r\nHost: evil.example\r\n"):
         assert _get(server, KB, hosts).startswith(b"HTTP/1.1 400 ")
@@ -189,16 +183,6 @@ def test_script_in_a_title_stays_a_text(client):
     page = client.get(f"{KB}/demo/export", params={"format": "html"})
     assert page.headers["content-disposition"].startswith("attachment")
     assert SCRIPT not in page.text
-
-
-@pytest.mark.parametrize("data", [
-    b"\x00" * 100, b"GET / HTTP/9.9\r\n\r\n", b"GET /%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
-    b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 100_000 + b"\r\n\r\n"])
-def test_bytes_that_are_no_request_do_no_harm(server, client, data):
-    assert b"HTTP/1.1 500" not in _raw(server, data, ends=True)
-    assert client.get("/api/health").status_code == 200
 
 
 NOTHING_TO_DENY = {(f"GET /api/{one}", GenerationMode.NEGATIVE) for one in ("health", "ready")}

@@ -134,15 +134,6 @@ def test_a_build_is_seen_and_cancelled_by_way_of_either_process_and_both_keep_th
     assert (states[-1], "waiting" in states) == ("done", False)
 
 
-def test_a_key_that_is_revoked_is_refused_by_both_at_once(server, keys):
-    headers = {"X-API-Key": keys.make("reader", ["read"])}
-    first, second = workers(server)
-    with connected(server, first, headers) as one, connected(server, second, headers) as other:
-        assert [client.get(KB).status_code for client in (one, other)] == [200, 200]
-        keys.revoke("reader")
-        assert [client.get(KB).status_code for client in (one, other)] == [401, 401]
-
-
 def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, both, endpoint, shared):
     asked = WHO | {"thread": "killed"}
     with both(0) as first:

@@ -140,37 +140,6 @@ def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_se
         expect(page.locator(".turn")).to_have_count(0)
 
 
-def test_a_source_is_rendered_and_its_quoted_words_are_marked(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
-        shown = page.evaluate("""async () => {
-            const { rendered } = await import("/assets/markdown.js");
-            const text = `# A *b* title
-
-Some **bold and more** words [here](x).
-
-- one
-- \\`two\\`
-
-| P | Q |
-|---|---|
-| X200 | 499 USD |
-
-| Product: X | Price: 5 |
-
-<b>no</b>`;
-            const place = (words) => ({ from: text.indexOf(words), to: text.indexOf(words) + words.length });
-            const [whole] = rendered(text, place("and more** words"));
-            const [cell] = rendered(text, place("499"));
-            const [plain] = rendered(text, { ...place("**bold"), marked: false });
-            const marks = (one) => [...one.querySelectorAll("mark")].map((mark) => mark.textContent);
-            const count = (tag) => whole.querySelectorAll(tag).length;
-            return { marks: [whole, cell, plain].map(marks), heading: whole.querySelector("h3").textContent,
-              counts: ["strong", "em", "li", "code", "th", "td", "b"].map(count), last: whole.lastChild.textContent };
-        }""")
-        assert shown == {"marks": [["and more", " words"], ["499"], ["**bold"]], "heading": "A b title",
-                         "counts": [1, 1, 2, 1, 4, 4, 0], "last": "<b>no</b>"}
-
-
 def test_a_question_is_limited_to_some_documents(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
         expect(page.locator(".scope")).to_have_text("Searches all documents")

@@ -27,7 +27,7 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
         browsing.shoot(page, "first-page")
         page.get_by_role("button", name="Try the sample").click()
         examples = page.locator(".suggestion")
-        expect(examples).to_have_count(3)
+        expect(examples.first).to_be_visible()
         browsing.shoot(page, "examples")
         asked = examples.first.text_content()
         examples.first.click()

@@ -20,9 +20,6 @@ def test_the_interface_speaks_chinese(web_browser, web_server, uploaded):
         expect(page.locator(".answer")).to_contain_text("宁波")
         page.get_by_text("检索过程").click()
         expect(page.locator(".trace")).to_contain_text("初步查找")
-        lines = ["born in -> 宁波 (a.md)", "甲 -born in (1930)-> 乙 <-born in- 丙", "<- born in: 丁", "born in 乙"]
-        shown = page.evaluate("async (lines) => lines.map((await import('/assets/names.js')).factText)", lines)
-        assert shown == [line.replace("born in", "出生于") for line in lines[:3]] + lines[3:]
         browsing.shoot(page, "chinese-ask")
         page.get_by_role("link", name="图谱", exact=True).click()
         expect(page.locator(".legend")).to_contain_text("人物")

@@ -90,10 +90,3 @@ def test_what_is_shown_is_saved_as_csv_in_its_order(web_browser, web_server):
                                                                  "Alfred Nobel"]
         assert list(rows[0]) == ["head", "born_in", "birth_date", "document", "quote"]
         assert (rows[0]["birth_date"], rows[0]["document"]) == ("1810", "frederic-chopin.md")
-        cells = ["=1+1", "-5", "a,b", 'say "x"', "two\nlines", 7]
-        text = page.evaluate("""async (cells) => {
-            const { csvOf } = await import("/assets/table/csv.js");
-            return await csvOf(cells.map((_, at) => ({ name: `c${at}`, value: (row) => row[at] })), [cells]).text();
-        }""", cells)
-        assert next(csv.reader(text.splitlines(keepends=True)[1:])) == ["'=1+1", "'-5", "a,b", 'say "x"', "two\nlines",
-                                                                        "7"]

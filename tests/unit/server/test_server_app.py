@@ -1,8 +1,5 @@
 """The app in process: what clients are told of errors, what the description promises, and the commands around it."""
 
-import asyncio
-import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +8,6 @@ from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
-from banyan.runtime.threads import check_cancelled, in_thread
 from banyan.server.error_responses import detail_of, status_of
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.jobs import Job, Jobs
@@ -85,33 +81,6 @@ def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):
         shown = client.get("/api/builds").json()["items"][0]
     assert (shown["state"], shown["error"]["type"]) == ("failed", "ServerStopped")
     assert "ended 4 times while it ran this build" in shown["error"]["message"]
-
-
-def test_a_build_that_is_cancelled_between_two_steps_leaves_its_knowledge_base_to_others(app):
-    resources, between = app.state.service.resources, threading.Event()
-
-    def build():
-        with resources.writers.step("people", "a run"):
-            pass
-        between.set()
-        with pytest.raises(asyncio.CancelledError):
-            while True:
-                check_cancelled()
-                time.sleep(0.01)
-        with resources.writers.step("people", "a run"):
-            pytest.fail("nothing more is done")
-
-    async def cancel():
-        building = asyncio.ensure_future(in_thread(build))
-        await asyncio.to_thread(between.wait, 60)
-        building.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await building
-
-    asyncio.run(cancel())
-    with resources.writers.step("people", "another run"):
-        pass
-    resources.writers.finish("people", "another run")
 
 
 def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path):

@@ -29,11 +29,6 @@ def test_a_backup_that_is_downloaded_can_be_restored(client, tmp_path, hashed_em
         assert newest(resources, "again").kb.documents.count_documents() > 0
 
 
-def test_a_backup_of_what_is_not_there_is_not_found(client, tmp_path):
-    assert client.get("/api/knowledge-bases/nobody/backup").status_code == 404
-    assert left(tmp_path) == []
-
-
 def test_a_second_backup_is_refused_at_once_and_others_are_answered(client, monkeypatch):
     begun, go_on, copy = threading.Event(), threading.Event(), base_routes.back_up
 

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from banyan.config import Settings
 from banyan.server.error_responses import NotFoundError
-from banyan.server.runs.conversations import Conversations, Thread, move_conversations
+from banyan.server.runs.conversations import Conversations, Thread, ThreadNameError, move_conversations
 from banyan.server.server_database import ServerDatabase
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
@@ -87,3 +87,9 @@ def test_an_answer_to_a_conversation_that_was_deleted_meanwhile_is_not_stored(ke
     assert kept.add(ONE, "and two?", ANSWER, follows=True) is None
     assert kept.messages(ONE) == []
     assert kept.add(ONE, "one?", ANSWER) == 1
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "a b", "x" * 129, "a\n", "é", None, 7])
+def test_names_that_cannot_be_are_refused(name):
+    with pytest.raises(ThreadNameError, match="cannot name a thread: use 1 to 128 letters"):
+        Thread("", "kb", name).key  # noqa: B018

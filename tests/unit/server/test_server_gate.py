@@ -35,13 +35,6 @@ def behind(tmp_path, *, hosts: Hosts | None = HERE, needs_keys: bool = False, wo
 
 
 @pytest.mark.anyio
-async def test_without_keys_this_machine_may_do_everything(tmp_path):
-    async with behind(tmp_path) as client:
-        said = await client.get("/api/knowledge-bases")
-    assert said.json() == {"client": "local", "scopes": ["ask", "metrics", "read", "review", "write"], "read": 0}
-
-
-@pytest.mark.anyio
 async def test_a_key_gives_its_scopes_until_it_is_taken_back(tmp_path):
     keys = Keys(tmp_path / KEYS_FILE)
     async with behind(tmp_path) as client:

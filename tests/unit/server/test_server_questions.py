@@ -99,19 +99,6 @@ async def test_a_question_and_what_it_waits_for_end_when_nobody_reads(questions)
             await anyio.sleep(0.01)
 
 
-async def test_who_reads_a_question_that_is_stopped_reads_what_there_is(questions):
-    async def events():
-        yield step("begun")
-        await anyio.sleep_forever()
-
-    seen = []
-    async with questions.answers(events) as answering:
-        async for event in answering:
-            seen.append(event.data["said"])
-            questions.stop()
-    assert seen == ["begun"]
-
-
 async def test_as_many_are_answered_at_once_as_allowed(questions_of):
     questions, running, most = questions_of(asks_at_once=2), 0, 0
 
@@ -133,28 +120,6 @@ async def test_as_many_are_answered_at_once_as_allowed(questions_of):
     assert most == 2
 
 
-async def test_a_question_that_was_given_up_before_its_turn_never_begins(questions):
-    begun, hold = [], asyncio.Event()
-
-    async def holding():
-        await hold.wait()
-        yield step("held")
-
-    async def events():
-        begun.append(1)
-        yield step("begun")
-
-    async with questions.answers(holding) as first:
-        await anyio.wait_all_tasks_blocked()  # its turn has come
-        async with questions.answers(events):
-            await anyio.wait_all_tasks_blocked()
-        hold.set()
-        assert await read(first) == ["held"]
-    while questions._limiter.statistics().tasks_waiting or questions._limiter.borrowed_tokens:
-        await anyio.sleep(0.01)
-    assert not begun
-
-
 async def test_a_question_ends_at_its_deadline_waiting_included(questions_of):
     questions, cancelled = questions_of(asks_at_once=1, ask_seconds=1), asyncio.Event()
 
@@ -171,16 +136,6 @@ async def test_a_question_ends_at_its_deadline_waiting_included(questions_of):
         with pytest.raises(DeadlineError):
             await read(first)
     assert cancelled.is_set()
-
-
-async def test_a_timeout_of_the_question_itself_is_not_taken_for_the_deadline(questions):
-    async def events():
-        yield step("begun")
-        raise TimeoutError("of a socket")
-
-    async with questions.answers(events) as answering:
-        with pytest.raises(TimeoutError, match="of a socket"):
-            await read(answering)
 
 
 async def test_one_client_leaves_a_slot_to_others(questions_of):

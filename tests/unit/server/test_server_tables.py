@@ -57,15 +57,6 @@ def test_what_cannot_be_computed_is_refused_with_the_fix(refuse, parameters, mes
     assert (status, said[:len(message)]) == (422, message)
 
 
-def test_a_table_has_what_was_written_since(client):
-    def rows():
-        return client.get(f"{BASE}/table", params={"relation": "lies_on"}).raise_for_status().json()["total"]
-
-    assert rows() == 1
-    assert client.delete(f"{BASE}/document", params={"id": "ulm"}).status_code == 204
-    assert client.get(f"{BASE}/table", params={"relation": "lies_on"}).status_code == 422
-
-
 GRAPH = "/api/knowledge-bases/people/graph"
 ADA, ULM = entity_id("Ada Byron", "Person"), entity_id("Ulm", "City")
 
@@ -91,11 +82,6 @@ def test_cited_words_lead_to_the_facts_that_they_state(client):
 
 def test_words_that_name_an_entity_and_state_no_fact_lead_to_it_alone(client):
     assert shown(client, cited("carl", "Carl Berg was a painter.")) == ({"Carl Berg"}, set())
-
-
-def test_citations_of_what_is_not_there_lead_nowhere(client):
-    assert shown(client, {"document": "nobody", "start": 0, "end": 9}) == (set(), set())
-    assert shown(client, {"document": "ada", "start": 10_000, "end": 10_009}) == (set(), set())
 
 
 def test_the_facts_among_entities_are_those_with_both_ends_among_them(client):
