@@ -3,10 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse, RedirectResponse, Response
+from fastapi.responses import FileResponse, RedirectResponse
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.staticfiles import StaticFiles
 
@@ -51,7 +50,6 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        """Run the service's background tasks and the MCP app while the server runs."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(service.running())
             await stack.enter_async_context(mcp.router.lifespan_context(mcp))
@@ -75,18 +73,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     return app
 
 
-class _Assets(StaticFiles):
-    """Files that a browser caches and revalidates; they contain no user data."""
-
-    def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Return the file, with a header that makes browsers ask whether their copy is current before they use it."""
-        response = super().file_response(*args, **kwargs)
-        response.headers["Cache-Control"] = "no-cache"
-        return response
-
-
 def _add_pages(app: FastAPI, *, hosted: bool = False) -> None:
-    """Serve the page at `/`, the API description at `/docs`, and the page's files below `/assets`."""
 
     @app.get("/", include_in_schema=False)
     async def index() -> FileResponse:
@@ -97,4 +84,4 @@ def _add_pages(app: FastAPI, *, hosted: bool = False) -> None:
         async def docs() -> RedirectResponse:
             return RedirectResponse("/#/api")
 
-    app.mount("/assets", _Assets(directory=WEB, check_dir=False), name="assets")
+    app.mount("/assets", StaticFiles(directory=WEB, check_dir=False), name="assets")

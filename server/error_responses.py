@@ -158,12 +158,10 @@ def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of the app in the same form."""
 
     def answer_error(request: Request, error: Exception) -> JSONResponse:
-        """Log an error, and return the response for it."""
         headers = error.headers if isinstance(error, RefusedError) else None
         return error_response(status_of(error), log_and_describe(error, request), headers)
 
     def answer_invalid_request(request: Request, error: Exception) -> JSONResponse:
-        """Return the response to a request with an invalid field."""
         assert isinstance(error, RequestValidationError)  # noqa: S101  (this handler is registered for no other)
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
@@ -171,7 +169,6 @@ def add_error_handlers(app: FastAPI) -> None:
         return error_response(422, ErrorDetail(type="ValidationError", message=problem, request_id=request_id(request)))
 
     def answer_http_error(request: Request, error: Exception) -> JSONResponse:
-        """Return the response for an error of Starlette, such as an unknown path or method."""
         assert isinstance(error, HTTPException)  # noqa: S101  (as above)
         detail = ErrorDetail(type=_TYPES.get(error.status_code, "RequestError"), message=printable(str(error.detail)),
                              request_id=request_id(request))

@@ -52,7 +52,6 @@ def is_for_app(scope: Scope) -> bool:
 
 
 def _is_below(path: str, prefixes: tuple[str, ...]) -> bool:
-    """Return True if a path lies below one of the prefixes, as `/api/health` does below `/api`."""
     return any(path.startswith(f"{prefix}/") for prefix in prefixes)
 
 
@@ -157,7 +156,6 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
 
 
 def _app() -> Starlette:
-    """Create the app from the environment's settings."""
     settings = default_resources().settings
     # The address that LangGraph's server listens on is not known here, so every IP address is accepted as host name.
     # That is safe: a page that attacks by DNS rebinding has a domain name, never an IP address.

@@ -94,7 +94,6 @@ def count_calls() -> None:
 
 
 def _count_call(fields: Mapping[str, Any]) -> None:
-    """Count a model call, whether it failed, and its tokens."""
     step = fields["step"] or "other"
     _calls.labels(step).inc()
     if fields["outcome"] not in _NO_FAILURES:

@@ -332,7 +332,6 @@ TypeName = Annotated[str, Query(alias="type", max_length=200, description="only 
 
 
 def _check_date(text: str) -> str:
-    """Return the text unchanged after checking that it is empty or a date."""
     if text:
         read_day(text)
     return text

@@ -153,7 +153,6 @@ class ServerDatabase:
 
     @contextmanager
     def _connect(self) -> Iterator[Connection]:
-        """Lend a connection of the pool; if PostgreSQL cannot be reached, raise an error that says so."""
         try:
             connection = self._engine.connect()
         except SQLAlchemyError as error:

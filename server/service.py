@@ -76,13 +76,11 @@ class Service:
             _LOG.warning("a build was interrupted in its current step; the next build resumes there")
 
     def _clean_up(self) -> None:
-        """Remove what killed processes and dropped knowledge bases have left behind."""
         self.builds.begin()
         sweep(self.resources.settings)
         self.conversations.sweep(knowledge_bases(self.resources.settings))
 
     def _hand_over_builds(self) -> None:
-        """Queue the builds of this process again, so other processes resume them; log a warning if that fails."""
         try:
             self.builds.jobs.leave()
         except (sqlite3.OperationalError, DatabaseError) as error:
@@ -101,7 +99,6 @@ class Service:
                 _LOG.warning("new data cannot be seen for now: %s", message_for_log(error))
 
     async def _warm_up(self) -> None:
-        """Load the embedding model before the first question needs it."""
         try:
             await anyio.to_thread.run_sync(lambda: self.resources.embedder.encode(["ready"]))
         except BanyanError:

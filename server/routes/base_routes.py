@@ -90,7 +90,6 @@ def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBase
 
 
 def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:
-    """Return a knowledge base with its counts, or with the reason why it cannot be opened."""
     resources = service.resources
     try:
         # The counts are read without opening the knowledge base. To open every one would take seconds, and could
@@ -240,7 +239,6 @@ def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
 
 
 def _check_idle(kb: str, service: Service) -> None:
-    """Check that no build of a knowledge base is queued, running or waiting."""
     if kb in service.builds.building():
         raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
 
@@ -284,7 +282,6 @@ def change_settings(kb: KbName, wanted: BaseSettings, service: Serving) -> Shown
 
 
 def _settings_of(kb: KnowledgeBase) -> ShownSettings:
-    """Return the settings of a knowledge base as the API shows them."""
     return ShownSettings(growth=kb.schema_control.policy, resolve=kb.entities.active, embedding=kb.embedder.name,
                          seed=kb.schemas.first().name if kb.schemas.version() else "",
                          instructions=kb.instructions.get(), extraction_instructions=kb.extraction_instructions.get())

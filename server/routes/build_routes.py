@@ -30,7 +30,6 @@ _MOST = 2**53
 
 
 def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
-    """Return a build's id after checking that the client's key covers the build's knowledge base."""
     if not bases.covers(service.builds.jobs.one(build).build.kb):
         raise no_build(build)
     return build
@@ -109,7 +108,6 @@ async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
 
 
 async def _events(build: str, service: Service) -> AsyncIterator[ServerSentEvent]:
-    """Yield an event with the build's state now, and one for each change."""
     async for state in service.builds.follow(build):
         yield event("build", state.model_dump(mode="json"))
 

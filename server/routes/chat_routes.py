@@ -115,10 +115,6 @@ async def _enter_outside_chat_run(run: AbstractAsyncContextManager[_T]) -> Async
         yield entered
 
 
-class ChatRequestError(RefusedError):
-    """The request cannot be read."""
-
-
 def add_chat_routes(app: FastAPI, service: Service) -> None:
     """Serve the chat: invoke, batch, stream, stream_events."""
     path = "/chat/kb/{knowledge_base}"
@@ -131,7 +127,6 @@ def add_chat_routes(app: FastAPI, service: Service) -> None:
 
 
 def _add_request_fields(config: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Add the knowledge base of the request's path, and its client, to a run's configuration."""
     configurable = {**(config.get("configurable") or {}), CLIENT: request.state.client,
                     "knowledge_base": check_name(request.path_params["knowledge_base"])}
     return {**config, "configurable": configurable}
@@ -140,14 +135,13 @@ def _add_request_fields(config: dict[str, Any], request: Request) -> dict[str, A
 def _wrap_handler(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
     """Return a route that checks a request's body, then calls LangServe's handler, and makes its errors specific."""
     async def respond(request: Request) -> Response:
-        """Check a request's body, and return the response of LangServe's handler."""
         try:
             body = await request.json()
         except (ValueError, RecursionError) as error:
-            raise ChatRequestError("the body is not JSON: send an object with `input`") from error
+            raise RefusedError("the body is not JSON: send an object with `input`") from error
         inputs = body.get("inputs", []) if isinstance(body, dict) else []  # only a batch has several
         if not isinstance(inputs, list) or len(inputs) > _MAX_BATCH:
-            raise ChatRequestError(f"`inputs` is a list of at most {_MAX_BATCH}: send the rest in another batch")
+            raise RefusedError(f"`inputs` is a list of at most {_MAX_BATCH}: send the rest in another batch")
         try:
             response = await handle(request)
         except ValidationError as error:  # an input of a batch is invalid

@@ -60,7 +60,6 @@ async def ask_stream(kb: KbName, question: QuestionRequest, request: Request, se
 
 async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
                   ) -> AsyncIterator[ServerSentEvent]:
-    """Yield the events of an answer; if the question is not answered, the last one is `error`."""
     failure: Exception = UnavailableError(NOT_ANSWERED)
     try:
         async with service.questions.answering(client, kb, question) as events:

@@ -75,7 +75,6 @@ Change = Annotated[RenameEntity | RetypeEntity | ChangeFact, Field(discriminator
 
 
 def _carry_out(change: Change, edits: GraphEditor) -> int:
-    """Make a change, and return the decision's number."""
     match change:
         case RenameEntity():
             return edits.rename(change.entity, change.name, change.who, change.why)
@@ -149,7 +148,6 @@ def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
 def entity_decisions(reading: Reading) -> Items[NamedDecision]:
     """List decisions on entities, oldest first."""
     def name(entity: str) -> str:
-        """Return an entity's name, or its id if it no longer exists."""
         mentions = reading.kb.graph.mentions
         return mentions.entity(entity).name if entity in mentions else entity
 

@@ -72,7 +72,6 @@ def graph_types(view: View, limit: Annotated[int | None, Query(ge=1, le=500, des
 
 
 def _counts(counted: Mapping[str, int]) -> list[Count]:
-    """Return counted names, the most frequent first, equally frequent ones in alphabetical order."""
     return [Count(name=name, count=count)
             for name, count in sorted(counted.items(), key=lambda item: (-item[1], item[0]))]
 
@@ -167,7 +166,6 @@ def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
 
 
 def _require_node(view: GraphView, entity: str) -> Node:
-    """Return an entity by its id."""
     node = view.node(entity)
     if node is None:
         raise NotFoundError(f"there is no entity {entity!r}")
@@ -175,7 +173,6 @@ def _require_node(view: GraphView, entity: str) -> Node:
 
 
 def _require_community(kb: KnowledgeBase, community: str) -> TreeCommunity:
-    """Return a community by its id."""
     found = kb.communities.get(community)
     if found is None:
         raise NotFoundError(f"there is no community {community!r}")
@@ -203,7 +200,6 @@ def show_community(view: View, community: NodeId, limit: Limit = 50, offset: Off
 
 
 def _community_item(community: TreeCommunity, view: GraphView) -> CommunityItem:
-    """Return a community as an item of a list, with the names of its keywords."""
     return CommunityItem(
         id=community.id, name=community.name, summary=community.summary, size=len(community.members),
         cohesion=community.cohesion, level=community.level, parent=community.parent or None,

@@ -24,7 +24,6 @@ _MOST = 500
 
 
 def _check_address(text: str) -> str:
-    """Return the address of a model's endpoint in its normal form; empty stays empty."""
     address = check_endpoint(text)
     parts = urlsplit(address)
     if address and (parts.scheme not in {"http", "https"} or not parts.hostname):
@@ -95,7 +94,6 @@ def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
 
 
 def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
-    """Return the current settings with the chosen model instead."""
     settings, new_key = service.resources.settings, choice.key.get_secret_value()
     models_of_steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
     options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # what was set suits only the previous model
@@ -108,7 +106,6 @@ def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
 
 
 def _model(service: Serving) -> Model:
-    """Describe the reasoner in use: the model of the settings, or the rules if none is set."""
     settings = service.resources.settings
     uses_llm = settings.uses_llm
     return Model(reasoner="llm" if uses_llm else "rules", model=settings.llm_model if uses_llm else "",

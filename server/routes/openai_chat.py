@@ -108,7 +108,6 @@ def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[
 
 
 def _require_base(model: str, service: Service, bases: Bases) -> str:
-    """Return a model's name after checking that it is a knowledge base that the client's key covers."""
     names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
     if model not in names:
         raise UnknownKnowledgeBaseError(model, service.resources.settings.home, seen=names)
@@ -145,7 +144,6 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
 
 
 def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
-    """Return the conversation before the question, and the question, which is the last message."""
     *before, last = asked.messages
     types: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
     earlier = [types[message.role](message.text) for message in before if message.role in types]
@@ -180,16 +178,14 @@ def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], reques
     start = max(text.rfind(WITHDRAWN), 0)  # what precedes the last withdrawal is withdrawn
     sources_start = len(text) - len(_sources(citations))
     marks = [*find_marks(text[:sources_start], start), *_SOURCE_MARK.finditer(text, sources_start)]
-    return [{"type": "url_citation", "url_citation": {
-        "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
-        "url": _citation_url(kb, cited, request), "quote": cited["quote"]}}
-        for mark in marks if (cited := by_id.get(int(mark[1])))]
-
-
-def _citation_url(kb: str, cited: dict[str, Any], request: Request) -> str:
-    """Return the address of Banyan's page that opens the cited document at the quote."""
-    place = {"kb": kb, "doc": cited["document"], "start": cited["start"], "end": cited["end"]}
-    return f"{request.base_url}#/ask?{urlencode(place)}"
+    annotations = []
+    for mark in marks:
+        if cited := by_id.get(int(mark[1])):
+            place = {"kb": kb, "doc": cited["document"], "start": cited["start"], "end": cited["end"]}
+            annotations.append({"type": "url_citation", "url_citation": {
+                "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
+                "url": f"{request.base_url}#/ask?{urlencode(place)}", "quote": cited["quote"]}})
+    return annotations
 
 
 async def _chunks(completion: Completion, asked: CompletionRequest,
@@ -225,6 +221,5 @@ def _json_event(value: dict[str, Any]) -> ServerSentEvent:
 
 
 def _usage(asked: CompletionRequest, text: str) -> dict[str, int]:
-    """Return an estimate of the tokens in the conversation and the answer, with the keys of OpenAI's API."""
     prompt, completion = sum(estimate_tokens(message.text) for message in asked.messages), estimate_tokens(text)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -210,7 +210,6 @@ class Builds:
                 return self._failed_job(running.job, error)
 
     def _failed_job(self, job: Job, error: BaseException) -> Job:
-        """Return a job as failed, with the error's description for the client; log the error if it is a defect."""
         if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
             _LOG.error("build %s failed", job.build.id, exc_info=error)
         detail = detail_of(error, self._resources.settings)
@@ -246,7 +245,6 @@ class Builds:
 
 
 def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
-    """Return a job as it is after its graph has run: done, or waiting for a person's review."""
     failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
     lines_by_key = {"files_failed": failed, "files_partly_read": state.values["files_partly_read"],
                     "files_moved": state.values["files_moved"]}

@@ -194,7 +194,6 @@ class Conversations:
         self._db.empty_log()
 
     def _first_row(self, query: Select[Any], missing: NotFoundError) -> RowMapping:
-        """Return the first row of a query; raise `missing` if it has none."""
         with self._db.reading() as connection:
             row = connection.execute(query).mappings().first()
         if row is None:
@@ -202,7 +201,6 @@ class Conversations:
         return row
 
     def _change(self, thread: Thread, **values: str | None) -> None:
-        """Change columns of a conversation's row."""
         self.entry(thread)  # raises NotFoundError if there is no such conversation
         with self._db.transaction() as connection:
             connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
@@ -233,7 +231,6 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
 
 
 def _delete(connection: Connection, condition: ColumnElement[bool]) -> None:
-    """Delete the conversations that fit a condition, with their turns."""
     ids = select(CONVERSATIONS.c.id).where(condition)
     connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(ids)))
     connection.execute(delete(CONVERSATIONS).where(condition))

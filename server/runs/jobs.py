@@ -103,7 +103,6 @@ class Jobs:
 
     @contextmanager
     def _exclusive_transaction(self) -> Iterator[Connection]:
-        """Begin a transaction in which no other process changes jobs."""
         with self._db.transaction() as connection:
             if self._db.is_shared:  # in SQLite, one transaction writes at a time
                 connection.execute(text("LOCK TABLE banyan_builds IN EXCLUSIVE MODE"))
@@ -164,7 +163,6 @@ class Jobs:
         return news
 
     def _requeue(self, connection: Connection, job: Job, state: str) -> None:
-        """Queue a job again whose process has ended."""
         _LOG.warning("build %s of %r is taken up: the process that ran it has ended", job.build.id, job.build.kb)
         job = job.model_copy(update={"taken_up": job.taken_up + 1}).having(state="queued")
         if state == "cancelling":
@@ -238,7 +236,6 @@ def _read(connection: Connection, *where: ColumnElement[bool]) -> list[Job]:
 
 
 def _read_one(connection: Connection, build: str) -> Job:
-    """Return the job with this id; raise NotFoundError if there is none."""
     for job in _read(connection, JOBS.c.id == build):
         return job
     raise no_build(build)

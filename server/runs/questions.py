@@ -155,7 +155,6 @@ class Questions:
         send, receive = anyio.create_memory_object_stream[Event](_MOST_BUFFERED)
 
         async def answer() -> None:
-            """Wait for a slot, answer the question, and buffer the events."""
             with send:
                 async with self.turn(client), aclosing(self._answer(client, kb, question, earlier)) as events:
                     async for event in events:
@@ -233,5 +232,4 @@ async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream
 
 
 def _tokens(text: str) -> Iterator[Event]:
-    """Return events with the words of a text, in order."""
     return (Event("token", {"text": piece}) for piece in _PIECE.findall(text))

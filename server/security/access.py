@@ -61,7 +61,6 @@ Seeing = Annotated[Bases, Depends(_seen_by)]
 
 
 def _check_all_bases(bases: Seeing) -> None:
-    """Raise ForbiddenError if the client's key does not cover all knowledge bases."""
     if not bases.every:
         raise ForbiddenError("the key covers some knowledge bases only, and this concerns all: ask for another key")
 

@@ -118,7 +118,6 @@ class Tokens:
             raise TokenError(f"the token is not for this server, or not valid now: {error}") from None
 
     def _grant(self, claims: Mapping[str, Any]) -> Client:
-        """Return the client that a token's claims describe: its name, scopes and knowledge bases."""
         settings, subject = self._settings, claims["sub"]
         if not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
             raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode")
@@ -136,7 +135,6 @@ class Tokens:
 
 
 def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
-    """Return the values of a token's claim; empty if the token does not have the claim."""
     claim: Any = claims
     for part in [name] if name in claims else name.split("."):
         claim = claim.get(part) if isinstance(claim, dict) else None

@@ -65,12 +65,13 @@ class Envelope:
         started, status = time.monotonic(), HTTPStatus.INTERNAL_SERVER_ERROR.value
 
         async def send_on(message: Message) -> None:
-            """Send a part of the response; note its status, and add headers that it does not have."""
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = request_id
+                if scope["path"].startswith("/assets/"):  # browsers ask whether their copy is current
+                    headers.setdefault("cache-control", "no-cache")
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
@@ -146,7 +147,6 @@ class Gate:
                 await self._app(scope, receive, send)
 
     def _check_address(self, scope: Scope) -> None:
-        """Check a request's address, host, origin and content type."""
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:
             raise RefusedError("there is a NUL character in the path or the query: remove it")
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
@@ -198,7 +198,6 @@ class Gate:
         return f"client {client.name} {most}", most  # with its limit, so a changed one takes effect at once
 
     async def _check_rate(self, client: str, per_minute: float) -> None:
-        """Count a request of a client."""
         rate = self._rates.setdefault(client, AsyncLimiter(per_minute, _MINUTE))
         if not rate.has_capacity():
             raise TooManyRequestsError(f"more than {per_minute:g} requests a minute: wait",
@@ -220,7 +219,6 @@ class Gate:
         received_bytes = 0
 
         async def receive_on() -> Message:
-            """Receive a part of the body, and count its bytes."""
             nonlocal received_bytes
             part = await receive()
             received_bytes += len(part.get("body", b""))

@@ -34,7 +34,6 @@ def is_local(scope: Scope) -> bool:
 
 
 def _address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return a host name as an IP address; None if it is none."""
     try:
         return ipaddress.ip_address(name.strip("[]"))
     except ValueError:
@@ -91,7 +90,6 @@ def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
 
 
 def _host_and_port(origin: str) -> str | None:
-    """Return host and port of an origin such as `https://example.org:8000`."""
     try:
         return urlsplit(origin).netloc.casefold() or None
     except ValueError:

@@ -98,13 +98,11 @@ def _refusal(status: int, message: str) -> Auth.exceptions.HTTPException:
 
 
 def _command(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of the command that a run is created with, such as `resume`; empty if it has no command."""
     command = (value.get("kwargs") or {}).get("command") or {}
     return {name: content for name, content in command.items() if content is not None}
 
 
 async def _check_waiting(thread: UUID | None, owner: str) -> None:
-    """Check that a thread waits for a person, before a run resumes it."""
     state: Any = {}
     if thread is not None:
         async with get_client() as client:  # within this process, so it needs no key
@@ -119,7 +117,6 @@ async def _check_waiting(thread: UUID | None, owner: str) -> None:
 
 
 def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
-    """Check that a key that covers only some knowledge bases may make a request."""
     if action == "create_run":
         kwargs = value.get("kwargs") or {}
         if _command(value).keys() - {"resume"}:
