@@ -2,6 +2,7 @@
 
 import re
 from functools import cache, lru_cache
+from itertools import pairwise
 from threading import Lock
 
 import Stemmer
@@ -102,15 +103,10 @@ def _chinese_words(run: str) -> list[str]:
     for match in [*_CHINESE_CONCEPT.finditer(run), None]:
         piece_end = match.start() if match else len(run)  # None is the end of the run
         for piece in CHINESE_STOP.split(run[piece_start:piece_end]):
-            words.extend(_bigrams(piece))
+            if len(piece) == 1:
+                words.append(piece)
+            words.extend(map("".join, pairwise(piece)))
         if match:
             words.append(CHINESE_CONCEPTS[match.group()])
             piece_start = match.end()
     return words
-
-
-def _bigrams(piece: str) -> list[str]:
-    """Return the pairs of neighbouring characters; a single character is returned as it is."""
-    if len(piece) < 2:  # noqa: PLR2004 - a bigram has two characters
-        return [piece] if piece else []
-    return [piece[i : i + 2] for i in range(len(piece) - 1)]

@@ -120,7 +120,10 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     whole = _bounds(parse_date(_DURING.sub("", words)))
     if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]
-    spans = list(_date_spans(words))
+    quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
+    others = [(start, end) for start, end in find_dates(words)
+              if not any(start < own_end and own_start < end for own_start, own_end in quarters_and_months)]
+    spans = sorted([*quarters_and_months, *others])
     dates = [bounds for start, end in spans if (bounds := _bounds(parse_date(words[start:end]))) is not None]
     if len(dates) != len(spans) or len(spans) > 2:  # noqa: PLR2004  (a range has two ends)
         return None
@@ -147,14 +150,6 @@ def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[Tim
     if _FROM_BEFORE.search(before) or _FROM_AFTER.match(after):
         return "from", start, ""
     return "at", start, end
-
-
-def _date_spans(words: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each date in some words, in order."""
-    quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
-    others = [(start, end) for start, end in find_dates(words)
-              if not any(start < own_end and own_start < end for own_start, own_end in quarters_and_months)]
-    yield from sorted([*quarters_and_months, *others])
 
 
 def _bounds(normal: str) -> tuple[str, str, bool] | None:

@@ -5,7 +5,7 @@ Nothing is inferred, counted or judged.
 
 from collections.abc import Iterator, Sequence
 
-from ...schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
+from ...schemas.retrieval import Claim, DraftAnswer, Passage, Quote, QuotedDraft
 from ...text.languages import phrase_language
 from ..parsing.parser import Parser
 from .finder import Finder, named_documents
@@ -106,13 +106,7 @@ def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, int]]:
     for number, item in enumerate(items, 1):
         if item.kind == "report":
             name = item.statement.partition(_NAME_END)[0]
-            facts = list(dict.fromkeys(map(_readable, item.places)))
+            sources = (place.member if place.text.lstrip().startswith("|") else place.text for place in item.places)
+            facts = list(dict.fromkeys(" ".join(source.split()).rstrip(".。") for source in sources))
             is_chinese = phrase_language(name) == "zh"
             yield (f"{name}：{'；'.join(facts)}。" if is_chinese else f"{name}: {'; '.join(facts)}."), number
-
-
-def _readable(place: Place) -> str:
-    """Return the source's words for a fact."""
-    is_table_row = place.text.lstrip().startswith("|")
-    fact = place.member if is_table_row else place.text
-    return " ".join(fact.split()).rstrip(".。")

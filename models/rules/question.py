@@ -146,8 +146,11 @@ def analyse(question: str) -> Question:
     text = question[:_LONGEST_QUESTION].strip()
     any_language = language_of(text)
     language = any_language if any_language in foreign_forms() else phrase_language(text)
+    expected: Expected
     if language == "zh":
-        expected, focus = _chinese(text)
+        expected = next((expected for pattern, expected in _CHINESE if pattern.search(text)), "text")
+        noun = _CHINESE_FOCUS.search(text)
+        focus = noun[1] if noun else ""
     elif language == "en":
         expected, focus = _english(text)
     else:
@@ -209,10 +212,3 @@ def _english(text: str) -> tuple[Expected, str]:
     asks_for_noun = match is not None and not is_verb and _NOUN_FOLLOWS.match(match[0])
     expected = "name" if asks_for_noun and noun_words else "text"
     return expected, noun_words[-1] if noun_words else ""
-
-
-def _chinese(text: str) -> tuple[Expected, str]:
-    """Return the kind of the answer to a Chinese question, and the requested noun or ""."""
-    focus = _CHINESE_FOCUS.search(text)
-    expected: Expected = next((expected for pattern, expected in _CHINESE if pattern.search(text)), "text")
-    return expected, focus[1] if focus else ""

@@ -170,7 +170,10 @@ class _Names:
         for span in found:
             if span.kind not in VALUES:
                 kinds.setdefault(name_of(text, span), span.kind)
-        body = _body_in_title(title, title_spans)  # short forms of an organization begin its name
+        first = title_spans[0] if title_spans else None
+        names_body = first and first.start == 0 and first.kind == "organization" and has_han(title)
+        # The organization at the start of a Chinese title ("ABC有限公司 公司治理报告"); its short forms begin its name.
+        body = title[: first.end] if first and names_body else ""
         self._full_names = {name: body if body.startswith(name) and kind != "person" else _full_name(name, kinds, title)
                             for name, kind in kinds.items()}
         is_statute = title.endswith(_STATUTES)
@@ -199,14 +202,6 @@ class _Names:
     def is_title(self, name: str) -> bool:
         """Return True for the subject of the document's title."""
         return name == self._title
-
-
-def _body_in_title(title: str, title_spans: Sequence[Span]) -> str:
-    """Return the organization at the start of a Chinese title ("ABC有限公司 公司治理报告"), or ""."""
-    first = title_spans[0] if title_spans else None
-    if first is None or first.start != 0 or first.kind != "organization" or not has_han(title):
-        return ""
-    return title[: first.end]
 
 
 def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:

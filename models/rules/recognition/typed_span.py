@@ -28,9 +28,6 @@ def name_of(text: str, span: Span) -> str:
     return " ".join(words.split()) if not has_han(words) else "".join(words.split("\n"))
 
 
-
-
-
 def without_overlaps(*layers: Sequence[Span]) -> list[Span]:
     """Return the spans of all layers, ascending; of overlapping spans only the first of the earliest layer is kept."""
     spans: list[Span] = []
