@@ -41,18 +41,10 @@ _DECIMALS = 4  # encoding in other batches differs by rounding errors, which mus
 
 
 def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
-    """Return True if two labels cannot mean the same, although their vectors may be near.
+    """Return True if two labels, as `label_key` writes them, cannot mean the same, although their vectors may be near.
 
-    That is so in these cases:
-    - They have opposite words: "transfers to" and "transfers from".
-    - Just one of them denies or ends something: "fired by" and "works for".
-    - They have different numbers.
-
-    Args:
-        label: a label as `label_key` writes it.
-        other: another label.
-        backward: True if the first label is compared as the inverse of the second. Converse words such as "parent"
-            and "child" then agree.
+    They have opposite words or different numbers, or just one of them denies or ends something. With `backward`, the
+    first is compared as the inverse of the second: converse words such as "parent" and "child" then agree.
     """
     if not label or not other:
         return False
@@ -74,10 +66,8 @@ def _has_reversal(label: str) -> bool:
 class SimilarLabels:
     """Compares labels with those of a schema by their embeddings.
 
-    Two labels count as the same if their cosine exceeds a threshold (see `threshold`). There is a threshold for each
-    kind of element and each script. It is infinite for a script in which the schema has fewer than two elements of the
-    kind. It is 1 or nearly 1 for a script whose words the embedding model cannot tell apart. From 1 on, nothing is
-    compared.
+    Two labels count as the same if their cosine exceeds a threshold for each kind of element and script (see
+    `threshold`). From 1 on, which the model's unknown scripts reach, nothing is compared.
     """
 
     def __init__(self, embedder: Embedder, schema: GraphSchema) -> None:
@@ -129,11 +119,7 @@ class SimilarLabels:
         return duplicates.pop() if len(duplicates) == 1 else None
 
     def groups(self, kind: ElementKind, labels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Group labels that are inflections of each other or more similar than the threshold.
-
-        Returns:
-            Groups of labels; every label is in exactly one. Groups and their labels are sorted.
-        """
+        """Group labels that are inflections of each other or more similar than the threshold; all is sorted."""
         from networkx.utils import UnionFind  # noqa: PLC0415  (see `KnowledgeGraph`)
 
         ordered = sorted(set(labels))

@@ -64,11 +64,7 @@ def _folded_character(character: str) -> str:
 
 
 class JoinedWords:
-    """The words of a text joined without spaces, so that it can be searched for other joined words.
-
-    Args:
-        places: the words, each with its start and end offset in the text (see `word_places`).
-    """
+    """The words of a text, with their offsets in it, joined without spaces so that it can be searched for others."""
 
     def __init__(self, places: Sequence[tuple[str, int, int]]) -> None:
         parts = _glue([word for word, _, _ in places])
@@ -183,8 +179,7 @@ def without_voice(stemmed: tuple[str, ...]) -> tuple[str, ...]:
 def head_endings(label: str) -> list[tuple[str, ...]]:
     """Return the stems of the endings of a label, longest first; the whole label is not one of them.
 
-    An ending consists of whole words: "historical film" ends in "film". In Chinese, Japanese and Korean it consists of
-    any number of characters: "历史电影" ends in "史电影", "电影" and "影".
+    It consists of whole words, in Chinese, Japanese and Korean of any number of characters: "历史电影" ends in "电影".
     """
     stemmed = stems(label)
     endings = [stemmed[at:] for at in range(1, len(stemmed))]

@@ -46,8 +46,7 @@ _BOUNDED_AT_ONCE = 256
 class _PreparedBounds(local):
     """The bounds that a thread prepared last: those of the base schema and of the schema in force.
 
-    Bounds store the labels that they have looked up. If threads shared them, they would need a lock, and a thread that
-    waits for the ledger while it holds this lock could block another one's transaction.
+    They store labels that they looked up. Shared by threads they would need a lock, which could block a transaction.
     """
 
     def __init__(self) -> None:
@@ -115,10 +114,7 @@ class SchemaControl:
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def put_revisions_in_service(self) -> None:
-        """Replace the old content of each changed document once its new content is completely extracted.
-
-        The facts of a document are replaced in one transaction.
-        """
+        """Replace each changed document, in one transaction, once its new content is extracted."""
         for document_id in self._documents.revisions.find_ready():
             with self._db.transaction():
                 self.write(self._documents.revisions.put_in_service(document_id))
@@ -144,10 +140,7 @@ class SchemaControl:
                 yield chunk, extracted_labels(extraction)
 
     def bound_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
-        """Yield each chunk with its extraction bounded by the schema in force, and by the base schema.
-
-        Nothing is stored.
-        """
+        """Yield each chunk with its extraction bounded by the schema in force, and by the base schema."""
         return self._bound_by_both(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids))
 
     def _bound_by_both(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction],
@@ -193,8 +186,7 @@ class SchemaControl:
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
         """Return candidates with labels that no model has compared with others yet, strongest support first.
 
-        They include elements that grew automatically if none of their labels has a verdict, because it was dropped
-        (`drop_outdated_verdicts`).
+        They include elements that grew if the verdicts on all their labels were dropped (`drop_outdated_verdicts`).
         """
         verdicts = self.asks.same()
         grounds = self._grounds()
@@ -229,10 +221,7 @@ class SchemaControl:
             self.asks.drop_outdated(self._present_labels())
 
     def forget_growth(self) -> None:
-        """Put the base schema in force, without the elements that grew, and drop all verdicts on labels.
-
-        The schema then grows anew.
-        """
+        """Put the base schema in force, without what grew, and drop all verdicts on labels; it then grows anew."""
         with self._db.transaction():
             self.asks.drop_outdated(())
             base, current = self._history.base(), self._history.current()
@@ -252,7 +241,7 @@ class SchemaControl:
         return known_labels(self._history.base()) | {(count.kind, count.label) for count in self.asks.counts()}
 
     def schema_for_prompts(self) -> GraphSchema:
-        """Return the schema to show in prompts: the one in force, or as much of it as fits.
+        """Return the schema in force, or as much of it as fits into prompts.
 
         Only elements that grew automatically are left out, first those with the weakest evidence.
         """
@@ -282,8 +271,7 @@ class SchemaControl:
     def grow(self, thresholds: Thresholds) -> bool:
         """Grow the schema from its base by thresholds; return True if it changed.
 
-        Elements that grew earlier and no longer meet the thresholds are removed. A new version is made only if the
-        result differs from the schema in force.
+        Elements that grew earlier and no longer meet the thresholds are removed.
         """
         base, current = self._history.base(), self._history.current()
         if base.open:

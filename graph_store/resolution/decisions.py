@@ -97,11 +97,7 @@ class EntityMentions(NamedTuple):
 
 
 def find_entity_mentions(graph: ResolvedGraph, documents: Documents, entity: str) -> EntityMentions:
-    """Return the sentences of all documents that contain one of an entity's names, with or without extractions.
-
-    Raises:
-        EntityDecisionError: no entity has this name, "name (type)" or id, or several have.
-    """
+    """Return the sentences of all documents that contain one of an entity's names, with or without extractions."""
     node = match_node(graph, entity)
     names = graph.names(node)
     folded = [normalise(name) for name in names]

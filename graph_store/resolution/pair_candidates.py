@@ -34,11 +34,7 @@ _DIGITS = 4
 
 
 def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
-    """Return the pairs of entities to compare because their names share a key, or one is the other's initials.
-
-    Args:
-        names: the entities, each with its id and its folded name.
-    """
+    """Return the pairs of entities to compare because their names share a key, or one is the other's initials."""
     by_key, by_acronym, by_initials = (defaultdict[str, list[str]](list) for _ in range(3))
     for entity, folded in names:
         for key in _keys(folded):
@@ -76,15 +72,10 @@ def _keys(folded: FoldedName) -> set[str]:
 
 
 def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
-    """Find nearly all pairs of entities whose names' vectors have a cosine of at least `least`, with the cosine.
+    """Find nearly all pairs of entities whose names' unit vectors have a cosine of at least `least`, with the cosine.
 
     Random planes cut the space into cells, once for each of `_TABLES` tables. Only vectors in the same cell of a table
     are compared.
-
-    Args:
-        ids: the entities, without duplicates.
-        vectors: the unit vectors of their names, shape (n, d).
-        least: the minimum cosine.
     """
     if len(ids) < 2:  # noqa: PLR2004
         return []
@@ -111,13 +102,8 @@ def _similar_rows(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[
 def nearest_across_scripts(ids: Sequence[str], vectors: Vectors, scripts: Sequence[str]) -> list[tuple[Pair, float]]:
     """Pair entities of the rarer scripts with those of other scripts, if each is among the other's nearest.
 
-    Args:
-        ids: the entities, without duplicates.
-        vectors: the unit vectors of their names, shape (n, d).
-        scripts: the script of each name; "" for names without letters, which are left out.
-
-    Returns:
-        (pair, cosine rounded to 4 digits), sorted; each entity is in at most `_PARTNERS` pairs.
+    Returns pairs with their cosines, sorted; each entity is in at most `_PARTNERS`. Names with the script "" are left
+    out.
     """
     rows_by_script: dict[str, list[int]] = defaultdict(list)
     for row, script in enumerate(scripts):

@@ -75,12 +75,8 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
             near: Iterable[tuple[Pair, float]] = ()) -> Resolution:
     """Find which entities are the same.
 
-    Args:
-        around: the graph of mentions, unresolved.
-        said: the statements of its chunks that two names are of the same thing.
-        judgements: people's decisions and a reasoner's verdicts; those on missing entities are ignored.
-        near: pairs of entities whose names have near vectors, with their scores. They are never merged by these; a
-            reasoner is asked about them.
+    `said` has the statements of chunks that two names are of the same thing. `near` are pairs of near vectors with
+    scores: a reasoner is asked about them, and they never merge by these.
     """
     statements = _by_entities(around, said)
     all_ties = {pair: tie for pair in sorted(around.candidates | statements.keys())

@@ -113,11 +113,8 @@ def attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.i
     Args:
         size: the number of entities, n.
         links: the two entities of each triple, as rows, shape (m, 2).
-        values: pairs of an entity and the number of a value that it has, shape (v, 2); an entity may have several.
+        values: pairs of an entity and the number of a value that it has, shape (v, 2).
         alpha: the weight of the attribute, 0 to 1.
-
-    Returns:
-        The group of each entity, shape (n,); groups are in the order of their first members.
     """
     import networkx as nx  # noqa: PLC0415  (slow to import, and hardly a question needs it)
 

@@ -98,7 +98,7 @@ def features(vectors: Vectors, relation_vectors: Vectors,
         vectors: one row for each entity, shape (n, d).
         relation_vectors: one row for each relation, shape (m, d).
         triples: (head, relation, tail) as row numbers.
-        mentions: (entity, passage): the entity's row and the number of a passage that mentions it.
+        mentions: the row of an entity and the number of a passage that mentions it.
     """
     n = len(vectors)
     heads, kinds, tails = np.array(triples, np.int64).reshape(-1, 3).T
