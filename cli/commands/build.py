@@ -30,7 +30,6 @@ from ...ingest.remote_folders import is_remote, mirror_folder
 from ...runtime.event_loop import run
 from ..console import CommandError, err, escape, format_count, money, on_a_line, out, print_json
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
-from ..terminal_review import resume_value
 
 app = typer.Typer()
 
@@ -65,7 +64,7 @@ def build(  # noqa: PLR0913  (its options)
     batch: Annotated[bool, typer.Option("--batch", help=(
         "Let the model read through the endpoint's batches: for half the price, within a day; the same command resumes "
         "waiting."))] = False,
-    review: Annotated[bool, typer.Option("--review", help="Decide on schema candidates yourself.")] = False,
+    review: Annotated[bool, typer.Option("--review", help="Let schema candidates wait for your review.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
     ray: Annotated[str, typer.Option(metavar="ADDRESS", show_default=False, help=(
@@ -116,7 +115,7 @@ def import_triples(
 
 
 def run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
-    """Run the construction graph with progress bars, and ask the user when it interrupts."""
+    """Run the construction graph with progress bars; where it asks for a review, leave all candidates pending."""
     # Checkpoints in memory are enough: only an interrupt needs one, and it is answered within this process. All that is
     # paid for is in the ledger.
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
@@ -134,8 +133,11 @@ def run_build(resources: Resources, given: BuildInput, context: BuildContext) ->
         if not state.interrupts:
             if state.values["total"] == 0 and not _unreadable_files(state.values["files_failed"]):
                 err.print("Nothing new: no document has changed since it was last read.")
+            if context.review:
+                name = escape(given["knowledge_base"])
+                err.print(f"Schema candidates wait for you: banyan schema review --kb {name}", soft_wrap=True)
             return cast("BuildReport", state.values["report"])
-        step = Command(resume=resume_value(state.interrupts[0].value))
+        step = Command(resume={"decisions": [], "who": "auto"})
 
 
 def show_report(report: BuildReport, *, as_json: bool) -> None:

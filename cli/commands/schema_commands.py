@@ -2,7 +2,7 @@
 
 import getpass
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,14 +16,14 @@ from ...agents.thresholds import support_in
 from ...graph_store.layout import Layout
 from ...ingest.reading import LoadFailure
 from ...models.llm.inferring import SchemaWriter
-from ...schemas.delta import Candidate, Verdict
+from ...schemas.delta import Candidate, Decision, Verdict
 from ...schemas.formats.schema_loading import YAML_SUFFIXES, dump_schema, load_schema
 from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement
 from ...schemas.graph_schema import diff as differences
-from ...schemas.review import load_review, read_review
+from ...schemas.naming import label_key
+from ...schemas.review import Review, load_review
 from ..console import CommandError, err, escape, on_a_line, out, print_json
 from ..session import AsJson, Kb, MaxTokens, open_resources
-from ..terminal_review import ask_decisions, print_evidence
 
 app = typer.Typer()
 schema_app = typer.Typer(no_args_is_help=True,
@@ -164,7 +164,7 @@ def history(kb: Kb, *, as_json: AsJson = False) -> None:
             out.print(f"    {decision.verdict} {decision.kind} {on_a_line(decision.name + to)}  "
                       f"[dim]{on_a_line(decision.why)}[/dim]", soft_wrap=True)
             if decided.evidence:
-                print_evidence(decided.evidence, indent="        ")
+                _print_evidence(decided.evidence, indent="        ")
 
 
 @schema_app.command("set")
@@ -193,12 +193,13 @@ def review(
     kb: Kb,
     decisions: Annotated[Path | None, typer.Option(help="Read the decisions from this file (JSON or YAML).")] = None,
     save: Annotated[Path | None, typer.Option(help="Write all candidates with their evidence to this file.")] = None,
+    accept: Annotated[list[str] | None, typer.Option(help="Accept the candidate of this name; repeat it.")] = None,
+    reject: Annotated[list[str] | None, typer.Option(help="Reject the candidate of this name; repeat it.")] = None,
     everything: Annotated[Literal["accept", "reject"] | None,
-                          typer.Option("--all", help="Make this decision for every candidate.")] = None,
+                          typer.Option("--all", help="Make this decision for every other candidate.")] = None,
     by: Annotated[str, typer.Option(help="Who decides; none: your user name.")] = "",
 ) -> None:
-    """Decide on schema candidates. Each decision takes effect at once, so you can stop and continue at any time."""
-    who = by or getpass.getuser()
+    """List the schema candidates, or decide on them by name, all at once, or in a file (rename, merge, edit)."""
     with open_resources() as resources:
         Layout.by(resources.settings, kb).require()
         if save is not None:
@@ -208,14 +209,59 @@ def review(
             out.print(f"{len(waiting)} candidates written to {escape(str(save))}; fill in 'decisions' and pass it "
                       "with --decisions", soft_wrap=True)
             return
+        if decisions is None and everything is None and not accept and not reject:
+            _print_candidates(resources, kb)
+            return
+        candidates = _waiting(resources, kb, None)
+        named = [*_decide_named(candidates, accept or (), "accept"), *_decide_named(candidates, reject or (), "reject")]
+        review = load_review(decisions) if decisions is not None else Review()
+        review = review.model_copy(update={"decisions": (*review.decisions, *named), "all": everything or review.all})
+        # "reviewer" is the default of a file that names nobody.
+        decider = review.who if review.who != "reviewer" else by or getpass.getuser()
+        made = review.on(candidates)
         try:
-            if decisions is not None or everything is not None:
-                _review_at_once(resources, kb, decisions, everything, who)
-            else:
-                _review_one_by_one(resources, kb, who)
+            changed = resources.decide(kb, made, decider)
         finally:
             with err.status("updating the tree"):
                 resources.update_tree(kb)
+        out.print(f"{len(made)} decisions; ", end="")
+        _print_version(resources, kb, changed=changed)
+
+
+def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict: Verdict) -> list[Decision]:
+    """Return the same decision on each candidate that is called by one of the names."""
+    decisions = []
+    for name in names:
+        called = [c for c in candidates if label_key(name) in map(label_key, c.names())]
+        if not called:
+            raise CommandError(f"there is no candidate {name!r}: `banyan schema review` without a decision lists them")
+        decisions += [Decision(kind=c.kind, name=c.name, verdict=verdict) for c in called]
+    return decisions
+
+
+def _print_candidates(resources: Resources, kb: str) -> None:
+    """Print the strongest candidates that wait, with their evidence."""
+    candidates = _waiting(resources, kb, REVIEWED_AT_ONCE)
+    for candidate in candidates:
+        out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
+        _print_evidence(candidate)
+    out.print("\ndecide with --accept NAME, --reject NAME, --all, or in a file with --save and --decisions"
+              if candidates else "nothing is pending")
+
+
+def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
+    """Print what supports a candidate."""
+    lines = [f"{candidate.documents} documents, {candidate.occurrences} times, confidence {candidate.confidence:.2f}"]
+    if candidate.subject_types or candidate.object_types:
+        lines.append(f"observed: {'|'.join(candidate.subject_types) or '?'} -> "
+                     f"{'|'.join(candidate.object_types) or '?'}")
+    if len(candidate.labels) > 1:
+        lines.append(f"also called: {', '.join(candidate.labels)}")
+    if candidate.nearest:
+        lines.append(f"nearest known: {candidate.nearest}")
+    lines += [f"{example.item}  «{example.words}»  ({example.document})" for example in candidate.examples]
+    for line in lines:
+        out.print(f"{indent}[dim]{on_a_line(line)}[/dim]", soft_wrap=True)
 
 
 def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
@@ -226,32 +272,6 @@ def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]
 def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
     with resources.snapshot(kb) as snapshot:
         out.print(f"the schema {'is now version' if changed else 'stays version'} {snapshot.kb.schemas.version()}")
-
-
-def _review_at_once(resources: Resources, kb: str, file: Path | None, everything: Verdict | None, who: str) -> None:
-    answers = load_review(file) if file is not None else read_review({"all": everything})
-    decisions = answers.on(_waiting(resources, kb, None))
-    decider = answers.who if answers.who != "reviewer" else who  # "reviewer" is the default of a file that names nobody
-    changed = resources.decide(kb, decisions, decider)
-    out.print(f"{len(decisions)} decisions; ", end="")
-    _print_version(resources, kb, changed=changed)
-
-
-def _review_one_by_one(resources: Resources, kb: str, who: str) -> None:
-    """Ask for a decision on each candidate, page by page, until none is left or the person stops."""
-    shown_before: set[tuple[str, str]] = set()
-    while True:
-        candidates = _waiting(resources, kb, len(shown_before) + REVIEWED_AT_ONCE)
-        page = [candidate for candidate in candidates if (candidate.kind, candidate.name) not in shown_before]
-        if not page:
-            out.print("nothing else is pending")
-            return
-        shown_before |= {(candidate.kind, candidate.name) for candidate in page}
-        # In the order of their kinds, entity types come before relations, which may need them.
-        for decision in ask_decisions(sorted(page, key=lambda candidate: candidate.kind)):
-            if decision is None:  # the person stops
-                return
-            resources.decide(kb, [decision], who)
 
 
 @schema_app.command()
