@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from banyan.graph_store.bounding.similar_labels import are_opposed
-from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.inferring import SchemaWriter
@@ -22,7 +21,7 @@ from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict
 from ...hashed_embedding import HashedEmbedder
 from ...in_memory_calls import InMemoryCalls
 from ...scripted_endpoint import SCHEMA, ScriptedEndpoint, reasoner
-from ...small_base import create, delete, finish, put
+from ...small_base import create, delete, put
 from ...waited import Waited
 from .test_label_grouping import GroupingShop
 
@@ -99,13 +98,6 @@ def test_opposites_and_what_ends_a_relation_are_never_the_same(label: str, other
     assert are_opposed(other, label)
 
 
-def test_a_model_cannot_call_opposites_the_same(tmp_path: Path) -> None:
-    shop = GroupingShop(tmp_path, HashedEmbedder(), {"fired by": ("employer", False)})
-    shop.build(shop.write({"a.txt": "John:Person --fired by--> Acme:Organization (0.9)."}))
-    assert all("fired by" not in relation for relation in _relations(shop) if "employer" in relation)
-    assert ("John", "employer", "Acme") not in shop.triples()
-
-
 # Entities.
 
 
@@ -173,15 +165,6 @@ def test_a_verdict_on_entities_goes_with_what_it_was_shown(kb: KnowledgeBase) ->
     before = len(asked)
     _resolve(kb, asked)
     assert (len(asked), _merged(kb)) == (before + 1, [])
-
-
-def test_verify_finds_verdicts_on_entities_that_rest_on_nothing(kb: KnowledgeBase) -> None:
-    _resolve(kb, [])
-    finish(kb)
-    assert verify(kb) == []
-    kb.database.execute("UPDATE entity_verdicts SET statements = '[\"gone\"]'")
-    assert [problem.what for problem in verify(kb)] == [
-        "1 of the model's verdicts on entities rest on statements that no document makes any more"]
 
 
 def test_one_document_that_says_two_are_one_does_not_merge_others_through_a_model(kb: KnowledgeBase) -> None:

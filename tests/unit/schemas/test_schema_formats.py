@@ -6,7 +6,6 @@ import pytest
 from banyan.schemas.formats.schema_loading import dump_schema, load_schema, parse_schema
 from banyan.schemas.graph_schema import (
     ANY,
-    ROOT_TYPE,
     AttributeType,
     EntityType,
     GraphSchema,
@@ -105,28 +104,6 @@ def test_qids_become_domain_and_range():
         "league": (("club", "human"), ("league",)),  # it stands twice
         "season of": (("season", "sports season"), (ANY,)),  # two concepts share a qid; one is not among them
         "class": (("human",), (ANY,))}
-
-
-def test_the_root_type_is_added_only_where_an_end_may_be_anything():
-    bound = [{"label": "sport", "domain": "Q847", "range": "Q349"}]
-    assert _ontology(relations=bound).entity_type(ROOT_TYPE) is None
-    concepts = [*ONTOLOGY["concepts"], {"qid": "Q35120", "label": "entity"}]
-    types = [t.name for t in _ontology(concepts=concepts).entity_types]
-    assert types.count(ROOT_TYPE) == 1
-    assert "entity" not in types
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(("name", "types", "relations", "ends"), [
-    ("1_movie", 13, 15, ("publication date", ("film",), (ANY,))),
-    ("2_music", 14, 13, ("nominated for", ("album",), ("award",))),
-    ("3_sport", 20, 10, ("sports season of league or competition", ("sports season", "sports team season"), (ANY,))),
-])
-def test_the_benchmarks_own_ontologies(data_folder, name, types, relations, ends):
-    schema = load_schema(str(data_folder / "text2kgbench" / "ontologies" / f"{name}_ontology.json"))
-    assert (len(schema.entity_types), len(schema.relation_types)) == (types, relations)
-    relation = schema.relation_type(ends[0])
-    assert (relation.domain, relation.range) == ends[1:]
 
 
 TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
