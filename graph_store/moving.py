@@ -37,18 +37,14 @@ def drop(layout: Layout) -> None:
         if layout.root.is_dir():
             layout.root.rename(grave / layout.name)
         audit.record(layout.root.parent, "drop", layout.name)
-    _bury(grave)
-    layout.remove_lone_lock()
-
-
-def _bury(grave: Path) -> None:
-    """Remove a dropped folder; try several times, because a reader that has it open may still add files."""
-    for _ in range(_TRIES):
+    for _ in range(_TRIES):  # a reader that has it open may still add files
         shutil.rmtree(grave, ignore_errors=True)
         if not grave.exists():
-            return
+            break
         time.sleep(_BETWEEN)
-    shutil.rmtree(grave)
+    else:
+        shutil.rmtree(grave)
+    layout.remove_lone_lock()
 
 
 def rename(layout: Layout, new: str) -> Layout:
