@@ -48,10 +48,7 @@ _RERANKED_PASSAGES = 30
 
 
 class Resources(ProcessModels):
-    """The settings, models and open knowledge bases of a process, shared by its threads.
-
-    Each is loaded or opened when it is first needed. The methods that change a knowledge base are runs of one step.
-    """
+    """The settings, models and open knowledge bases of a process, each loaded or opened when it is first needed."""
 
     def __init__(self, settings: Settings | None = None, embedder: Embedder | None = None,
                  reranker: Reranker | None = None) -> None:
@@ -124,11 +121,7 @@ class Resources(ProcessModels):
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings) if grows else None)
 
     def delete_documents(self, name: str, document_ids: Sequence[str]) -> None:
-        """Delete documents and everything that only they support, then bring the derived state up to date once.
-
-        Raises:
-            UnknownDocumentError: an id belongs to no document; nothing was deleted.
-        """
+        """Delete all of some documents, or none if an id is unknown, and everything that only they support."""
         named = f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
         # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
         with self._changing(name, "delete", named, grows=True) as kb, kb.database.transaction():
@@ -138,20 +131,12 @@ class Resources(ProcessModels):
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
                         why: str = "") -> None:
-        """Merge or split two entities, given by their names, as the person `who` decides.
-
-        Raises:
-            EntityDecisionError: it cannot be done; the message says why, and nothing has changed.
-        """
+        """Merge or split two entities, given by their names, or raise EntityDecisionError; `who` is the person."""
         with self._changing(name, "decide", f"{verdict} two entities") as kb:
             kb.resolution.decide(verdict, names, who, why)
 
     def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
-        """Apply a person's change, such as `lambda edits: edits.rename(...)`; return what it returned.
-
-        Raises:
-            EntityDecisionError: the change cannot be made; the message says why, and nothing has changed.
-        """
+        """Apply a person's change, such as `lambda edits: edits.rename(...)`, or raise EntityDecisionError."""
         with self.writers.single_step(name) as kb:
             edited = change(kb.edits)
             audit.record(self.settings.home, "edit", name, "" if edited is None else f"number {edited}")
@@ -159,12 +144,9 @@ class Resources(ProcessModels):
             return edited
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
-        """Apply a person's decisions on the schema, and return True if the schema changed.
+        """Apply a person's decisions on the schema, all or none; return True if the schema changed.
 
         Entities and tree are not updated, because further decisions usually follow. Call `update_tree` after the last.
-
-        Raises:
-            DecisionError: a decision cannot be applied; then none was.
         """
         with self.writers.single_step(name) as kb:
             changed = kb.schema_control.decide(decisions, who, support_in(kb, self.settings))
@@ -173,13 +155,7 @@ class Resources(ProcessModels):
             return changed
 
     def unlink(self, name: str, field: str, who: str | None) -> None:
-        """Stop the values of a field that are keys of other documents or rows from becoming links, or allow it again.
-
-        `who` is the person who wants values; None makes them links again.
-
-        Raises:
-            DecisionError: the graph has no such field.
-        """
+        """Stop values of a field that are keys of documents or rows from becoming links; None for `who` undoes it."""
         with self._changing(name, "decide", f"links of {field}") as kb:
             fields = {*kb.graph.relations(), *kb.graph.attribute_names()}
             if field not in fields:
@@ -190,9 +166,6 @@ class Resources(ProcessModels):
         """Replace the schema of a knowledge base, which is created if needed; return True if the schema changed.
 
         Entities and tree are not updated (see `decide`).
-
-        Raises:
-            DecisionError: the schema cannot be replaced by this one; nothing has changed.
         """
         if name not in knowledge_bases(self.settings):
             with self.writers.single_step(name, create=True) as kb:
@@ -212,11 +185,7 @@ class Resources(ProcessModels):
     def instruct(self, name: str, instructions: str, purpose: Purpose = "answers") -> None:
         """Set the instructions that a model follows when it answers or extracts; an empty text removes them.
 
-        Those for extraction apply to documents that are added from now on, and to a build with `reread`. The knowledge
-        base is created for them if it does not exist.
-
-        Raises:
-            InstructionsError: the text is too long.
+        Those for extraction apply to documents that are added from now on, and to a build with `reread`.
         """
         check_instructions(instructions)
         may_create = purpose == "extraction" and bool(instructions.strip())
@@ -233,10 +202,6 @@ class Resources(ProcessModels):
         """Let the model write reports on those of the first `most` groups of a survey that have none; return how many.
 
         A group's id is computed from the facts of its members, so a group whose facts changed needs a new report.
-
-        Raises:
-            FieldError: there can be no survey by this field.
-            ReasonerError: a call of the model failed. Its earlier answers are cached, and not paid for again.
         """
         with self.snapshot(name) as snapshot, self.writers.single_step(name) as kb:
             reported = kb.communities.group_reports()
@@ -253,15 +218,8 @@ class Resources(ProcessModels):
                 progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
         """Derive everything from the ledger again, with the embedding model that the settings name or `auto` chooses.
 
-        Args:
-            name: the knowledge base.
-            fresh_verdicts: let the language model judge again which labels and which entities are the same, as if all
-                documents had been added at once. Extractions are kept.
-            progress: called with the number of finished steps and the number of all steps.
-
-        Raises:
-            NoModelError: `fresh_verdicts` is True, and no model is set.
-            ReasonerError: a call of the model failed; the next build makes the calls that are missing.
+        With `fresh_verdicts` the language model judges again which labels and which entities are the same, as if all
+        documents had been added at once. `progress` is called with the number of finished steps and of all steps.
         """
         from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
 

@@ -35,10 +35,7 @@ class Writer:
         return not self.run and not self.steps
 
     def begin(self, run: str) -> None:
-        """Begin a step of a run, and begin the run with its first step; take the lock if it is free.
-
-        A run that has failed does not begin again, only the step: nobody would end the run a second time.
-        """
+        """Begin a step of a run, and with its first step the run, unless it has failed; take the lock if it is free."""
         other_run_is_active = self.run not in {"", run} or self.steps.keys() - {run}
         if other_run_is_active:
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
@@ -70,9 +67,8 @@ class Writers:
                  on_close: Callable[[str], None]) -> None:
         """Start without open knowledge bases.
 
-        `open_writer` opens one by its name, with the options `create` and `any_embedding`; `on_end` gets the id of each
-        run that ends, `on_close` the name of each knowledge base that is closed. At most `most_open` stay open without
-        a run.
+        `open_writer` opens one by its name, `on_end` gets the id of each run that ends, and `on_close` the name of each
+        knowledge base that is closed. At most `most_open` stay open without a run.
         """
         self._most_open = most_open
         self._on_close = on_close
@@ -98,14 +94,10 @@ class Writers:
 
         The run keeps other writers out until `finish`, until a step interrupts it for a person's decision, or until a
         step raises or is cancelled. Then its other active steps keep the lock until they end, and later ones lock for
-        themselves.
-
-        `any_embedding` accepts vectors of another embedding model than the settings name.
+        themselves. `any_embedding` accepts vectors of another embedding model than the settings name.
 
         Raises:
-            UnknownKnowledgeBaseError: the knowledge base does not exist, and `create` is False.
             WriterBusyError: another run or process is writing to it.
-            asyncio.CancelledError: the run was cancelled before this step.
         """
         with self._lock:
             self.knowledge_base(name)  # closed if another process dropped or renamed it, or its database was lost

@@ -20,16 +20,11 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
            of_all: bool = True) -> None:
     """Bring everything derived from the ledger's rows up to date, and write the files that readers map.
 
-    Args:
-        kb: the knowledge base, open for writing.
-        reasoner: describes communities, and compares doubtful pairs of entities if it can.
-        thresholds: when to add elements to the schema, if its policy is to grow by itself; None leaves it unchanged.
-        of_all: False if the ledger has a copy of only some documents: then verdicts of models are kept, as they may
-            rest on the others.
+    With `thresholds`, the schema may grow by itself. `of_all` is False if the ledger has a copy of only some documents:
+    then verdicts of models are kept, as they may rest on the others.
 
     Raises:
-        BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; graph and vectors are up to
-            date, and its answers until then are stored.
+        BudgetExceeded, ReasonerError: the reasoner could not be asked about everything; the graph is up to date.
     """
     if kb.written_index() is None:  # something has to be derived, which reads vectors
         kb.vector_synchroniser.clear_if_unreadable()
@@ -69,11 +64,7 @@ def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
 
 def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = False,
             progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
-    """Derive everything anew: the admitted rows from the extractions, then graph, entities, vectors and tree.
-
-    With `fresh_verdicts`, the reasoner is asked again about pairs of entities. `progress` is called with the number of
-    finished steps and of all steps.
-    """
+    """Derive everything anew: the admitted rows from the extractions, then graph, entities, vectors and tree."""
     steps: list[Callable[[], object]] = [
         kb.schema_control.drop_outdated_verdicts, kb.schema_control.write_all, kb.refresh,
         partial(kb.resolution.drop_outdated_verdicts, all_of_them=fresh_verdicts), kb.resolution.resolve,

@@ -70,11 +70,6 @@ class KnowledgeBase:
             create: create the knowledge base if it does not exist.
             any_embedding: open it even if its vectors come from another model, to reindex it; of several models, the
                 one is chosen that fits its current documents.
-
-        Raises:
-            UnknownKnowledgeBaseError: it does not exist, and `create` is False.
-            FormatError: its ledger is of a format that this version does not read.
-            EmbeddingMismatchError: its vectors come from another model.
         """
         layout.check_ledger()
         if create and isinstance(layout.ledger, Path):
@@ -158,12 +153,8 @@ class KnowledgeBase:
     def derive_missing_files(self) -> None:
         """Bring the derived files of this home folder up to date with one state of the ledger.
 
-        A writer was killed, they were damaged, or a writer with another home folder changed the ledger. If they cannot
-        be written, the index is made in memory when it is asked for.
-
-        Raises:
-            WriterBusyError: another process derives the files of this home folder.
-            VectorServerError: the vectors are on a server, which does not answer.
+        If they cannot be written, the index is made in memory when it is asked for. Raises WriterBusyError if another
+        process derives them, VectorServerError if the server of the vectors does not answer.
         """
         vectors = self.vector_synchroniser
         # Vectors on a server are brought up to date unless another process is writing.

@@ -150,11 +150,9 @@ class Layout:
         return self.name in ledgers(self.database)
 
     def check_ledger(self) -> None:
-        """Check that the ledger is not lost, so that no new, empty one is created in its place.
+        """Raise an error if the ledger is lost, or is in the folder although the settings name PostgreSQL.
 
-        Raises:
-            LedgerDamagedError: the ledger is missing or empty, although files derived from it exist.
-            DatabaseError: the settings name PostgreSQL, but the folder has a ledger in SQLite.
+        So no new, empty one is created in its place.
         """
         file = self.ledger_file
         if self.database is not None:
@@ -172,11 +170,7 @@ class Layout:
                                      "was made from it is there")
 
     def require(self) -> "Layout":
-        """Check that the knowledge base exists, and return its layout; raises as `check_ledger` does.
-
-        Raises:
-            UnknownKnowledgeBaseError: it does not exist.
-        """
+        """Check that the knowledge base exists, and return its layout."""
         self.check_ledger()
         if not self.exists():
             raise UnknownKnowledgeBaseError(self.name, self.root.parent, _names(self.root.parent, self.database))
@@ -202,13 +196,9 @@ class Layout:
 
 
 def sweep(settings: Settings) -> None:
-    """Remove what killed drops, restores and backups have left in the home folder, and files of missing ledgers.
+    """Remove what killed drops, restores, backups and scopes have left at home, and files of missing ledgers.
 
     A ledger in PostgreSQL can be missing because another machine dropped or renamed it.
-
-    Raises:
-        DatabaseError: the server does not answer.
-        OSError: a file cannot be removed.
     """
     home = settings.home
     for grave in home.glob(f"{DROPPED}*"):
@@ -235,15 +225,11 @@ def knowledge_bases(settings: Settings) -> list[str]:
 def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lambda _: True) -> str:
     """Return the name of the knowledge base to read from: the given name, else BANYAN_KB, else the only one.
 
-    Args:
-        name: the name that was given, or "".
-        settings: the home folder or database, and BANYAN_KB.
-        sees: returns True if the caller may see a knowledge base; others are treated as missing.
+    Knowledge bases that the caller may not see, as `sees` says, are treated as missing.
 
     Raises:
         UnknownKnowledgeBaseError: it does not exist; the message lists those that do.
         KnowledgeBaseNameError: none is named, and there is not exactly one; the message lists them.
-        LedgerDamagedError: only files derived from its ledger exist.
     """
     name = name or (settings.kb if sees(settings.kb) else "")
     if name and sees(name):

@@ -16,13 +16,7 @@ _TRIES, _BETWEEN = 20, 0.1
 
 
 def drop(layout: Layout) -> None:
-    """Delete a knowledge base, even a damaged one: its folder is first renamed, so that it disappears in one step.
-
-    Raises:
-        UnknownKnowledgeBaseError: there is no knowledge base of that name.
-        WriterBusyError: another process is writing to it.
-        StoreError: the vector server cannot be asked to remove its vectors.
-    """
+    """Delete a knowledge base, even a damaged one: its folder is first renamed, so that it disappears in one step."""
     _check_exists(layout)
     with layout.alone():
         if layout.server is not None:
@@ -51,9 +45,7 @@ def rename(layout: Layout, new: str) -> Layout:
     """Give a knowledge base another name, and return its new layout; its vectors are found by ids, which stay the same.
 
     Raises:
-        UnknownKnowledgeBaseError: there is no knowledge base of the old name.
         KnowledgeBaseNameError: the new name is taken, or is not allowed.
-        WriterBusyError: another process is writing to it.
         OSError: its folder cannot be moved; it keeps its name.
     """
     renamed = Layout.of(layout.root.parent, new, layout.server, layout.database)

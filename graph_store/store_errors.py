@@ -23,10 +23,7 @@ class KnowledgeBaseNameError(StoreError):
 
 
 class UnknownKnowledgeBaseError(StoreError):
-    """There is no knowledge base of that name; the message lists only those that the caller may see.
-
-    `here` is a message for users of this machine: it names the home folder, and all knowledge bases in it.
-    """
+    """There is no knowledge base of that name; `here` is the message for users of this machine."""
 
     def __init__(self, name: str, home: Path | str, known: Sequence[str] = (), seen: Sequence[str] = ()) -> None:
         """Build both messages: `here` names the home folder and all `known` bases, the other those `seen`."""

@@ -68,13 +68,6 @@ class Manifest(Frozen):
 def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
     """Write a backup file with the ledger as it was at the start, completely or not at all.
 
-    Args:
-        layout: the knowledge base.
-        target: the file to write.
-        embedder: the embedding model, with which the backup is opened to check it.
-        progress: called with the amount done and the total.
-        force: replace an existing file.
-
     Raises:
         BackupError: the file exists already or cannot be written there, or the backup could not be restored.
         LedgerDamagedError: the ledger is damaged.

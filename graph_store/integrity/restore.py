@@ -49,12 +49,7 @@ _FAULTS_OF_DISK = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FU
 
 
 def read_manifest(file: Path) -> Manifest:
-    """Read and check a backup's manifest without unpacking the ledger.
-
-    Raises:
-        BackupError: the file is missing, is not a backup, has a ledger of another format, or is too large.
-        OSError: the file cannot be read.
-    """
+    """Read and check a backup's manifest without unpacking the ledger, or raise BackupError."""
     if not file.is_file():
         raise BackupError(f"there is no backup {file}" if not file.exists() else f"{file} is no file")
     with _open_archive(file) as archive:
@@ -101,13 +96,6 @@ def _unusable(file: Path, why: str) -> BackupError:
 
 def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, *, force: bool = False) -> Manifest:
     """Replace a knowledge base's ledger by a backup's, which is checked first; the next opening derives its files.
-
-    Args:
-        file: the backup.
-        layout: the knowledge base to replace, or to create.
-        embedder: the embedding model; for the check it embeds only the schema's labels.
-        progress: called with the amount done and the total.
-        force: replace an existing knowledge base.
 
     Raises:
         BackupError: the file is not a sound backup, or the knowledge base exists already, without `force`.

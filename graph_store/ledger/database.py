@@ -33,9 +33,7 @@ class Database:
     """One connection to a ledger; a re-entrant lock keeps the transactions of this process's threads apart."""
 
     def __init__(self, place: Path | LedgerSchema, *, create: bool = True) -> None:
-        """Open a ledger in an SQLite file or PostgreSQL schema, and create its tables if it is new.
-
-        With `create` False, a missing ledger is not created but an error.
+        """Open a ledger in an SQLite file or PostgreSQL schema, and create it if it is missing and `create` is True.
 
         Raises:
             UnknownKnowledgeBaseError: the ledger is missing, and `create` is False.

@@ -91,9 +91,6 @@ class Documents:
 
         The caller then calls `derive`, and at the end `finish_deletion`. Until then the same document can be deleted
         again without an error, so that a command that was killed can be repeated.
-
-        Raises:
-            UnknownDocumentError: there is no document of that id.
         """
         with self._db.transaction():
             deleting = (self._db.get_meta(_DELETING) or "").split("\n")
@@ -272,13 +269,8 @@ class Documents:
     def next_batch(self, limit: int, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
         """Return the ids of the next chunks for a build to extract or to write, in order of document and position.
 
-        Extracted chunks of a revision are not among them: they are written when it is put in service.
-
-        Args:
-            limit: the most chunks to return.
-            after: chunks that are in work and must not be returned.
-            reread: fingerprints of readers (see `readings`) whose chunks in the graph are read again, unless that
-                failed before.
+        Extracted chunks of a revision are not among them: they are written when it is put in service. `after` are
+        chunks in work. Chunks in the graph by a reader of `reread` are read again, unless that failed before.
         """
         # One query for each status, so that each is answered from the index `chunks_to_do` in its order. A single query
         # would go through all chunks.

@@ -37,13 +37,9 @@ class SchemaHistory:
 
     def append(self, schema: GraphSchema, decisions: Sequence[Decided], who: str,
                base: GraphSchema | None = None) -> int:
-        """Put a schema in force as a new version, and return its number, from 1.
+        """Put a schema in force as a new version, decided by "seed", "auto", or a person; return its number, from 1.
 
-        Args:
-            schema: the new schema.
-            decisions: the decisions that led to it, with the evidence.
-            who: "seed", "auto", or a person.
-            base: the schema without automatic growth; None: `schema` itself.
+        `base` is the schema without automatic growth; None: `schema` itself.
         """
         with self._db.transaction():
             version = self.version() + 1

@@ -35,12 +35,7 @@ class SqliteLedger:
     """The ledger's id; "" because its folder identifies it."""
 
     def __init__(self, path: Path, create: bool) -> None:
-        """Open a file.
-
-        Raises:
-            UnknownKnowledgeBaseError: the file is missing and `create` is False.
-            LedgerDamagedError: the file is not a SQLite database.
-        """
+        """Open a file."""
         self._path = path
         self.name = display_path(path)
         self._is_read_only = False
