@@ -2,9 +2,6 @@
 
 import banyan
 import pytest
-from banyan.agents.construction.graph import build_graph
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import (
     LOOKUPS,
@@ -18,6 +15,7 @@ from banyan.schemas.lookups import (
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
 
+from ... import scripted
 from ... import small_base as base
 from ...newest import newest
 
@@ -258,11 +256,9 @@ class TestPassages:
 
 @pytest.fixture(scope="module")
 def resources(tmp_path_factory, hashed_embedder):
-    folder = tmp_path_factory.mktemp("documents")
-    (folder / "curie.md").write_text("# Marie Curie\n\nMarie Curie was born in Warsaw in 1867.")
-    (folder / "warsaw.md").write_text("# Warsaw\n\nWarsaw is the capital of Poland.")
-    with Resources(Settings(home=tmp_path_factory.mktemp("home"), llm_base_url=None), hashed_embedder) as resources:
-        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(folder)]})
+    shop = scripted.Workshop(tmp_path_factory.mktemp("shop"), hashed_embedder)
+    shop.build(shop.write({"curie.md": "Curie:Person --employer--> Sorbonne:Organization."}))
+    with shop.resources() as resources:
         yield resources
 
 
@@ -281,8 +277,8 @@ def test_each_lookup_is_a_tool_with_its_own_arguments_alone(tools):
 
 
 @pytest.mark.parametrize(("name", "arguments"), [
-    ("entity_search", {"entity": "Marie Curie"}), ("triple_search", {"relation": "born in"}),
-    ("dfs_search", {"start": "Marie Curie"}), ("passage_search", {"query": "Where was Marie Curie born?"})])
+    ("entity_search", {"entity": "Curie"}), ("triple_search", {"relation": "employer"}),
+    ("dfs_search", {"start": "Curie"}), ("passage_search", {"query": "Who employed Curie?"})])
 def test_the_content_names_documents_and_the_artifact_leads_to_their_words(tools, resources, name, arguments):
     message = tools[name].invoke({"type": "tool_call", "id": "1", "name": name, "args": arguments})
     assert "curie.md" in message.content
@@ -295,9 +291,9 @@ def test_the_content_names_documents_and_the_artifact_leads_to_their_words(tools
 
 
 @pytest.mark.parametrize(("name", "arguments", "said"), [
-    ("entity_search", {"entity": "Marie Curry"}, "Marie Curie"),
+    ("entity_search", {"entity": "Sorbone"}, "Sorbonne"),
     ("entity_search", {"entity": "Curie", "at": "May"}, "May"),
-    ("triple_search", {"relation": "painted"}, "born_in"), ("dfs_search", {"start": "Nobody"}, "'Nobody'"),
+    ("triple_search", {"relation": "painted"}, "employer"), ("dfs_search", {"start": "Nobody"}, "'Nobody'"),
     ("passage_search", {"query": "Curie", "documents": ["absent"]}, "absent")])
 def test_what_cannot_be_looked_up_is_said(tools, name, arguments, said):
     assert said in tools[name].invoke(arguments)
