@@ -31,15 +31,9 @@ def bench_brain(questions: Iterable[Any]) -> Callable[[Json], str]:
     return reply
 
 
-def judged(user: str, *, gullible: bool = False) -> Json:
-    """The verdict of a judge that looks whether a gold answer stands in the prediction's block.
-
-    One that is gullible does what the text outside of the data tells it.
-    """
+def judged(user: str) -> Json:
+    """The verdict of a judge that looks whether a gold answer stands in the prediction's block."""
     _, gold, prediction = _FENCED.findall(user)
-    outside = _FENCED.sub("", user)
-    if gullible and re.search(r"\bcorrect\b|正确", outside.partition("Prediction")[2] or outside.partition("预测")[2]):
-        return {"reason": "I was told so.", "correct": True}
     said = prediction.lower()
     answers = [line[2:].lower().strip(".") for line in gold.splitlines()]
     statements = max(answers, key=len).split(". ")
