@@ -30,25 +30,6 @@ from ..graph_store.store_errors import DatabaseError, UnknownKnowledgeBaseError
 from ..schemas.errors import BanyanError
 from ..text.cleaning import ACTING, code_point, visible
 
-__all__ = [
-    "CommandError",
-    "SafeConsole",
-    "err",
-    "escape",
-    "explain_errors",
-    "format_count",
-    "json_line",
-    "left_out",
-    "money",
-    "note_missing_model",
-    "on_a_line",
-    "out",
-    "print_json",
-    "set_up_logs",
-    "table_of",
-    "visible",
-]
-
 _UNLIMITED_WIDTH = 10_000
 _LOGGER = "banyan"
 _INTERRUPTED_CODE = 130

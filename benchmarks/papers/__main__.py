@@ -15,7 +15,6 @@ from banyan.api.progress import track
 from banyan.cli.console import (
     CommandError,
     err,
-    escape,
     explain_errors,
     on_a_line,
     out,
@@ -27,6 +26,7 @@ from banyan.cli.session import AnswerMode, AsJson, MaxTokens, open_resources
 from banyan.config import Settings
 from banyan.schemas.formats.small_files import json_records, parse_json, validate_record
 from rich import box
+from rich.markup import escape
 
 from .anonymising import AnonymityKey, Corpus, Task, anonymise, revert
 from .arm_answers import ARMS, DEFAULT_ARMS, chosen_arms

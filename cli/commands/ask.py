@@ -6,6 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
@@ -14,7 +15,7 @@ from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
 from ...runtime.event_loop import iterate
 from ...schemas.inquiry import TraceStep
-from ..console import err, escape, on_a_line, out, print_json
+from ..console import err, on_a_line, out, print_json
 from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, open_resources, where_of
 
 app = typer.Typer()

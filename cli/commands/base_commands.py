@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.tree import Tree
 
 from ...agents.resources import Resources
@@ -19,7 +20,7 @@ from ...graph_store.layout import Layout
 from ...graph_store.ledger.notes import Purpose
 from ...graph_store.resolution.decisions import EntityMentions, find_entity_mentions
 from ...graph_store.store_errors import StoreError
-from ..console import err, escape, format_count, on_a_line, out, print_json, table_of, write_file
+from ..console import err, format_count, on_a_line, out, print_json, table_of, write_file
 from ..session import AsJson, Kb, NewKb, open_resources
 
 app = typer.Typer()

@@ -9,6 +9,7 @@ import typer
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from rich.markup import escape
 from rich.table import Table
 from watchfiles import Change, DefaultFilter
 from watchfiles import watch as watch_files
@@ -28,7 +29,7 @@ from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
 from ...ingest.remote_folders import is_remote, mirror_folder
 from ...runtime.event_loop import run
-from ..console import CommandError, err, escape, format_count, money, on_a_line, out, print_json
+from ..console import CommandError, err, format_count, money, on_a_line, out, print_json
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 
 app = typer.Typer()

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from ...api.progress import track
@@ -26,7 +27,7 @@ from ...evaluation.recall import Group, RetrievalReport, evaluate
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema
-from ..console import CommandError, err, escape, on_a_line, out, print_json, write_file
+from ..console import CommandError, err, on_a_line, out, print_json, write_file
 from ..session import AnswerMode, AsJson, Kb, MaxTokens, NoAgent, NoDecompose, open_resources
 
 app = typer.Typer()

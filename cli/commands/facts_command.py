@@ -13,11 +13,12 @@ from ...graph_store.graph_edits import Said
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.resolution.decisions import match_node
 from ...schemas.lookups import EXTREMES, Calculation, TripleLookup
+from ...text.cleaning import visible
 from ...text.times import Validity
 from ...tools.schema_names import terms_of
 from ...tools.table_query import shown_number
 from ...tools.table_results import MOST_ROWS, ComputedTable, TableRow, tabulate
-from ..console import CommandError, format_count, left_out, on_a_line, out, print_json, table_of, visible
+from ..console import CommandError, format_count, left_out, on_a_line, out, print_json, table_of
 from ..session import AsJson, At, Kb, day_of, open_resources
 
 app = typer.Typer()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from ...agents.construction.asked_review import REVIEWED_AT_ONCE
@@ -22,7 +23,7 @@ from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, Sc
 from ...schemas.graph_schema import diff as differences
 from ...schemas.naming import label_key
 from ...schemas.review import Review, load_review
-from ..console import CommandError, err, escape, on_a_line, out, print_json
+from ..console import CommandError, err, on_a_line, out, print_json
 from ..session import AsJson, Kb, MaxTokens, open_resources
 
 app = typer.Typer()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from ...agents.introduction import introduce
@@ -10,7 +11,7 @@ from ...agents.resources import Resources
 from ...graph_store.integrity.status import Status, status_of
 from ...graph_store.ledger.readings import IMPORTED, RULES
 from ...graph_store.ledger.token_accounts import Spent
-from ..console import escape, format_count, money, on_a_line, out, print_json
+from ..console import format_count, money, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()

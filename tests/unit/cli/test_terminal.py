@@ -4,9 +4,10 @@ import json
 import re
 
 import pytest
-from banyan.cli.console import SafeConsole, json_line, on_a_line, visible
+from banyan.cli.console import SafeConsole, json_line, on_a_line
 from banyan.schemas.naming import UNSEEN, canonical_name, entity_id
 from banyan.schemas.retrieval import CommunitySummary
+from banyan.text.cleaning import visible
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.table import Table
