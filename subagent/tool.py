@@ -19,10 +19,9 @@ from pydantic.v1 import ValidationError as OldValidationError
 from typing_extensions import TypedDict
 
 from ..agents.resources import Resources, default_resources
-from ..agents.retrieval.conversation import read_conversation
 from ..agents.retrieval.graph import build_graph
+from ..agents.retrieval.question_text import read_conversation, respelt
 from ..agents.retrieval.shown_text import source_text
-from ..agents.retrieval.spelling import respelt
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..agents.run_checks import check_context
 from ..config import Settings

@@ -31,7 +31,7 @@ WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
 MOST_WAITING = 500
 """The most questions that may wait for a thread; further ones are refused for now."""
 _MOST_BUFFERED = 2_000
-"""Most events to buffer for a slow client. A question has a few hundred at most (retrieval/caps.py)."""
+"""Most events to buffer for a slow client. A question has a few hundred at most (retrieval/state.py)."""
 _RULES_AT_ONCE = 2
 _RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0
 """The time limit of a question, from its arrival."""

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import pytest
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval.caps import CapError
 from banyan.agents.retrieval.evidence import dropped_numbers, items_of
 from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.state import CapError
 from banyan.config import Settings
 from banyan.schemas.inquiry import Block, Judgement, Round
 from banyan.schemas.lookups import TOOLS, EntityLookup, PassageLookup, PathLookup, TripleLookup, lookup_text

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.agents.retrieval.schema_terms import terms_text
+from banyan.agents.retrieval.evidence import terms_text
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.lookups import TOOLS
 from banyan.tools.first_look import first_look
