@@ -14,7 +14,7 @@ from langgraph_sdk import Auth
 
 HERE, FAR = {"client": ("127.0.0.1", 7)}, {"client": ("10.0.0.7", 7)}
 RETRIEVAL = {"assistant_id": "retrieval"}
-RESUME = {"assistant_id": uuid4(), "kwargs": {"command": {"resume": "accept", "update": None}}}
+RESUME = {"assistant_id": uuid4(), "kwargs": {"command": {"resume": {"all": "accept"}, "update": None}}}
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def run_with(given=None, **more):
 
 @pytest.mark.parametrize(("resource", "action", "value", "status"), [
     ("threads", "create_run", run_with({"knowledge_base": "papers"}), None),
-    ("threads", "create_run", {**RESUME, "kwargs": {"command": {"resume": "accept"}}}, None),
+    ("threads", "create_run", {**RESUME, "kwargs": {"command": {"resume": {"all": "accept"}}}}, None),
     ("threads", "create_run", run_with({"knowledge_base": "others"}), 404),
     ("threads", "create_run", run_with({"question": "Who?"}, context={"knowledge_base": "papers"}), None),
     ("threads", "create_run", run_with({"knowledge_base": ""}), None),
