@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from ...graph_store.evolution.elements import KIND_NAMES, DecisionError, find_element
+from ...graph_store.evolution.elements import KIND_NAMES, DecisionError, only_in
 from ...graph_store.evolution.growth import review_elements
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...models.llm.inferring import SchemaWriter
@@ -108,9 +108,7 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
 
 def proposed_candidates(proposed: GraphSchema) -> list[Candidate]:
     """Return the elements of a proposed schema that are not in the core schema, as candidates to review."""
-    core = core_schema()
-    return [_candidate(kind, element) for kind in KIND_NAMES for element in proposed.elements(kind)
-            if find_element(core, kind, element.name) is None]
+    return [_candidate(kind, element) for kind, element in only_in(proposed, core_schema())]
 
 
 def _candidate(kind: ElementKind, element: SchemaElement) -> Candidate:

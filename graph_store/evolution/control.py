@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from ...models.embedding.embedder import Embedder, RememberingEmbedder
 from ...prompts import schema_block
 from ...prompts.schema_text import LETTERED_TOKENS
-from ...schemas.delta import Candidate, Decided, Decision, ElementKind, LabelKind, SameLabel
+from ...schemas.delta import Candidate, Decided, Decision, LabelKind, SameLabel
 from ...schemas.documents import Chunk
 from ...schemas.edits import decided_types
 from ...schemas.extraction import BoundedExtraction, Extraction
@@ -31,7 +31,7 @@ from ..ledger.entity_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_history import SchemaHistory
 from ..ledger.schema_requests import Asks, Label, SameAs
-from .elements import KIND_NAMES, discard, find_element, known_labels, remove, sort_elements, types_of
+from .elements import discard, find_element, known_labels, only_in, remove, sort_elements, types_of
 from .forgetting import named_by_people, redact, without_unused_proposals
 from .growth import Thresholds, decide, grow, still_asked, waiting
 from .schema_candidates import SHOWN, Grounds, with_evidence
@@ -225,10 +225,7 @@ class SchemaControl:
         with self._db.transaction():
             self.asks.drop_outdated(())
             base, current = self._history.base(), self._history.current()
-            removals = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why="to grow anew"))
-                        for kind in KIND_NAMES for element in current.elements(kind)
-                        if find_element(base, kind, element.name) is None]
-            self._put_in_force(base, base, removals, "auto")
+            self._put_in_force(base, base, _removals(current, base, "to grow anew"), "auto")
 
     def count_outdated_verdicts(self) -> int:
         """Return the number of verdicts that compared labels of deleted documents."""
@@ -257,9 +254,8 @@ class SchemaControl:
             return base
         evidence_strength = {(e.kind, e.name): (e.documents, e.occurrences) for version in self._history.versions()
                              for d in version.decisions if (e := d.evidence)}
-        kinds: tuple[ElementKind, ...] = ("attribute", "relation")  # types stay: these refer to them
-        grown = [(kind, element.name) for kind in kinds for element in schema.elements(kind)
-                 if find_element(base, kind, element.name) is None]
+        grown = [(kind, element.name) for kind, element in only_in(schema, base)
+                 if kind != "entity_type"]  # types stay: the others refer to them
         weakest_first = sorted(grown, key=lambda item: (
             evidence_strength.get((item[0], label_key(item[1])), (0, 0)), item))
         for kind, name in weakest_first:
@@ -284,10 +280,7 @@ class SchemaControl:
             is_changed = one.decision.verdict == "edit" and old_element != find_element(grown, kind, name)
             if old_element is None or is_changed:
                 new_decisions.append(one)
-        removals = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
-                                              why="the documents no longer ask for it strongly enough"))
-                    for kind in KIND_NAMES for element in current.elements(kind)
-                    if find_element(grown, kind, element.name) is None]
+        removals = _removals(current, grown, "the documents no longer ask for it strongly enough")
         return self._put_in_force(base, grown, [*new_decisions, *removals], "auto")
 
     def forget_unused_proposals(self) -> None:
@@ -295,15 +288,11 @@ class SchemaControl:
         if not (versions := self._history.versions()) or versions[0].who != "auto":
             return  # the first version is no model's proposal
         base, current = self._history.base(), self._history.current()
-        grown = (element for kind in KIND_NAMES for element in current.elements(kind)
-                 if find_element(base, kind, element.name) is None)
-        used: set[Label] = {("entity_type", label_key(name)) for element in grown for name in types_of(element)}
+        used: set[Label] = {("entity_type", label_key(name)) for _, element in only_in(current, base)
+                            for name in types_of(element)}
         smaller_base = without_unused_proposals(base, versions, used | self._used_labels())
-        removals = [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject",
-                                              why="no document uses it"))
-                    for kind in reversed(KIND_NAMES) for element in base.elements(kind)
-                    if find_element(smaller_base, kind, element.name) is None]
-        for removal in removals:
+        removals = _removals(base, smaller_base, "no document uses it")
+        for removal in reversed(removals):  # types last, after what refers to them
             current = discard(current, removal.decision.kind, removal.decision.name)
         self._put_in_force(smaller_base, current, removals, "auto")
 
@@ -383,6 +372,12 @@ class SchemaControl:
                        similar=SimilarLabels(self._embedder, self._history.base()), same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
+
+
+def _removals(before: GraphSchema, after: GraphSchema, why: str) -> list[Decided]:
+    """Return the decisions that take from a schema what a later one lacks."""
+    return [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why=why))
+            for kind, element in only_in(before, after)]
 
 
 def _read_verdict(candidate: Candidate, row: SameLabel | None, labels_by_name: Mapping[Label, str]) -> SameAs:

@@ -52,6 +52,12 @@ def known_labels(schema: GraphSchema) -> set[tuple[ElementKind, str]]:
                        for name in e.all_names()}
 
 
+def only_in(schema: GraphSchema, other: GraphSchema) -> list[tuple[ElementKind, SchemaElement]]:
+    """Return the elements of a schema whose names the other schema lacks, types first."""
+    return [(kind, element) for kind in KIND_NAMES for element in schema.elements(kind)
+            if find_element(other, kind, element.name) is None]
+
+
 def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
     """Return the element that a candidate would become, or by which it would widen an existing element of a schema.
 
