@@ -13,7 +13,7 @@ from ..text.cleaning import json_text, printable, visible
 from ..tools.sentence_links import SentenceLink
 
 _WEB = Path(__file__).parent.parent / "server" / "web"
-_MODULES = ("visible.js", "graph/colours.js", "graph/outlines.js", "saving.js", "graph/picture.js", "graph/shown.js",
+_MODULES = ("visible.js", "graph/colours.js", "saving.js", "graph/picture.js", "graph/shown.js",
             "graph/canvas.js")
 """The modules that draw, each after those that it imports."""
 _MOST_NODES = 80
