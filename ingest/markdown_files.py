@@ -17,7 +17,7 @@ from .decoding import decode
 from .grids import place_cells
 from .metadata import MOST_FIELDS
 from .readers.web_pages import parse_html, rows_of_table
-from .reading import Content, Limits, count_sources
+from .reading import Content, Limits, UnreadableError, count_sources
 
 _LONGEST_HEAD = 20_000  # characters of front matter that are read as metadata
 _YAML, _TOML = "---", "+++"
@@ -51,6 +51,7 @@ _BLOCKS = frozenset((
     "ul", "video"))
 _HARD_BREAK = re.compile(r"(?<=[^\\])\\$")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\dA-Fa-f]{1,6}|[A-Za-z]\w{1,30});")
+_LARGEST_TABLE = 2_000_000  # characters; parsed, a table takes many times its memory
 _TABLE, _TABLE_END = re.compile(r"<table[\s>]", re.IGNORECASE), re.compile(r"</table>", re.IGNORECASE)
 _PICTURE = re.compile(
     r"!\[[^\[\]\n]{0,500}\]\(\s?(?P<linked>[^()\s<>]{1,2000}|<[^<>\n]{1,2000}>)|"
@@ -219,7 +220,8 @@ def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
 def _with_pipe_tables(text: str) -> str:
     """Return a text with pipe tables in place of its HTML tables.
 
-    A table that contains another table serves for layout and stays as it is, and so does a single row or column.
+    A table that contains another table serves for layout and stays as it is, and so does a single row or column, a huge
+    table, and one that cannot be parsed.
     """
     parts, at = list[str](), 0
     while (start := _TABLE.search(text, at)) and (end := _TABLE_END.search(text, start.end())):
@@ -229,9 +231,13 @@ def _with_pipe_tables(text: str) -> str:
 
 
 def _pipe_table(table: str) -> str:
-    if len(_TABLE.findall(table)) > 1:
+    if len(_TABLE.findall(table)) > 1 or len(table) > _LARGEST_TABLE:
         return table
-    rows = [[cell.text.replace("|", "\\|") for cell in row] for row in place_cells(rows_of_table(parse_html(table)))]
+    try:
+        grid = place_cells(rows_of_table(parse_html(table)))
+    except UnreadableError:
+        return table
+    rows = [[cell.text.replace("|", "\\|") for cell in row] for row in grid]
     width = max(map(len, rows), default=0)
     if len(rows) < 2 or width < 2:  # noqa: PLR2004
         return table

@@ -43,6 +43,7 @@ def test_admonitions_begin_with_their_kind_or_title(source, stored):
     ("A<!-- secret --> b <!-- two\n\nlines --> c", "A b  c"), ("<!-- never ends\nwords", "<!-- never ends\nwords"),
     ('The <b>bell</b> of <span class="x">Alder</span><br/>rings.', "The bell of Alder rings."),
     ("<table><tr><td>a</td><td>b</td></tr></table>", "   a  b"),
+    ("<table><!DOCTYPE x [<tr><td>1<td>2<tr><td>3<td>4</table>", " <!DOCTYPE x [  1 2  3 4"),
     ("Use `<b>` and List<String> or <name> of <https://a.example>.",
      "Use `<b>` and List<String> or <name> of <https://a.example>."),
     ("See [the staff](#staff) and [Birch](../birch.md 'B') or [a page](https://a.example/x).",
