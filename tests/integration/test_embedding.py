@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -62,10 +61,6 @@ class TestVectors:
         assert np.array_equal(cut, longer)
         assert not np.array_equal(cut, other)
 
-    def test_half_a_surrogate_pair_is_read_as_an_unknown_character(self, embedder):
-        broken, repaired = embedder.encode(["a \ud800 b", "a ? b"])
-        assert np.array_equal(broken, repaired)
-
     @settings(deadline=None, max_examples=25)
     @given(st.lists(st.sampled_from(TEXTS) | st.text(max_size=30), max_size=8), st.randoms())
     def test_depend_on_the_text_alone(self, embedder, texts, chance):
@@ -74,13 +69,6 @@ class TestVectors:
         for text, vector in zip(texts, embedder.encode(texts), strict=True):
             assert np.array_equal(vector, together[text])
             assert np.array_equal(vector, embedder.encode([text])[0])
-
-    def test_are_the_same_from_several_threads(self, embedder):
-        jobs = [[f"{word} {n}" * (n + 1) for n in range(12)] for word in ("tree", "river", "stone", "cloud")]
-        expected = [embedder.encode(job) for job in jobs]
-        with ThreadPoolExecutor(len(jobs)) as pool:
-            for vectors, wanted in zip(pool.map(embedder.encode, jobs), expected, strict=True):
-                assert np.array_equal(vectors, wanted)
 
 
 class TestBundledModel:
