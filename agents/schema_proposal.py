@@ -53,14 +53,9 @@ class Inferred(NamedTuple):
 
 def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, max_tokens: int,
                  on_failure: Callable[[LoadFailure], None]) -> Inferred:
-    """Let a model propose a compact schema for the documents in some files.
+    """Let a model propose a compact schema for the documents in some files and folders.
 
-    Args:
-        writer: asks the model.
-        paths: files and folders.
-        limits: limits on reading a file.
-        max_tokens: the most tokens of a chunk.
-        on_failure: called with each file that cannot be read.
+    `on_failure` is called with each file that cannot be read; `max_tokens` is the most tokens of a chunk.
 
     Raises:
         IngestError: there is nothing to read.
@@ -82,13 +77,9 @@ def infer_schema(writer: SchemaWriter, paths: Sequence[Path], limits: Limits, ma
 def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]:
     """Choose excerpts of documents for a model to read, and return them by call (one call, two for large inputs).
 
-    The excerpts are spread over the documents: the first chunks of all documents are taken first, then the second ones,
-    and so on, until the calls are full. Among them the order is that of their ids, which are hashes of their content,
-    so the result does not depend on the order of the documents.
-
-    Args:
-        chunks: chunks of the documents. The first `SAMPLE` in the order above are enough.
-        characters: the length of all documents together.
+    First come the first chunks of all documents, then the second ones, and so on, until the calls are full; among them
+    in the order of their ids, which are hashes of their content. The order of the documents changes nothing.
+    `characters` is the length of all documents together.
     """
     excerpts_by_call: list[list[str]] = [[] for _ in range(2 if characters >= _LARGE else 1)]
     free_tokens = [_CALL_TOKENS] * len(excerpts_by_call)

@@ -131,8 +131,8 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
         base: the seed with all earlier decisions of people.
         schema: the schema in force: `base` with the elements that grew automatically.
         grounds: the evidence for candidates.
-        support: the minimum number of documents that must show a pair of types for it to count as observed.
-        decisions: the decisions; one that names nothing or cannot be carried out raises DecisionError.
+        support: how many documents must show a pair of types for it to count as observed.
+        decisions: the decisions; one that cannot be carried out raises DecisionError.
     """
     outcome = SchemaOutcome(base, schema)
     rejections = [d for d in decisions if d.verdict == "reject"]

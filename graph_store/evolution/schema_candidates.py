@@ -101,14 +101,9 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
     """Return the candidates that asks add up to, strongest support first, without examples (see `with_evidence`).
 
     Asks for near-duplicate labels make one candidate. If one of the labels is a known element's, the candidate widens
-    that element: it adds labels that mean the same, and types between which the element is often stated.
-
-    Args:
-        counts: the asks, in any order.
-        known: the schema with the known elements.
-        similar: tells which labels are near-duplicates.
-        support: the minimum number of documents that must show a pair of types for it to count as observed.
-        supported: use only asks between observed pairs of types, as automatic growth does.
+    that element: it adds labels that mean the same, and types between which the element is often stated. `support`
+    documents must show a pair of types for it to count as observed; `supported` uses only asks between such pairs, as
+    automatic growth does.
     """
     by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
     for count in counts:

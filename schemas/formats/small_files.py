@@ -31,15 +31,10 @@ class SizeError(ValueError):
 
 
 def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> str:
-    """Read a file in UTF-8, with or without a byte-order mark.
-
-    Args:
-        path: a regular file; devices and pipes are not accepted, because they may never end.
-        error: the class of the errors raised.
-        most: the largest size in bytes.
+    """Read a regular file in UTF-8, with or without a byte-order mark; devices and pipes may never end.
 
     Raises:
-        error: the file is missing, too large, or not UTF-8.
+        error: the file is missing, larger than `most` bytes, or not UTF-8.
         OSError: the file cannot be read.
     """
     if not path.is_file():
@@ -73,9 +68,7 @@ def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
 def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file with one JSON value per line, each with its position, as in "FILE: line 3".
 
-    Args:
-        path: the file; blank lines are skipped.
-        error: the class of the errors raised; they name the line.
+    Blank lines are skipped. Errors of the class `error` name the line.
     """
     # Not splitlines: a JSON string may contain other line separators.
     for number, line in enumerate(read_text(path, error).split("\n"), 1):
@@ -93,9 +86,7 @@ def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]
 def json_records(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
     """Yield the values of a JSON array or of JSON lines, each with its position, as in "FILE: record 2".
 
-    Args:
-        path: the file; records count from 0.
-        error: the class of the errors raised; they name the line.
+    Records count from 0. Errors of the class `error` name the line.
     """
     text = read_text(path, error)
     if not text.lstrip().startswith("["):
@@ -112,11 +103,7 @@ def json_records(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, An
 
 
 def validate_record(where: str, value: Any, model: type[_Model], error: type[BanyanError]) -> _Model:
-    """Validate a JSON object as a model.
-
-    Raises:
-        error: the object does not fit; the message names its position and the field.
-    """
+    """Validate a JSON object as a model; an error of the class `error` names its position and the field."""
     if not isinstance(value, dict):
         raise error(f"{where}: an object is needed, not {str(value)[:60]!r}")
     try:
@@ -174,11 +161,7 @@ class Loader(yaml.SafeLoader):
     """
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """Return a mapping.
-
-        Raises:
-            RepeatedKeyError: it has a key twice.
-        """
+        """Return a mapping, or raise RepeatedKeyError if it has a key twice."""
         check_keys([str(key.value) for key, _ in node.value])
         return super().construct_mapping(node, deep)
 
