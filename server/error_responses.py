@@ -157,24 +157,23 @@ def log_and_describe(error: Exception, request: Request) -> ErrorDetail:
 def add_error_handlers(app: FastAPI) -> None:
     """Answer every error of the app in the same form."""
 
+    @app.exception_handler(BanyanError)
+    @app.exception_handler(sqlite3.OperationalError)
+    @app.exception_handler(OSError)
+    @app.exception_handler(Exception)
     def answer_error(request: Request, error: Exception) -> JSONResponse:
         headers = error.headers if isinstance(error, RefusedError) else None
         return error_response(status_of(error), log_and_describe(error, request), headers)
 
-    def answer_invalid_request(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)  # noqa: S101  (this handler is registered for no other)
+    @app.exception_handler(RequestValidationError)
+    def answer_invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         problem = printable(f"{field}: {first['msg']}")[:1000]
         return error_response(422, ErrorDetail(type="ValidationError", message=problem, request_id=request_id(request)))
 
-    def answer_http_error(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, HTTPException)  # noqa: S101  (as above)
+    @app.exception_handler(HTTPException)
+    def answer_http_error(request: Request, error: HTTPException) -> JSONResponse:
         detail = ErrorDetail(type=_TYPES.get(error.status_code, "RequestError"), message=printable(str(error.detail)),
                              request_id=request_id(request))
         return error_response(error.status_code, detail, dict(error.headers or {}))
-
-    for kind in (BanyanError, sqlite3.OperationalError, OSError, Exception):
-        app.add_exception_handler(kind, answer_error)
-    app.add_exception_handler(RequestValidationError, answer_invalid_request)
-    app.add_exception_handler(HTTPException, answer_http_error)

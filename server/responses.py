@@ -77,12 +77,12 @@ class KnowledgeBaseEntry(BaseModel):
     """A knowledge base with its counts."""
 
     name: str
-    documents: int
-    chunks: int
-    entities: int
-    triples: int
-    communities: int
-    schema_version: int
+    documents: int = 0
+    chunks: int = 0
+    entities: int = 0
+    triples: int = 0
+    communities: int = 0
+    schema_version: int = 0
     building: str | None = Field(description="id of the build that has not ended")
     problem: str | None = Field(default=None, description="why it cannot be opened; its counts are then 0")
 

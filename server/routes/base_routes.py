@@ -101,9 +101,7 @@ def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEn
         return KnowledgeBaseEntry(name=name, **overview._asdict(), building=building)
     except BanyanError as error:
         # One damaged knowledge base must not make the whole list fail.
-        problem = detail_of(error, resources.settings).message
-        return KnowledgeBaseEntry(name=name, documents=0, chunks=0, entities=0, triples=0, communities=0,
-                                  schema_version=0, building=building, problem=problem)
+        return KnowledgeBaseEntry(name=name, building=building, problem=detail_of(error, resources.settings).message)
 
 
 @router.get("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("read")])

@@ -106,13 +106,7 @@ class Builds:
         return {job.build.kb: job.build.id for job in self.jobs.all(unfinished=True)}  # oldest first: the newest stays
 
     async def follow(self, build: str) -> AsyncIterator[Build]:
-        """Yield a build as it is now, and again after each change, until it ends.
-
-        The table of jobs is read every `_BEAT` seconds, so only the last of several changes in that time is yielded.
-
-        Raises:
-            NotFoundError: there is no such build.
-        """
+        """Yield a build as it is now, and again after each change that is seen every `_BEAT` seconds, until it ends."""
         previous: Build | None = None
         while previous is None or previous.state not in OVER:
             if previous is not None:
@@ -135,20 +129,12 @@ class Builds:
         return job.build
 
     async def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
-        """Resume a build that waits for a person.
-
-        Raises:
-            StateError: it is not waiting.
-        """
+        """Resume a build that waits for a person; raise StateError if it does not."""
         answer = {"decisions": [decision.model_dump(mode="json") for decision in decisions], "who": who}
         return (await self._change(lambda: self.jobs.resume(build, answer))).build
 
     async def cancel(self, build: str) -> Build:
-        """Cancel a build; a running one ends after its current step.
-
-        Raises:
-            StateError: it has ended.
-        """
+        """Cancel a build; a running one ends after its current step. Raise StateError if it has ended."""
         return (await self._change(lambda: self.jobs.cancel(build))).build
 
     async def _change(self, change: Callable[[], _T]) -> _T:
@@ -158,10 +144,7 @@ class Builds:
         return result
 
     def stop(self) -> None:
-        """Cancel this process's builds; their progress is saved.
-
-        If several servers share the database, another one resumes the builds, so they are not marked as cancelled.
-        """
+        """Cancel this process's builds, or leave them to the other servers that share the database."""
         for running in self._running.values():
             running.is_handed_over = self._db.is_shared
             running.task.cancel()

@@ -45,11 +45,7 @@ class Upload(NamedTuple):
 
 
 def safe_name(name: str) -> str:
-    """Return a file's name as a relative path below a folder, with `/` between its parts.
-
-    Args:
-        name: the name that the client sent, from any operating system. Its characters are normalised (Unicode NFC), so
-            a file has the same name from all systems.
+    """Return a file's name from any system as a relative path in Unicode NFC, with `/` between its parts.
 
     Raises:
         FileNameError: the path is absolute, leads out of its folder, is hidden, or is not allowed on every system.
