@@ -189,7 +189,6 @@ def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_g
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"password": "secret-of-mine"}, "password authentication failed"),
     ({"database": "nowhere"}, 'database "nowhere" does not exist'),
     ({"port": 1}, "refused"),
     ({"username": "stranger", "password": "p/w@:1"}, "authentication failed"),
@@ -206,5 +205,5 @@ def test_why_there_is_no_way_to_the_server_is_said_without_the_password(postgres
         assert result.code == 1
         assert said in result.err
         assert "BANYAN_DATABASE_URL" in result.err
-        for secret in (PASSWORD, "secret-of-mine", "p/w@:1", "p%2Fw"):
+        for secret in (PASSWORD, "p/w@:1", "p%2Fw"):
             assert secret not in result.err + result.out + caplog.text

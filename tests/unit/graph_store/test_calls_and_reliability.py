@@ -52,15 +52,6 @@ def test_a_question_keeps_the_answer_that_cannot_be_stored_and_a_build_fails(dat
     assert calls.total().calls == 0
 
 
-def test_a_call_is_recorded_whole_or_not_at_all(database):
-    calls = Calls(database)
-    with pytest.raises(RuntimeError, match="stop"), database.transaction():
-        record(calls, "a")
-        raise RuntimeError("stop")
-    assert calls.lookup("a") is None
-    assert calls.total().calls == 0
-
-
 def test_no_call_is_paid_once_the_limit_is_reached(database):
     calls, limited = Calls(database), Calls(database, Budget(30))
     limited.check_budget()
@@ -129,13 +120,6 @@ def test_trust_is_measured_by_script(hashed_embedder):
     assert found.of("Which report?") > 0.9
     assert found.of("哪份报告？") < 0.1
     assert found.of("Какой отчёт?") == 1.0
-
-
-FULL = 2  # of SQLite's `PRAGMA synchronous`
-
-
-def test_transactions_wait_for_the_disk(database):
-    assert database.count("PRAGMA synchronous") == FULL
 
 
 def test_a_transaction_that_fails_leaves_nothing_behind_even_within_another(database):
