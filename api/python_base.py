@@ -5,7 +5,6 @@ import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack, cast
 
@@ -23,7 +22,6 @@ from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store.layout import knowledge_bases
 from ..graph_store.resolution.decisions import EntityMentions, find_entity_mentions
-from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..ingest.remote_folders import is_remote, mirror_folder
 from ..runtime.event_loop import iterate, run
 from ..schemas.documents import Scope
@@ -34,7 +32,7 @@ from ..tools.langchain_tools import lookup_tools
 from .base_contents import BaseContents, Where
 from .manual_edits import ManualEdits
 from .progress import Progress, log_failures, show_progress
-from .python_results import Answer, Community, Entity, Fact, Step, answer_of, status_html, step_of
+from .python_results import Answer, Community, Entity, Fact, Step, answer_of, step_of
 from .sources import Source, read_sources
 
 _STREAMED: list[StreamMode] = ["custom", "values"]
@@ -101,13 +99,6 @@ class KnowledgeBase(BaseContents):
 
     def __repr__(self) -> str:
         return f"banyan.open({self.name!r})"
-
-    def _repr_html_(self) -> str:
-        """Return the counts as HTML, which notebooks show for the object."""
-        try:
-            return status_html(self.name, self.status())
-        except UnknownKnowledgeBaseError:  # nothing was added yet
-            return f"<p>{escape(repr(self))}: no documents yet</p>"
 
     def __enter__(self) -> Self:
         return self

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
@@ -19,9 +19,6 @@ from ..schemas.inquiry import TraceStep
 from ..schemas.naming import triple_id
 from ..schemas.retrieval import Grade
 from ..text.cleaning import visible
-
-if TYPE_CHECKING:
-    from ..graph_store.integrity.status import Status
 
 
 class Source(Span):
@@ -222,24 +219,11 @@ def answer_html(answer: Answer) -> str:
     claims = "<br>".join(map(_escape, answer.text.splitlines()))
     short = f"<p><b>{_escape(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
     sources = "".join(
-        f'<li value="{cited.id}"><i>{_escape(cited.document)}</i>{_page(cited.page)}: '
+        f'<li value="{cited.id}"><i>{_escape(cited.document)}</i>{f", p. {cited.page}" if cited.page else ""}: '
         f'\u201c{_escape(cited.quote)}\u201d</li>' for cited in answer.citations)
     grade = "<p><i>Inferred: the documents do not state every link.</i></p>" if answer.grade == "inferred" else ""
     return f"{short}<p>{claims}</p>{grade}{f'<ol>{sources}</ol>' if sources else ''}"
 
 
-def status_html(name: str, status: "Status") -> str:
-    """Return the counts of a knowledge base as an HTML table."""
-    counts: Iterable[tuple[str, int]] = (
-        ("documents", status.documents), ("entities", status.entities), ("facts", status.triples),
-        ("communities", status.communities), ("schema version", status.schema_version))
-    rows = "".join(f"<tr><th>{what}</th><td>{count:,}</td></tr>" for what, count in counts)
-    return f"<table><caption>{_escape(name)}</caption>{rows}</table>"
-
-
 def _escape(text: str) -> str:
     return html.escape(visible(text))
-
-
-def _page(number: int | None) -> str:
-    return "" if number is None else f", p. {number}"
