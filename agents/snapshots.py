@@ -131,6 +131,7 @@ class Snapshots:
         self._questions: dict[str, tuple[Snapshot, float]] = {}
         """The snapshots of questions under way by ticket, with the time (`time.monotonic`) at which the lease ends."""
         self._opening_locks: dict[str, threading.RLock] = {}
+        self._making_scope = threading.Lock()
         self._lock = threading.RLock()
 
     @contextmanager
@@ -245,7 +246,10 @@ class Snapshots:
                 if len(documents) == base.kb.documents.count_documents():
                     snapshot = base  # the scope names all documents
                 else:
-                    snapshot = self._make_scope(leases, base, key, documents)
+                    with self._making_scope:
+                        snapshot = self._lease_open(leases, key)  # another question may have made it meanwhile
+                        if snapshot is None or snapshot.base is not base:
+                            snapshot = self._make_scope(leases, base, key, documents)
             yield snapshot
 
     def _make_scope(self, leases: ExitStack, base: Snapshot, key: tuple[str, Scope], documents: Sequence[str],
