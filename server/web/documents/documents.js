@@ -4,7 +4,7 @@ import { get, of, post } from "../api.js";
 import { firstPage } from "../ask/welcome.js";
 import { known, refreshBases } from "../bases.js";
 import { baseView } from "./base.js";
-import { Builds } from "./builds.js";
+import { Builds, fileNotes } from "./builds.js";
 import { confirmed } from "../dialogs.js";
 import { announce, button, failure, field, fill, grid, h, rowHead, scrolling } from "../dom.js";
 import { pager } from "../pages.js";
@@ -195,7 +195,8 @@ async function showFailures() {
   const me = view;
   const status = await get(of(me.base));
   if (me !== view) return;
-  const partly = partlyRead(Object.entries(status.partly_read));
+  const parts = Object.entries(status.partly_read).map(([document, note]) => `${document}: ${note}`);
+  const partly = parts.length > 0 && h("div", { class: "card" }, fileNotes({ files_partly_read: parts }));
   if (!status.chunks_failed) {
     fill(me.failures, partly);
     return;
@@ -215,17 +216,6 @@ async function showFailures() {
         ),
       ),
       button(t("failures.retry"), retry),
-    ),
-  );
-}
-
-/** The documents of which a part was not read, with that part; nothing if there are none. */
-function partlyRead(documents) {
-  if (!documents.length) return null;
-  return h("details", { class: "card" },
-    h("summary", {}, t("documents.partly", { n: documents.length })),
-    h("ul", {},
-      documents.map(([document, note]) => h("li", {}, document, ": ", h("span", { class: "soft" }, note))),
     ),
   );
 }

@@ -9,6 +9,10 @@ const GOLDEN = 2.399963;
 const MAX_ZOOM = 3;
 const FIT_ZOOM = 1.25;
 const PADDING = 64;
+/** The size of a name on the screen, its greatest length in letters, and the least size of a node with a name. */
+const LETTERS = 12;
+const MOST_LETTERS = 15;
+const NAMED = 9;
 const DIRECTIONS = { ArrowRight: 0, ArrowDown: Math.PI / 2, ArrowLeft: Math.PI, ArrowUp: -Math.PI / 2 };
 
 const colours = () => getComputedStyle(document.documentElement);
@@ -61,14 +65,11 @@ function look() {
         label: "data(name)",
         color: of("--ink"),
         "font-family": of("--sans"),
-        // Where there is no room for all names, the larger ones are on top, and small ones show when the map is enlarged.
-        "font-size": "mapData(size, 14, 48, 10, 16)",
-        "min-zoomed-font-size": 8,
+        // Where there is no room for all names, those of larger nodes are on top.
         "z-index": "data(size)",
         "text-valign": "bottom",
         "text-margin-y": 4,
         "text-wrap": "ellipsis",
-        "text-max-width": 180,
         "text-background-color": of("--paper"),
         "text-background-opacity": 0.75,
         "text-background-padding": 1,
@@ -103,7 +104,8 @@ function look() {
         "text-background-padding": 1,
       },
     },
-    { selector: "node.under, node.chosen", style: { "min-zoomed-font-size": 0, "z-index": 99 } },
+    { selector: "node.small", style: { "text-opacity": 0, "text-background-opacity": 0 } },
+    { selector: "node.near, node.evidence, node.under, node.chosen", style: { "text-opacity": 1, "z-index": 99 } },
     { selector: ".off", style: { display: "none" } },
     { selector: "edge.gone", style: { opacity: 0.1, "text-opacity": 0 } },
     {
@@ -125,7 +127,10 @@ function look() {
       selector: "edge.evidence",
       style: { width: 3.5, "line-color": of("--mark-strong"), "target-arrow-color": of("--mark-strong") },
     },
-    { selector: "node.chosen", style: { "border-width": 4, "border-color": of("--accent"), "font-weight": "bold" } },
+    {
+      selector: "node.chosen",
+      style: { "border-width": 4, "border-color": of("--accent"), "font-weight": "bold", "z-index": 100 },
+    },
   ];
 }
 
@@ -145,6 +150,7 @@ export class Canvas {
       maxZoom: MAX_ZOOM,
       boxSelectionEnabled: false,
     });
+    this.cy.on("zoom", () => this.#scaleNames());
     this.cy.on("mouseover", "node, edge", (event) => event.target.addClass("under"));
     this.cy.on("mouseout", "node, edge", (event) => event.target.removeClass("under"));
     this.cy.on("tap", "node", (event) => choose(event.target.id()));
@@ -258,9 +264,22 @@ export class Canvas {
     const eles = path.nonempty() ? path : chosen.nonempty() ? chosen.closedNeighborhood() : this.cy.elements();
     // Do not enlarge a few nodes to fill the map.
     this.cy.maxZoom(FIT_ZOOM);
+    // Names adapt to the zoom, so they must not influence it.
+    this.cy.nodes().style({ "font-size": 1, "text-max-width": 1 });
     if (still()) this.cy.fit(eles, PADDING);
     else this.cy.animate({ fit: { eles, padding: PADDING }, duration: 250 });
     this.cy.maxZoom(MAX_ZOOM);
+    this.#scaleNames();
+  }
+
+  /** Names keep their size on the screen; from afar, only larger nodes have one. */
+  #scaleNames() {
+    const zoom = this.cy.zoom();
+    const size = LETTERS / Math.min(FIT_ZOOM, zoom);
+    this.cy.batch(() => {
+      this.cy.nodes().style({ "font-size": size, "text-max-width": MOST_LETTERS * size });
+      this.cy.nodes().forEach((node) => node.toggleClass("small", node.data("size") * zoom < NAMED));
+    });
   }
 
   zoom(factor) {
