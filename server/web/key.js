@@ -14,8 +14,6 @@ export function askKey(refused) {
     h("p", {}, t("key.why")),
     field(t("key.label"), input),
   ];
-  asked ??= formDialog(t("key.title"), content, t("key.use"), () => input.value.trim()).finally(() => {
-    asked = null;
-  });
+  asked ??= formDialog(t("key.title"), content, t("key.use"), () => input.value.trim()).finally(() => (asked = null));
   return asked;
 }

@@ -14,7 +14,7 @@ import { suggestions } from "./suggestions.js";
 /** The actions on an answer, and the facts that its citations state. */
 export function afterAnswer(talk, turn) {
   const rate = (value) => {
-    const element = button(
+    return button(
       t(value > 0 ? "rate.good" : "rate.bad"),
       async () => {
         const rating = turn.rating === value ? 0 : value;
@@ -27,7 +27,6 @@ export function afterAnswer(talk, turn) {
       },
       { class: "quiet small", "data-rating": value, "aria-pressed": String(turn.rating === value) },
     );
-    return element;
   };
   const row = h("div", { class: "after", role: "group", "aria-label": t("rate.label") },
     button(t("answer.copy"), () => copied(asMarkdown(turn)), { class: "quiet small" }),
