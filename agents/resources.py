@@ -62,7 +62,7 @@ class Resources(ProcessModels):
         """Start with nothing open."""
         super()._begin()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
-            lambda: self.reranker, _RERANKED_PASSAGES))
+            self._parser, lambda: self.reranker, _RERANKED_PASSAGES))
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
                                self._forget_reasoners)
 

@@ -71,6 +71,10 @@ CONSTANTS = (
     Constant(fusion, "_OWN_SHARE", (0.0, 0.03, 0.1, 0.3)),
     Constant(fusion, "_CHUNK_SEEDS", (50, 100, 200, 400, 2000)),
     Constant(fusion, "_CHUNK_SHARPNESS", (2, 4, 6, 8, 10)),
+    Constant(fusion, "_LEAD_SEEDS", (10, 25, 50, 100, 200)),
+    Constant(fusion, "_LEAD_SHARPNESS", (1, 2, 3)),
+    Constant(fusion, "_WAITING_SHARPNESS", (2, 4, 8, 12)),
+    Constant(fusion, "_UNREACHED", (1e-8, 1e-6, 1e-4, 1e-2)),
     Constant(chunk_scores, "_LEXICAL_SHARE", (0.0, 0.25, 0.5, 0.6, 0.75, 1.0)),
     Constant(chunk_scores, "_DOCUMENT_SHARE", (0.0, 0.25, 0.5)),
     Constant(chunk_scores, "_COMMUNITY_SHARE", (0.0, 0.25, 0.5, 1.0)),
@@ -96,7 +100,7 @@ class Sweep:
     def __init__(self, resources: Resources, name: str, sets: Sequence[QuestionSet]) -> None:
         with resources.snapshot(name) as snapshot:
             self.retriever, self.sets = snapshot.retriever, sets
-        self._queries: dict[str, Query] = {}
+        self._queries: dict[str, list[tuple[Query, Sequence[int]]]] = {}
 
     def recalls(self) -> list[np.ndarray]:
         """Return the recall at each k of each question of each set, shapes (questions, k)."""
@@ -105,7 +109,7 @@ class Sweep:
 
     def _recall(self, question: DatasetQuestion, gold: Sequence[Sequence[int]]) -> list[float]:
         if question.question not in self._queries:
-            self._queries[question.question] = self.retriever.compare(question.question)
+            self._queries[question.question] = self.retriever.steps(question.question)
         scores = fusion.rank_chunks(self.retriever.index, self._queries[question.question])
         place = np.empty(len(scores), np.intp)
         place[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)

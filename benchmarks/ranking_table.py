@@ -22,6 +22,7 @@ from banyan.config import Settings
 from banyan.evaluation.datasets import GoldPassage, load_questions
 from banyan.evaluation.recall import gold_rank
 from banyan.schemas.documents import Chunk
+from banyan.tools.ranking.fusion import rank_chunks
 from banyan.tools.retriever import Retriever
 from rich.console import Console
 from rich.table import Table
@@ -119,6 +120,7 @@ def rankings(retriever: Retriever) -> dict[str, Ranking]:
 
     return {
         "fused": lambda text: [chunks[index.chunk_row[key]] for key, _ in retriever.rank_passages(text, 100)],
+        "fused, undivided": lambda text: best(rank_chunks(index, [(retriever.compare(text), ())])),
         "BM25": lambda text: best(index.lexical.scores(text)),
         "BM25, documents": lambda text: best(documents.scores(text)[number]),
         "dense": lambda text: best(index.cosines("chunks", retriever.embed([text])[0])),

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger.document_rows import Documents
 from ..models.embedding.embedder import Embedder, Vectors, as_queries
+from ..models.parsing.parser import Parser
 from ..models.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
@@ -21,6 +22,7 @@ from ..text.titles import metadata_line
 from .query import Query, best_rows, compare
 from .ranking.chunk_scores import Scores
 from .ranking.fusion import rank_chunks
+from .ranking.nested_english import split_question
 from .schema_names import LabelledTerms, terms_of
 
 # How many embedded questions are cached, each with its cosine to everything: enough for a busy server's questions.
@@ -43,8 +45,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class RankingModels:
-    """The cross-encoder, if there is one, and how many of the best passages it reorders."""
+    """The parser of questions, and the cross-encoder, if there is one, with how many passages it reorders."""
 
+    parser: Parser = field(default_factory=Parser)
     reranker: Callable[[], Reranker | None] = lambda: None
     reordered: int = 30
 
@@ -64,6 +67,8 @@ class Retriever:
         self._weighed: LRUCache[tuple[str, Switches], Scores] = LRUCache(
             min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
         self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
+        self._split = lru_cache(_TEXTS)(partial(split_question, parser=self.models.parser,
+                                                names_in=self.index.name_trie.find))
         self._lock = threading.RLock()
         self._labelled: LabelledTerms | None = None
 
@@ -88,10 +93,16 @@ class Retriever:
         with self._lock:
             weighed = self._weighed.get(key)
         if weighed is None:
-            weighed = rank_chunks(self.index, self.compare(question), switches)
+            weighed = rank_chunks(self.index, self.steps(question), switches)
             with self._lock:
                 self._weighed[key] = weighed
         return weighed
+
+    def steps(self, question: str) -> list[tuple[Query, Sequence[int]]]:
+        """Compare a question and the steps that it is nested of; each has the numbers of those that it waits for."""
+        steps = self._split(question)
+        queries = self._cached(self._compared, [step.text for step in steps], self._compare)
+        return [(query, step.follows) for query, step in zip(queries, steps, strict=True)]
 
     def compare(self, question: str) -> Query:
         """Compare a question with everything in the index; the last ones are cached."""

@@ -46,6 +46,12 @@ class Parser:
         alone = not self._configured and set(installed_pipelines().values()) == {PACKAGE}
         return load_pipeline(named_pipelines(self._configured)[language], alone=alone)
 
+    def parse(self, text: str) -> "Doc":
+        """Parse an English text: its tokens have tags, lemmas, heads and named entities."""
+        pipeline = self._pipeline("en")
+        with self._lock:
+            return _run(pipeline, [_tokens(pipeline, text)], pipeline.pipe_names)[0]
+
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
         """Recognise the named entities of texts, in batches.
 

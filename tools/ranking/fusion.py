@@ -11,7 +11,7 @@ that an embedding model that is blind to a script does not drag a sound lexical 
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -31,6 +31,14 @@ _OWN_SHARE = 0.05
 # the few that fit.
 _CHUNK_SEEDS = 200
 _CHUNK_SHARPNESS = 6
+# The entities that stand in for an answer: the best, by the square of their weight.
+_LEAD_SEEDS = 50
+_LEAD_SHARPNESS = 2
+# A step that waits for an answer does not name what it is about. So its words only choose among the chunks that a walk
+# from the answer's seeds reaches: the reach is multiplied by the exponential of the chunk's score times this.
+_WAITING_SHARPNESS = 8
+# The reach of chunks that this walk does not reach: wrong seeds must not hide a chunk.
+_UNREACHED = 1e-6
 # Eq. 9 gives no values. With these beta is 0.3 for a question without any name, 0.5 where one word in ten is of
 # a name and 0.9 where every third is: multi-hop questions of our own have 0.8 in the mean, thematic ones 0.6.
 _DENSITY_WEIGHT = 8.0
@@ -44,20 +52,50 @@ Weights = dict[int, float]
 """Weights by row of an entity."""
 
 
-def rank_chunks(index: GraphIndex, query: Query, switches: Switches = EVERYTHING) -> Scores:
-    """Return the weights of chunks for a question, about 1 for the best, shape (chunks,).
+def rank_chunks(index: GraphIndex, steps: Sequence[tuple[Query, Sequence[int]]],
+                switches: Switches = EVERYTHING) -> Scores:
+    """Return the weights of chunks for the steps of a question, shape (chunks,).
 
-    What speaks for entities and chunks spreads over the entity-chunk graph.
+    Each step has the numbers of the steps whose answers it waits for: the entities to which their walks lead stand in
+    for these. The question and its first steps have names in common, so n of them count as root n; a step that waits
+    is found by meaning rather than by words, so it counts by the trust in vectors.
     """
+    total, walks = np.zeros(len(index.chunks), np.float32), list[Scores]()
+    first_weight = max(1, sum(not follows for _, follows in steps)) ** -0.5
+    for query, follows in steps:
+        lead = _answer_seeds(index, [(steps[number][0], walks[number]) for number in follows])
+        entities, chunks = _walk(index, query, lead, switches)
+        walks.append(entities)
+        total += np.float32(query.trust if follows else first_weight) * chunks
+    return total
+
+
+def _walk(index: GraphIndex, query: Query, lead: Seeds, switches: Switches) -> tuple[Scores, Scores]:
+    """Spread what speaks for entities and chunks over the graph; the best chunk has about 1."""
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = entity_seeds(index, query, switches.routes, graph_weight)
     own = chunk_scores(index, query, graph_weight, switches)
     weights = _to_one(own) ** _CHUNK_SHARPNESS
+    if len(lead.nodes) and own.any():
+        reach = _to_one(_spread(index, lead, switches)[1]) + np.float32(_UNREACHED)
+        weights = reach * np.exp(_WAITING_SHARPNESS * (own - own.max(initial=0)))
     chunks = np.sort(best_rows(weights, _CHUNK_SEEDS))
     # The nodes of the graph are the entities, then the chunks.
     restart = Seeds.of(np.concatenate([np.array(list(entities.values()), np.float32), _normalise(weights[chunks])]),
                        np.concatenate([np.array(list(entities), np.intp), chunks + len(index.entity_row)]))
-    return _to_one(_spread(index, restart, switches)) + np.float32(_OWN_SHARE) * own
+    reached_entities, reached_chunks = _spread(index, restart, switches)
+    return reached_entities, _to_one(reached_chunks) + np.float32(_OWN_SHARE) * own
+
+
+def _answer_seeds(index: GraphIndex, before: Sequence[tuple[Query, Scores]]) -> Seeds:
+    """Return seeds at the entities that stand in for the answers of steps; what these name themselves is no answer."""
+    weights = np.zeros(len(index.entity_row), np.float32)
+    for query, reached in before:
+        named = [index.entity_row[entity] for name in query.names for entity in name.entities]
+        best = best_rows(reached, _LEAD_SEEDS + len(named))
+        best = best[~np.isin(best, named)][:_LEAD_SEEDS]
+        weights[best] += _normalise(reached[best] ** _LEAD_SHARPNESS)
+    return Seeds.of(_normalise(weights), np.arange(len(weights)))
 
 
 def entity_seeds(index: GraphIndex, query: Query, routes: Collection[Route], share: float) -> Weights:
@@ -105,17 +143,18 @@ def beta(query: Query) -> float:
     return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
 
 
-def _spread(index: GraphIndex, restart: Seeds, switches: Switches) -> Scores:
-    """Return the weights of chunks to which a walk leads; without a walk, of those that mention the seeds."""
+def _spread(index: GraphIndex, restart: Seeds, switches: Switches) -> tuple[Scores, Scores]:
+    """Return the weights of entities and chunks to which a walk leads; without it, of chunks that mention the seeds."""
     entity_count = len(index.entity_row)
     if switches.spreading:
-        return index.spreading.around(restart).spread(restart)[entity_count:]
+        weights = index.spreading.around(restart).spread(restart)
+        return weights[:entity_count], weights[entity_count:]
     weights = restart.dense(entity_count + len(index.chunks))
     entities, chunks = weights[:entity_count], weights[entity_count:]
     for row in np.flatnonzero(entities).tolist():
         mentioning = index.mentioning[row]
         chunks[mentioning] += entities[row] / max(1, len(mentioning))
-    return chunks
+    return entities, chunks
 
 
 def _to_one(scores: Scores) -> Scores:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from banyan.schemas.retrieval import ROUTES, Switches
-from banyan.tools.ranking.fusion import beta
+from banyan.tools.ranking.fusion import beta, rank_chunks
 from banyan.tools.retriever import Retriever
 
 from ... import small_base as base
@@ -81,9 +81,20 @@ def test_the_walk_finds_the_second_passage_of_a_chain_sooner(retriever):
     place = dict.fromkeys((True, False), 0)
     for person, city in zip(PEOPLE, range(6), strict=True):
         for spreading in place:
-            place[spreading] += ranked(retriever, f"On what water lies the birthplace of {person}?",
-                                       switches=Switches(spreading=spreading)).index(f"city{city}")
+            query = retriever.compare(f"On what water lies the birthplace of {person}?")
+            scores = rank_chunks(retriever.index, [(query, ())], Switches(spreading=spreading))
+            ids = [retriever.index.chunks[int(row)].document_id for row in np.argsort(-scores, kind="stable")]
+            place[spreading] += ids.index(f"city{city}")
     assert place[True] < 0.9 * place[False]
+
+
+def test_a_question_and_its_first_step_do_not_outweigh_the_step_that_follows(retriever):
+    question, asked = map(retriever.compare, ("Where was the teacher of Ada Byron born?", "Where was he born?"))
+    alone = rank_chunks(retriever.index, [(question, ())])
+    hop = rank_chunks(retriever.index, [(question, ()), (asked, (0,))]) - alone
+    assert hop.max() > 0
+    together = rank_chunks(retriever.index, [(question, ()), (question, ()), (asked, (1,))])
+    np.testing.assert_allclose(together, np.sqrt(2) * alone + hop, rtol=1e-4, atol=1e-5)
 
 
 def test_rankings_are_deterministic_and_queries_do_not_affect_each_other(kb, retriever):

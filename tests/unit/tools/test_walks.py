@@ -35,7 +35,7 @@ _questions = st.sampled_from(["Where was Ada Byron born?", "Ulm", "towns", "", "
 @given(_questions, st.none() | st.floats(0, 1), _switches)
 def test_weights_are_sound_and_always_the_same(index, question, trust, switches):
     turned = switches.model_copy(update={"routes": switches.routes[::-1]})
-    weights, again = (rank_chunks(index, graphs.asked(index, question, trust=trust), switches)
+    weights, again = (rank_chunks(index, [(graphs.asked(index, question, trust=trust), ())], switches)
                       for switches in (switches, turned))
     assert weights.shape == (len(index.chunks),)
     assert np.isfinite(weights).all()
