@@ -23,7 +23,7 @@ from ..schemas.graph_schema import GraphSchema
 if TYPE_CHECKING:
     from ..models.llm.batches import BatchClient, BatchedExtraction
     from ..models.llm.inferring import SchemaWriter
-    from ..models.rules.answers import Answers
+    from ..models.rules.rules_reasoner import Answers
 
 _RULES_AT_ONCE = 2
 STANDALONE_LEDGER = "calls.sqlite"
@@ -137,7 +137,7 @@ class ProcessModels(ABC):
     @cached_property
     def finder(self) -> "Answers":
         """The rules that find the closest quotes when a model found no answer."""
-        from ..models.rules.answers import Answers  # noqa: PLC0415 - a second of imports that most answers do without
+        from ..models.rules.rules_reasoner import Answers  # noqa: PLC0415 - a second of imports that most answers do without
 
         return Answers(self._parser)
 

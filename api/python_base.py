@@ -22,7 +22,7 @@ from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..graph_store.layout import knowledge_bases
 from ..graph_store.resolution.decisions import EntityMentions, find_entity_mentions
-from ..ingest.remote_folders import is_remote, mirror_folder
+from ..ingest.fetching import is_remote, mirror_folder
 from ..runtime.event_loop import iterate, run
 from ..schemas.documents import Scope
 from ..schemas.retrieval import Mode

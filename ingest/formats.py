@@ -1,16 +1,29 @@
-"""The formats of files that are read whole, and the reader of each."""
+"""The formats of files that are read whole, and the reader of each, with those of notebooks and subtitles."""
 
+import html
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path, PurePath
 
+from ..text.cleaning import clean_text
 from .decoding import begins_as_text, decode
 from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
-from .subtitles import read_subtitles
 
 Reader = Callable[[bytes, Limits], Content]
+_TIME = r"(?:(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3}))"
+_CUE = re.compile(rf"^[ \t]*+{_TIME}[ \t]*-->[ \t]*{_TIME}[^\n]*+(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)",
+                  re.MULTILINE)
+"""A line with times, and the lines of text up to a blank line or to further times."""
+_SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
+_TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
+_ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
+_LONGEST = 600  # the length in characters from which a line ends inside a sentence, for subtitles without punctuation
+_PAUSE = 4.0  # seconds without words after which another line begins
 
 
 def _read_text(data: bytes, _: Limits) -> Content:
@@ -33,21 +46,16 @@ def _read_notebook(data: bytes, limits: Limits) -> Content:
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
         ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".tex", ".log", ".adoc", ".asciidoc")
-PLAIN: dict[str, Reader] = {".txt": _read_text,
-                            **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown),
-                            ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
-                            **dict.fromkeys(CODE, _read_text)}
-"""Formats read in this process: plain text, in time proportional to its length."""
 
 PARSED = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"),
-    ".pdf": "pdf_files.read_pdf", ".docx": "word_files.read_docx", ".pptx": "slides.read_pptx",
+    ".pdf": "pdf_files.read_pdf", ".docx": "office_files.read_docx", ".pptx": "office_files.read_pptx",
     ".xlsx": "spreadsheets.read_spreadsheet", ".xlsm": "spreadsheets.read_spreadsheet",
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "web_pages.read_epub",
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
-    ".json": "json_files.read_json", ".eml": "mails.read_eml", ".rtf": "word_files.read_rtf",
-    **dict.fromkeys((".odt", ".odp"), "open_documents.read_open_document"), ".xml": "xml_files.read_xml",
-    ".rst": "restructured_text.read_rst", ".org": "org_files.read_org"}
+    ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
+    **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",
+    ".rst": "markup_files.read_rst", ".org": "markup_files.read_org"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 
@@ -61,3 +69,65 @@ def load_reader(path: PurePath) -> Reader:
     module, name = PARSED[path.suffix.lower()].split(".")
     reader: Reader = getattr(import_module(f".readers.{module}", __package__), name)
     return reader
+
+
+def read_subtitles(data: bytes, _: Limits) -> Content:
+    """Read subtitles as lines such as "[00:01:02] Ida Lang: The bell rings.".
+
+    Each line has one or more whole sentences, the time at which they begin, and their speaker if the file names one.
+    Numbers, notes, styles and markup are left out. Text that a cue repeats from the one before it is left out, too.
+
+    Raises:
+        UnreadableError: the bytes are not text, or there is no cue with a time.
+    """
+    text = clean_text(decode(data))
+    if text.strip() and not _CUE.search(text):
+        raise UnreadableError("no line with the times of a subtitle (00:01:02,000 --> 00:01:04,000): save it again as "
+                              "srt or vtt, or rename it to .txt")
+    first = text.partition("\n")[0]
+    title = first.removeprefix("WEBVTT").strip(" \t-") if first.startswith("WEBVTT") else ""
+    return Content("\n".join(_sentences(text)), title)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Join the words of cues to lines, which end with a sentence, at a pause, with another speaker, or when long."""
+    line, speaker, last_end = "", "", 0.0
+    previous: set[str] = set()
+    for cue in _CUE.finditer(text):
+        start, end = _seconds(*cue.groups()[:4]), _seconds(*cue.groups()[4:8])
+        for name, spoken in groupby(_spoken(cue["words"]), key=itemgetter(0)):
+            words = [line for _, line in spoken]
+            if line and (name != speaker or start - last_end > _PAUSE or len(line) > _LONGEST or line.endswith(_ENDS)):
+                yield line
+                line = ""
+            speaker, last_end = name, end
+            new_words = " ".join(line for line in words if line not in previous)
+            previous = set(words)
+            if new_words and not line:
+                time = f"{int(start) // 3600:02}:{int(start) // 60 % 60:02}:{int(start) % 60:02}"
+                line = f"[{time}] {f'{speaker}: ' if speaker else ''}{new_words}"
+            elif new_words:
+                line += f" {new_words}"
+    if line:
+        yield line
+
+
+def _spoken(words: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a cue without markup, each with its speaker, who is "" if unknown."""
+    speaker = ""
+    for line in words.split("\n"):
+        if found := _SPEAKER.match(line):
+            speaker = " ".join(html.unescape(found["name"]).split())
+        if plain := " ".join(html.unescape(_TAG.sub("", line)).split()):
+            yield speaker, plain
+
+
+def _seconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> float:
+    return 3600 * int(hours or 0) + 60 * int(minutes) + float(f"{seconds}.{fraction}")
+
+
+PLAIN: dict[str, Reader] = {".txt": _read_text,
+                            **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown),
+                            ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
+                            **dict.fromkeys(CODE, _read_text)}
+"""Formats read in this process: plain text, in time proportional to its length."""

@@ -228,7 +228,7 @@ def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
 
 
 def read_listed(text: str, report: Report) -> Iterator[Record]:
-    """Yield the records that `readers.json_files` wrote in the reading process.
+    """Yield the records that `readers.data_files` wrote in the reading process.
 
     Each line is a JSON pair of a record's number, and its other fields or the reason why it cannot be used.
     """

@@ -25,9 +25,8 @@ from ...api.progress import build_progress
 from ...api.python_base import KnowledgeBase
 from ...graph_store.layout import Layout
 from ...graph_store.ledger.readings import RULES
-from ...ingest.fetching import Address
+from ...ingest.fetching import Address, is_remote, mirror_folder
 from ...ingest.reading import LEFT_OUT
-from ...ingest.remote_folders import is_remote, mirror_folder
 from ...runtime.event_loop import run
 from ..console import CommandError, err, format_count, money, on_a_line, out, print_json
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from pypdf import PageObject, PasswordType, PdfReader
 from pypdf.generic import DictionaryObject, IndirectObject
 
-from ...text.cleaning import one_line
-from ...text.hyphenation import join_broken_words
+from ...text.cleaning import join_broken_words, one_line
 from ...text.titles import is_from_template, is_placeholder
 from ..metadata import CREATED
 from ..reading import Content, Limits, UnreadableError, list_counts

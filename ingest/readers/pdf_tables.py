@@ -19,7 +19,7 @@ from pdfplumber.table import Table, merge_edges
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 from pdfplumber.utils.geometry import filter_edges
 
-from ...text.hyphenation import CELL_BREAK
+from ...text.cleaning import CELL_BREAK
 from ...text.scripts import CJK
 from ..grids import GridCell, GridRow, header_depth, is_single, read_grid, row_contents
 from ..table_lines import TableLine, has_header, is_value, table_lines
@@ -319,7 +319,7 @@ def line_text(line: Sequence[PageWord]) -> str:
 def cell_text(words: Iterable[PageWord]) -> str:
     """Return the words of a cell in one line, without spaces between Chinese at line ends.
 
-    Words that are broken at line ends are marked (see `text/hyphenation.py`).
+    Words that are broken at line ends are marked (see `cleaning.join_broken_words`).
     """
     lines: list[list[PageWord]] = []
     for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):

@@ -1,13 +1,33 @@
-"""The similarity of texts to a question's words, by equal words and by words used in a similar way."""
+"""Words that are used in a similar way, by the bundled model's word vectors; no model runs.
+
+A question's words are compared with those of texts. And words are compared with typical names: recognisers take "Hard
+Copy" for a person and "Word Marks" for a place, but names of a kind are near each other, and far from words for things.
+"""
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from itertools import chain
 
 import numpy as np
 
 from ...text.content_words import spoken_words
+from ...text.lexicon import word_set
 from ..embedding.embedder import Vectors, products
-from ..embedding.minilm import word_vectors
+from ..embedding.minilm import bundled_tokenizer, word_vectors
+
+_TYPICAL_NAMES = {
+    "person": word_set("john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan"),
+    "location": word_set("london paris germany texas tokyo india oslo chicago brazil vienna madrid canada egypt ohio"),
+    "organization": word_set("google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing "
+                             "samsung"),
+}
+_TYPICAL_THINGS = word_set("project policy group system service price network general product data software market "
+                           "office public")
+_LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
+"""How much closer a common word, and a rare one, must be to names than to things, as a difference of cosines."""
+_LEAST_OF_ACRONYM = 0.1  # how much closer an acronym must be
+_LEAST_OF_PERSON = -0.045
+"""The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
@@ -30,3 +50,49 @@ def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
         if words:
             best[row] = cosines[:, [column_of[word] for word in words]].max(1)
     return best
+
+
+@lru_cache(8192)
+def may_be(kind: str, name: str) -> bool:
+    """Return True if the words of a name are used like names of a kind, or are spelled as no common word is.
+
+    The kind is "person", "location" or "organization".
+    """
+    parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
+    if kind == "person":
+        first_and_last = [_closeness(word, kind) for word in (*parts[:1], *parts[-1:])]
+        # A rare word, which the model hardly knows, does not speak against a person.
+        ends = [max(closeness, 0.0) if is_rare_word else closeness for closeness, is_rare_word in first_and_last]
+        return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
+
+    def is_close(word: str) -> bool:
+        closeness, is_rare_word = _closeness(word, kind)
+        return closeness > _LEAST_CLOSENESS[kind][is_rare_word]
+
+    return any(_is_spelled_like_name(word) or is_close(word) for word in parts)
+
+
+def is_known(name: str) -> bool:
+    """Return True if a word is used like the names of organizations more than like the words for things."""
+    return _closeness(name, "organization")[0] > _LEAST_OF_ACRONYM
+
+
+def _is_spelled_like_name(word: str) -> bool:
+    """Return True for words such as OpenChain, 3M and U.S."""
+    has_inner_capital = any(map(str.isupper, word[1:])) and not word.isupper()
+    mixes_digits = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+    return has_inner_capital or mixes_digits or "." in word[:-1]
+
+
+@lru_cache(8192)
+def _closeness(word: str, kind: str) -> tuple[float, bool]:
+    """Return how much closer a word is to names of a kind than to things, and whether it is rare."""
+    is_in_pieces = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
+    return float(word_vectors([word.lower()])[0] @ _names_minus_things(kind)), is_in_pieces
+
+
+@cache
+def _names_minus_things(kind: str) -> Vectors:
+    """Return the difference of the unit vectors of typical names of a kind and of typical things."""
+    names, things = (word_vectors(sorted(one)).mean(axis=0) for one in (_TYPICAL_NAMES[kind], _TYPICAL_THINGS))
+    return np.asarray(names / np.linalg.norm(names) - things / np.linalg.norm(things), np.float32)

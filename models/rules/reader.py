@@ -16,10 +16,8 @@ from ...text.lexicon import word_set
 from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
 from ..parsing.parser import Parser
-from .key_values import key_value_rows
-from .metadata_facts import people_rows
-from .recognition.name_kinds import TypeNouns, infer_type
-from .recognition.name_words import PREPOSITIONS, ROLES
+from .metadata_facts import key_value_rows, people_rows
+from .recognition.name_kinds import PREPOSITIONS, ROLES, TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, find_spans, name_of
 from .table_facts import facts_of_rows
 

@@ -12,7 +12,7 @@ from .finder import Finder, Found
 from .question import AFTER_NUMBER, Question, foreign_forms, tells_time
 from .recognition.names import names_in
 from .recognition.spans import VALUES
-from .stated_lists import counted, listed, verdict
+from .stated_forms import counted, listed, verdict
 from .units import Unit
 
 _NUMBERED = word_set("version number id code")

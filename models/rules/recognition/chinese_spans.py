@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ....text.lexicon import word_set
 from ...parsing.chinese import Word, load_tagger
-from .name_words import CHINESE_SURNAMES
+from .name_kinds import CHINESE_SURNAMES
 
 Place = tuple[int, int, str]
 """Start, end and kind."""

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ....text.lexicon import word_set
-from .name_kinds import type_of_noun
-from .name_words import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
+from .name_kinds import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES, type_of_noun
 
 _CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if letter.isupper())
 _PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"

@@ -10,7 +10,7 @@ from ....schemas.naming import canonical_name
 from ....text.languages import function_words, language_of, phrase_language
 from ....text.lexicon import ENGLISH_STOP, word_set
 from .chinese_spans import find_chinese_names
-from .name_words import CALENDAR
+from .name_kinds import CALENDAR
 
 Place = tuple[int, int]
 

@@ -8,11 +8,24 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, word_set
-from .name_kinds import infer_kind, infer_type, kind_of_noun
-from .name_likeness import is_known, may_be
+from ..likeness import is_known, may_be
+from .name_kinds import (
+    CALENDAR,
+    GENERIC_ACRONYMS,
+    HONOURS,
+    POSTS,
+    PREPOSITIONS,
+    PRONOUNS,
+    ROLES,
+    THINGS,
+    Span,
+    infer_kind,
+    infer_type,
+    kind_of_noun,
+    name_of,
+    without_overlaps,
+)
 from .name_runs import NameRuns
-from .name_words import CALENDAR, GENERIC_ACRONYMS, HONOURS, POSTS, PREPOSITIONS, PRONOUNS, ROLES, THINGS
-from .typed_span import Span, name_of, without_overlaps
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

@@ -64,7 +64,7 @@ def slow(tmp_path, monkeypatch):
     hook = tmp_path / "hook"
     hook.mkdir()
     (hook / "sitecustomize.py").write_text(
-        "import banyan.ingest.readers.word_files as module\n"
+        "import banyan.ingest.readers.office_files as module\n"
         "import time\n"
         "read = module.read_rtf\n"
         "def wait(data, limits):\n"

@@ -1,8 +1,7 @@
 """Words printed in another form than they are written: broken, with soft hyphens or ligatures, or drawn twice."""
 
 import pytest
-from banyan.text.cleaning import clean_text
-from banyan.text.hyphenation import join_broken_words
+from banyan.text.cleaning import clean_text, join_broken_words
 
 from ... import pdf_sheets
 

@@ -2,9 +2,9 @@
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.answers import Answers
 from banyan.models.rules.finder import Finder
 from banyan.models.rules.question import analyse
+from banyan.models.rules.rules_reasoner import Answers
 from banyan.models.rules.units import find_units
 from banyan.schemas.retrieval import Passage
 from hypothesis import given, settings

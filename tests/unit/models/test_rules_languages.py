@@ -3,9 +3,9 @@
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.answers import Answers
 from banyan.models.rules.question import analyse
 from banyan.models.rules.recognition.spans import find_spans
+from banyan.models.rules.rules_reasoner import Answers
 from banyan.schemas.retrieval import Passage, QuotedDraft
 from banyan.text.content_words import content_words
 

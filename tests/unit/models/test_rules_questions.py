@@ -1,8 +1,7 @@
 """The question side of the rules reasoner: the expected kind of answer, follow-ups."""
 
 import pytest
-from banyan.models.rules.follow_ups import condense
-from banyan.models.rules.question import analyse
+from banyan.models.rules.question import analyse, condense
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -3,8 +3,8 @@
 import time
 
 import pytest
+from banyan.models.rules.likeness import may_be
 from banyan.models.rules.reader import RulesReader
-from banyan.models.rules.recognition.name_likeness import may_be
 from banyan.schemas.extraction import Extraction, ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
 

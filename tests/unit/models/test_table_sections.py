@@ -4,8 +4,7 @@ import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.table_lines import with_rows
-from banyan.models.rules.table_facts import read_rows
-from banyan.models.rules.useful_rows import useful_rows
+from banyan.models.rules.table_facts import read_rows, useful_rows
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import open_schema

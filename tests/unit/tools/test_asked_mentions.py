@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules.answers import Answers
+from banyan.models.rules.rules_reasoner import Answers
 from banyan.tools.asking.asked_mentions import asked_mentions
 from banyan.tools.asking.asked_rows import MOST_SHOWN
 

@@ -1,0 +1,354 @@
+"""Read Word files (docx), rich text (rtf), PowerPoint files (pptx), and OpenDocument files (odt, odp)."""
+
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import Any
+from xml.etree import ElementTree as ET  # see `archives`
+
+import mammoth
+import pptx
+from pptx.enum.shapes import MSO_SHAPE_TYPE
+from striprtf.striprtf import rtf_to_text
+
+from ...text.cleaning import one_line
+from ...text.titles import is_from_template
+from ..grids import GridCell, grid_lines
+from ..metadata import CREATED
+from ..reading import Content, Limits, UnreadableError, list_counts
+from .archives import (
+    PASSWORD,
+    chart_text,
+    count_new_charts,
+    diagram_text,
+    local_name,
+    not_of_kind,
+    open_archive,
+    parse_xml,
+    properties,
+    read_charts,
+)
+from .web_pages import read_html
+
+_STYLES = "p[style-name='Title'] => h1:fresh"
+_BODY, _COMMENTS = "word/document.xml", "word/comments.xml"
+_MARGINS = re.compile(r"word/(header|footer)\d*\.xml")
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_MARKS = {"num": "", "den": "/", "e": "", "sub": "_", "sup": "^"}
+"""The parts of a fraction and of a letter with scripts, in order, each with the mark in front of it."""
+_SEPARATED = {"mr": ", ", "m": "; ", "eqArr": "; ", "func": " "}
+_ATOM = re.compile(r"\w+|\W")
+_LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\footer", "footnote": b"{\\footnote",
+             "comment": b"\\annotation"}
+"""Parts that striprtf leaves out, each with the mark with which it begins."""
+_NO_TITLE = re.compile(r"(?:microsoft )?powerpoint .*|(?:slide|folie|diapositiv[ae]|スライド|幻灯片) ?\d+",
+                       re.IGNORECASE)
+"""Titles that programs store by themselves."""
+_EMBEDDED = frozenset({MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT})
+_MANIFEST = "META-INF/manifest.xml"
+_DEEPEST_HEADING, _LONGEST_NUMBER = 6, 6
+_UNREAD = {"annotation": "comment", "object": "embedded object", "image": "picture"}
+_EDGES = frozenset({"header", "footer", "header-first", "footer-first", "header-left", "footer-left"})
+_SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "table-of-content",
+                      "alphabetical-index", "illustration-index", "user-index", "settings", "image", "object",
+                      "covered-table-cell"})
+_META = {"initial-creator": "author", "creator": "author", "date": "date", "creation-date": CREATED,
+         "subject": "subject", "keyword": "keywords", "description": "description"}
+_TAGS = {"p": "p", "text-box": "div", "table": "table", "table-row": "tr", "table-cell": "td"}
+_BLANKS = frozenset({"s", "tab", "line-break"})
+_SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
+
+
+def read_docx(data: bytes, limits: Limits) -> Content:
+    """Read the text of a Word file as `read_html` returns it.
+
+    The title is the first paragraph in the style Title or Heading 1. Tracked insertions and content controls are read;
+    deletions and pictures are not. Equations are written in one line. Headers, footers, comments, charts and diagrams
+    follow the text.
+    """
+    with open_archive(data, "a Word file", limits) as archive:
+        about = properties(archive)
+        left_out = list(left_out_parts(archive))
+        unread = count_unread(archive)
+        if not any(name.startswith("word/") for name in archive.namelist()):
+            raise not_of_kind(data, "a Word file", "no document in it")
+    nothing = mammoth.images.img_element(lambda _: {})
+    html = mammoth.convert_to_html(BytesIO(with_equations(data)), style_map=_STYLES, convert_image=nothing).value
+    page = read_html(f'<meta charset="utf-8">{html}'.encode())
+    stored = about.pop("title", "")
+    title = page.title or ("" if is_from_template(stored, page.text) else stored)
+    return Content("\n\n".join(filter(None, [page.text, *left_out])), title, about,
+                   omitted=list_counts(unread))
+
+
+def with_equations(data: bytes) -> bytes:
+    """Return a Word file with a text such as "(a+b)/2" in place of each equation, because mammoth reads only texts."""
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        body = archive.read(_BODY) if _BODY in archive.namelist() else b""
+        if b"oMath" not in body:
+            return data
+        root = ET.fromstring(body)  # noqa: S314
+        for parent in list(root.iter()):
+            for place, child in enumerate(list(parent)):
+                if child.tag == f"{_MATH}oMath" and not parent.tag.startswith(_MATH + "oMath"):
+                    parent[place] = _run(_linear(child))
+                elif child.tag == f"{_MATH}oMathPara":
+                    parent[place] = _run("; ".join(map(_linear, child.iter(f"{_MATH}oMath"))))
+        changed = BytesIO()
+        with zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as copy:
+            for entry in archive.namelist():
+                copy.writestr(entry, ET.tostring(root, "utf-8") if entry == _BODY else archive.read(entry))
+        return changed.getvalue()
+
+
+def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the texts that mammoth leaves out: headers and footers, comments, charts and diagrams."""
+    names = archive.namelist()
+    margins = {name: _paragraphs(parse_xml(archive, name)) for name in sorted(filter(_MARGINS.fullmatch, names))}
+    seen: set[str] = set()
+    for name, text in margins.items():
+        if re.search(r"[^\W\d_]", text) and text not in seen:  # a page number alone is no text
+            seen.add(text)
+            yield f"{'Header' if 'header' in name else 'Footer'}: {text}"
+    for comment in parse_xml(archive, _COMMENTS).iter(f"{_WORD}comment") if _COMMENTS in names else ():
+        author = comment.get(f"{_WORD}author")
+        if text := _paragraphs(comment):
+            yield f"Comment{f' by {author}' if author else ''}: {text}"
+    yield from read_charts(archive)
+
+
+def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
+    """Return how many pictures, embedded files and charts a Word file has, which are not read."""
+    body = archive.read(_BODY) if _BODY in archive.namelist() else b""
+    embedded = len(re.findall(rb"<o:OLEObject\b", body))
+    # Each embedded file also has a picture that shows it.
+    pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded
+    return {"picture": max(pictures, 0), "embedded file": embedded, "chart": count_new_charts(archive)}
+
+
+def _paragraphs(element: ET.Element) -> str:
+    """Return the texts of the paragraphs in an element, in one line."""
+    texts = ("".join(part.text or "" if part.tag == f"{_WORD}t" else "\t" for part in paragraph.iter()
+                     if part.tag in {f"{_WORD}t", f"{_WORD}tab"}) for paragraph in element.iter(f"{_WORD}p"))
+    return " ".join(" ".join(texts).split())
+
+
+def _run(text: str) -> ET.Element:
+    run = ET.Element(f"{_WORD}r")
+    ET.SubElement(run, f"{_WORD}t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}).text = text
+    return run
+
+
+def _linear(element: ET.Element) -> str:
+    """Return an equation, or a part of one, as text in one line, such as "(a+b)/2" or "sqrt(x)"."""
+    name = local_name(element)
+    if name == "t":
+        return element.text or ""
+    texts = [(local_name(child), _linear(child)) for child in element]
+    parts = dict(texts)
+    # Without brackets around a letter, and without a part that is not there.
+    marked = {part: f"{_MARKS[part]}{text if _ATOM.fullmatch(text) else f'({text})'}" for part, text in texts
+              if part in _MARKS and text}
+    if name in {"f", "sSup", "sSub", "sSubSup"}:
+        return "".join(marked.get(part, "") for part in _MARKS)
+    if name == "rad":
+        root = f"root({parts['deg']})" if parts.get("deg") else "sqrt"
+        return f"{root}({parts.get('e', '')})"
+    if name == "d":
+        return f"({','.join(text for part, text in texts if part == 'e')})"
+    return _SEPARATED.get(name, "").join(text for _, text in texts if text)
+
+
+def read_rtf(data: bytes, _: Limits) -> Content:
+    """Read the text of an RTF file without its control words."""
+    if not data.startswith(b"{\\rtf"):
+        raise UnreadableError("not a rich text file: save it again as RTF")
+    text = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]
+    return Content(text, omitted=list_counts({name: data.count(mark) for name, mark in _LEFT_OUT.items()}))
+
+
+def read_pptx(data: bytes, limits: Limits) -> Content:
+    """Read the text of a presentation; the title is that of the file's properties, or else of the first slide."""
+    with open_archive(data, "a PowerPoint file", limits) as archive:
+        about = properties(archive)
+        if not any(name.startswith("ppt/") for name in archive.namelist()):
+            raise not_of_kind(data, "a PowerPoint file", "no slides in it")
+        omitted = Counter({"picture": 0, "chart": count_new_charts(archive)})
+    parts: list[str] = []
+    titles: list[str] = []
+    for number, slide in enumerate(pptx.Presentation(BytesIO(data)).slides, 1):
+        title = slide.shapes.title
+        heading = " ".join(title.text_frame.text.split()) if title is not None else ""
+        titles.append(heading)
+        parts.append(f"# {heading or f'Slide {number}'}")
+        parts += (text for shape in slide.shapes if title is None or shape.shape_id != title.shape_id
+                  for text in _texts(shape, heading, omitted))
+        if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+            parts.append(slide.notes_slide.notes_text_frame.text)
+        parts += map(diagram_text, _related_parts(slide, "/diagramData"))
+        parts += (f"Comment: {text}" for root in _related_parts(slide, "/comments") for text in _comments(root))
+    stored = about.pop("title", "")
+    text = "\n\n".join(part.strip() for part in parts if part.strip())
+    if _NO_TITLE.fullmatch(stored) or is_from_template(stored, text):
+        stored = ""
+    return Content(text, stored or next(iter(titles), ""), about, omitted=list_counts(omitted))
+
+
+def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
+    """Yield the texts of a shape and of the shapes grouped in it; `omitted` counts unreadable ones by kind."""
+    if shape.has_text_frame:
+        yield shape.text_frame.text
+    elif getattr(shape, "has_table", False):
+        yield _table_text(shape.table, heading)
+    elif getattr(shape, "has_chart", False):
+        yield chart_text(ET.fromstring(shape.chart.part.blob), heading)  # noqa: S314
+    elif local_name(shape.element) == "pic":
+        omitted["recording" if shape.shape_type is MSO_SHAPE_TYPE.MEDIA else "picture"] += 1
+    elif shape.shape_type in _EMBEDDED:
+        omitted["embedded file"] += 1
+    for inner in getattr(shape, "shapes", ()):
+        yield from _texts(inner, heading, omitted)
+
+
+def _table_text(table: Any, heading: str) -> str:
+    """Return the lines of a table; the text of a merged cell is in each of its places."""
+    grid = [[GridCell(cell.text) for cell in row.cells] for row in table.rows]
+    for top, row in enumerate(table.rows):
+        for left, cell in enumerate(row.cells):
+            if cell.is_merge_origin:
+                for below in grid[top : top + cell.span_height]:
+                    below[left : left + cell.span_width] = [grid[top][left]] * cell.span_width
+    return "\n".join(grid_lines(grid, heading))
+
+
+def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:
+    """Yield the parts of the file to which a slide refers with relationships of a type that ends with `kind`."""
+    for relation in slide.part.rels.values():
+        if not relation.is_external and relation.reltype.endswith(kind):
+            yield ET.fromstring(relation.target_part.blob)  # noqa: S314
+
+
+def _comments(root: ET.Element) -> Iterator[str]:
+    """Yield the texts of the comments in a part of the file."""
+    for comment in root.iter():
+        if local_name(comment) == "cm":
+            words = " ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
+            if text := " ".join(words.split()):
+                yield text
+
+
+def read_open_document(data: bytes, limits: Limits) -> Content:
+    """Read the text of an OpenDocument file as `read_html` returns it.
+
+    Slides are sections under their titles, and notes stand where they are referred to. Deleted text is left out.
+    Comments, pictures, charts, page headers and footers are counted in `omitted`.
+    """
+    with open_archive(data, "an OpenDocument file", limits) as archive:
+        if "content.xml" not in archive.namelist():
+            raise UnreadableError("not an OpenDocument file (no content.xml): open it in its program and save it again")
+        if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
+            raise UnreadableError(PASSWORD)
+        content = parse_xml(archive, "content.xml")
+        styles = parse_xml(archive, "styles.xml") if "styles.xml" in archive.namelist() else ET.Element("none")
+        about = _read_meta(parse_xml(archive, "meta.xml")) if "meta.xml" in archive.namelist() else {}
+    body = next((element for element in content if local_name(element) == "body"), content)
+    page = ET.Element("html")
+    ET.SubElement(page, "title").text = about.pop("title", "")
+    _Writer([content, styles]).add(page, body)
+    read = read_html(ET.tostring(page, "utf-8", method="html"))
+    counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
+    counts.update(local_name(element).split("-")[0] for element in styles.iter()
+                  if local_name(element) in _EDGES and _words(element))
+    return Content(read.text, read.title, about, omitted=list_counts(dict(sorted(counts.items()))))
+
+
+def _read_meta(root: ET.Element) -> dict[str, str]:
+    """Return the title and the metadata of a document; dates without their time."""
+    fields: dict[str, str] = {}
+    for element in root.iter():
+        name, text = local_name(element), (element.text or "").strip()
+        if name == "title":
+            fields["title"] = text
+        elif name in _META and text:
+            fields.setdefault(_META[name], text[:10] if "date" in name else text)
+    return fields
+
+
+class _Writer:
+    """Writes the elements of a document as elements of HTML."""
+
+    def __init__(self, roots: Sequence[ET.Element]) -> None:
+        """Read which styles are titles, and which lists are numbered, from the parts of the file with styles."""
+        styles = [element for root in roots for element in root.iter()]
+        self._titles = {"Title", *(_attribute(style, "name") for style in styles if local_name(style) == "style"
+                                   and _attribute(style, "parent-style-name") == "Title")}
+        self._numbered = {(_attribute(style, "name"), _attribute(level, "level"))
+                          for style in styles if local_name(style) == "list-style" for level in style
+                          if local_name(level) == "list-level-style-number" and _attribute(level, "num-format")}
+        self._last: dict[str, int] = {}  # the last number of each list, by its style and by its id
+
+    def add(self, parent: ET.Element, element: ET.Element, style: str = "", level: int = 0) -> None:
+        """Add the content of an element to an element of HTML."""
+        _append(parent, element.text)
+        for child in element:
+            name = local_name(child)
+            if name in _BLANKS:
+                _append(parent, " ")
+            elif name == "note":
+                bodies = (_words(part) for part in child if local_name(part) == "note-body")
+                _append(parent, f" [{' '.join(bodies)}]")
+            elif name == "page":
+                self._add_page(parent, child)
+            elif name == "list":
+                self._add_list(parent, child, _attribute(child, "style-name") or style, level + 1)
+            elif name not in _SKIPPED:
+                tag = _TAGS.get(name, "")
+                if name == "h" or (name == "p" and _attribute(child, "style-name") in self._titles):
+                    tag = f"h{min(_number(child, 'outline-level', 1), _DEEPEST_HEADING)}"
+                spans = {of: value for span, of in _SPANS.items() if (value := _attribute(child, span))}
+                self.add(ET.SubElement(parent, tag, spans) if tag else parent, child)
+            _append(parent, child.tail)
+
+    def _add_page(self, parent: ET.Element, page: ET.Element) -> None:
+        """Add a slide, with its title or else its name as a heading."""
+        title = next((frame for frame in page if _attribute(frame, "class") == "title" and _words(frame)), None)
+        ET.SubElement(parent, "h1").text = _attribute(page, "name") if title is None else _words(title)
+        for frame in page:
+            if frame is not title and local_name(frame) not in _SKIPPED:
+                self.add(parent, frame)
+
+    def _add_list(self, parent: ET.Element, listed: ET.Element, style: str, level: int) -> None:
+        """Add a list; its numbers may continue those of the last list of its style, or of a list that it names."""
+        html = ET.SubElement(parent, "ol" if (style, str(level)) in self._numbered else "ul")
+        continued = style if _attribute(listed, "continue-numbering") == "true" else ""
+        number = self._last.get(_attribute(listed, "continue-list") or continued, 0)
+        for item in listed:
+            number = _number(item, "start-value", number + 1)
+            self.add(ET.SubElement(html, "li", value=str(number)), item, style, level)
+        self._last[style] = number
+        if list_id := _attribute(listed, "id"):
+            self._last[list_id] = number
+
+
+def _append(parent: ET.Element, text: str | None) -> None:
+    """Add a text at the end of an element."""
+    if len(parent):
+        parent[-1].tail = (parent[-1].tail or "") + (text or "")
+    else:
+        parent.text = (parent.text or "") + (text or "")
+
+
+def _words(element: ET.Element) -> str:
+    return one_line(" ".join(element.itertext()))
+
+
+def _number(element: ET.Element, name: str, otherwise: int) -> int:
+    value = _attribute(element, name)
+    return max(int(value), 1) if value.isdecimal() and len(value) < _LONGEST_NUMBER else otherwise
+
+
+def _attribute(element: ET.Element, name: str) -> str:
+    return next((value for key, value in element.attrib.items() if key.endswith(f"}}{name}")), "")
