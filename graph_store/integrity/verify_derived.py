@@ -12,7 +12,7 @@ from ..index import columns, index_file
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
-from ..vectors.vector_store import KINDS, Kind
+from ..vectors.vector_store import Kind
 from ..vectors.vector_synchroniser import embedded
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
@@ -57,11 +57,12 @@ def index(kb: KnowledgeBase) -> Iterator[str]:
     if kb.index_differs():
         yield "the index that retrieval reads is not what the graph gives"
         return
-    texts = _texts(kb)
-    for kind in KINDS:
+    # The index has all chunks, not only those that are part of the graph, as the vector store has.
+    for kind, _, texts in embedded(kb.graph, kb.documents, ()):
         ids, vectors = columns.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
-        sampled_texts = [texts[kind][ids.at(row)] for row in range(len(vectors))]
-        if wrong := _count_mismatches(kb, sampled_texts, vectors):
+        sample = [ids.at(row) for row in range(len(vectors))]
+        text_of = texts(sample)
+        if wrong := _count_mismatches(kb, [text_of[key] for key in sample], vectors):
             yield (f"the index that retrieval reads: {wrong} of {len(vectors)} vectors of the {kind} that were looked "
                    "at are not those of their texts")
 

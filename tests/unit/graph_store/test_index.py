@@ -8,6 +8,7 @@ from banyan.graph_store.index import columns, index_file
 from banyan.graph_store.index.index_file import IndexDamagedError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.schemas.documents import Document
 from banyan.tools.query import best_rows
 from banyan.tools.retriever import Retriever
 
@@ -122,6 +123,18 @@ def test_a_damaged_index_is_named_and_made_again(opened, home):
         assert found(kb) == first
         assert verify(kb) == []
     assert damages_on_disk(layout) == []
+
+
+def test_verify_reads_an_index_with_chunks_that_failed_or_wait(opened):
+    with opened() as kb, kb.writing():
+        for key in ("a failed one", "one that waits"):
+            small_base.store(kb, Document(id=key, title="", text=f"The text of {key}.", source="test"))
+        kb.extractions.fail(kb.documents.next_batch(1)[0], "the model's reply was of no use")
+        small_base.finish(kb)
+    with opened() as kb:
+        chunks = {chunk.document_id for chunk in Retriever(kb).index.chunks}
+        assert chunks > {"a failed one", "one that waits"}
+        assert verify(kb) == []
 
 
 def test_verify_sees_an_index_that_is_not_what_the_graph_gives(opened, home):
