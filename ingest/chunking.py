@@ -86,7 +86,6 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
 
 
 def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
-    """Yield the start and the end of each chunk, with its headings."""
     if fits(text, max_tokens):
         if text.strip():
             start = len(text) - len(text.lstrip())
@@ -104,7 +103,6 @@ def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]
 
 
 def _sections(text: str) -> Iterator[Section]:
-    """Yield the non-empty sections of a text in order: the parts between its headings."""
     path: list[Heading] = []  # the headings above the current text
     begin, sections, leading_empty = 0, list[Section](), list[Heading]()
     for heading in [*headings(text), Heading(0, "", len(text), len(text))]:

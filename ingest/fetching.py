@@ -207,10 +207,7 @@ def mirror_folder(home: Path, address: str) -> Path:
     """Bring the local copy of a store's folder up to date, and return it.
 
     Only files that have changed are copied, and files that the store no longer has are removed.
-
-    Args:
-        home: the folder with all knowledge bases; the copies are in a folder beside these.
-        address: the address of the store's folder.
+    The copies are in a folder beside the knowledge bases, which are in `home`.
 
     Raises:
         IngestError: the kind of store is unknown or needs a package, or the folder cannot be read. No file of an
@@ -236,7 +233,6 @@ def mirror_folder(home: Path, address: str) -> Path:
 
 
 def _path_inside(root: str, name: str) -> str:
-    """Return a file's path relative to the store's folder."""
     path = name.lstrip("/").removeprefix(root.strip("/")).lstrip("/") or PurePosixPath(name).name
     if not {"..", "."}.isdisjoint(PurePosixPath(path).parts):
         raise IngestError(f"{name}: a part of its path is `.` or `..`")

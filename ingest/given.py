@@ -61,7 +61,6 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
 
 
 def _has_expected_fields(given: object) -> bool:
-    """Return True for a mapping with `id` and `text`, perhaps `title` and `metadata`, of the right types."""
     return (isinstance(given, dict) and {"id", "text"} <= given.keys() <= {"id", "title", "text", "metadata"}
             and all(isinstance(value, str) for name, value in given.items() if name != "metadata")
             and isinstance(given.get("metadata", {}), dict))

@@ -57,10 +57,7 @@ def read_grid(grid: Sequence[GridRow]) -> GridTable:
 def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[str]:
     """Return a table as lines of text; a single row or column gives its cells, with bars between those of a row.
 
-    Args:
-        grid: at least one row.
-        title: the subject of a table without captions.
-        caption: the caption that the file declares, which is the first line.
+    `title` is the subject of a table without captions; the file's own `caption` is the first line.
     """
     if len(grid) == 1 or max(map(len, grid)) == 1:
         return [" | ".join(cell.text for cell in row) for row in grid]

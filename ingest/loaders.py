@@ -47,8 +47,6 @@ _PROGRAMS = GitIgnoreSpec.from_lines(_OF_PROGRAMS)
 
 
 class _File(NamedTuple):
-    """A file to read, and the id of its document."""
-
     path: Path
     id: str
     named: bool  # named by the user rather than found in a folder
@@ -106,7 +104,6 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
 
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
           read_ahead: ReadAhead | None) -> Iterator[Document]:
-    """Yield the documents with unique ids, up to the limit."""
     sources: dict[str, str] = {}
     with ReadingProcess(limits) as process:
         for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
@@ -251,7 +248,6 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
     count = failures = 0
 
     def note(reason: str) -> None:
-        """Count a failure, and report it if it is among the first."""
         nonlocal failures
         failures += 1
         if failures <= limits.failures:
@@ -304,10 +300,9 @@ def _cannot_read(error: OSError | RuntimeError) -> str:
 
 
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
-    """Join the texts of pages, with a blank line between those that have text.
+    """Join the texts of pages, with a blank line between those that have text; and return where each page begins.
 
-    Returns:
-        The text, and where each page begins in it, in characters; an empty page begins where the next one does.
+    An empty page begins where the next one does.
     """
     parts, starts, length = list[str](), list[int](), 0
     for page in pages:

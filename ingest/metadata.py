@@ -81,10 +81,9 @@ def with_metadata(text: str, document_id: str, title: str, metadata: Mapping[str
 def document_name(document_id: str, title: str, metadata: Mapping[str, str]) -> str:
     """Return the name of a document in the graph, which no other document of its folder has.
 
-    Returns:
-        The document's key and title, such as "EIP-1559: Fee market", if it has a key: a metadata field that with its
-        value makes up the file's name (`eip: 1559` in eip-1559.md). Otherwise the title with the id in brackets. A
-        title that only repeats the key, the id or the file's name is left out.
+    It is the key and title, such as "EIP-1559: Fee market", if the document has a key: a metadata field that with its
+    value makes up the file's name (`eip: 1559` in eip-1559.md). Otherwise it is the title with the id in brackets. A
+    title that only repeats the key, the id or the file's name is left out.
     """
     stem = PurePosixPath(document_id).stem
     key = next((f"{name.upper()}-{value}" for name, value in metadata.items()

@@ -75,11 +75,7 @@ class Content(NamedTuple):
 
 
 def list_counts(counts: Mapping[str, int]) -> str:
-    """Return counts as text ("2 pictures, 1 comment"); "" if all are 0.
-
-    Args:
-        counts: the number of each kind of thing, named in the singular.
-    """
+    """Return counts by names in the singular as text ("2 pictures, 1 comment"); "" if all are 0."""
     return ", ".join(f"{number:,} {name}{'s' * (number != 1)}" for name, number in counts.items() if number)
 
 

@@ -87,7 +87,6 @@ class ReadingProcess:
         return self._process
 
     def _end(self) -> None:
-        """Kill the process, if there is one, and close its pipes."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()

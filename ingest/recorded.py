@@ -78,7 +78,6 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
 
 
 def _hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
-    """Yield the records of a file in HippoRAG's format."""
     try:
         records = parse_json(decode(read_bytes(path, limits)), limits.json_depth)["docs"]
     except (ValueError, KeyError, TypeError) as error:

@@ -63,10 +63,7 @@ def split_blocks(rows: Sequence[SheetRow]) -> Iterator[TableBlock]:
 def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Iterator[str]:
     """Yield the lines of the tables in a sheet; see `table_lines`.
 
-    Args:
-        blocks: the sheet's blocks.
-        title: the subject of tables without a title of their own; a row of one text alone is the title of the next.
-        merged: the places that merged cells cover.
+    `title` is the subject of tables without a title of their own; a row of one text alone is the title of the next.
     """
     block, follows_table = next(blocks, None), False
     while block is not None:
@@ -167,7 +164,6 @@ def _split_titles(block: TableBlock) -> tuple[list[SheetRow], list[SheetRow]]:
 
 
 def _read_head(block: TableBlock, merged: Merged) -> GridTable:
-    """Return the captions, the header and the rows in the head of a block."""
     texts = [_cells(row, block.columns) for row in block.head]
     # In a grid of one column, each row would be a single cell that spans all columns, and so a line between rows.
     if max(map(len, texts)) <= 1:
@@ -187,7 +183,6 @@ def _grid(block: TableBlock, merged: Merged) -> list[GridRow]:
     merged_cells: dict[int, GridCell] = {}
 
     def cell(row: SheetRow, at: int) -> GridCell:
-        """Return the cell at a place; the same object for all places of a merged cell."""
         text = row.cells[at] if at < len(row.cells) else ""
         number = merged.get((row.number, at))
         return GridCell(text) if number is None else merged_cells.setdefault(number, GridCell(text))

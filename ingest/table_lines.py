@@ -165,7 +165,6 @@ class _Columns:
     """The columns of a table: headers, units, and the column that names the row."""
 
     def __init__(self, header: Sequence[str], sample: Sequence[Sequence[str]]) -> None:
-        """Find out about the columns from the header and a sample of the rows."""
         width = max([len(header), *map(len, sample)])
         columns = [[row[at] for row in sample if at < len(row) and row[at]] for at in range(width)]
         self._headers: list[str] = []
@@ -218,7 +217,6 @@ class _Columns:
 
 
 def _holds_values(cells: Sequence[str]) -> bool:
-    """Return True if most of the cells are numbers or dates."""
     sample = cells[:_JUDGED]
     return bool(sample) and sum(map(is_value, sample)) >= _MOSTLY * len(sample)
 
@@ -269,11 +267,9 @@ def is_value(cell: str) -> bool:
 
 
 def with_rows(text: str, title: str) -> str:
-    r"""Return a Markdown text in which the lines of `table_lines` replace each pipe table outside fenced code.
+    """Return a Markdown text in which the lines of `table_lines` replace each pipe table outside fenced code.
 
-    Args:
-        text: the text; `\n` is its only line break.
-        title: the subject of a table that is under no heading with a subject of its own.
+    `title` is the subject of a table that is under no heading with a subject of its own.
     """
     if "|" not in text:
         return text
@@ -296,7 +292,6 @@ def with_rows(text: str, title: str) -> str:
 
 
 def _is_rule(line: str) -> bool:
-    """Return True if a line separates a table's header from its rows."""
     parts = [part.strip() for part in line.strip().strip("|").split("|")]
     return "|" in line and all(part.strip(":") and not part.strip(":").strip("-") for part in parts)
 

@@ -141,7 +141,6 @@ def join_broken_words(pages: Sequence[str]) -> list[str]:
     known = _count_words(pages)
 
     def join(match: "re.Match[str]") -> str:
-        """Return the rest of a broken word, which replaces the break and the rest; see `_BREAK`."""
         rest, space = match.groups()
         left = _last_letters(match)
         right = _FIRST_LETTERS.match(rest)
@@ -165,13 +164,11 @@ def _count_words(pages: Sequence[str]) -> Counter[str]:
 
 
 def _last_letters(match: "re.Match[str]") -> str:
-    """Return the letters before the hyphen, or ""."""
     letters = _LAST_LETTERS.search(match.string[max(0, match.start() - _LONGEST):match.start()])
     return letters[0] if letters else ""
 
 
 def _has_hyphen(left: str, right: str, known: Counter[str]) -> bool:
-    """Return True if the two parts of a broken word are joined with a hyphen."""
     first, second = left.casefold(), right.casefold()
     whole_count, hyphenated_count = known[first + second], known[f"{first}-{second}"]
     if whole_count or hyphenated_count:  # the text has the whole word elsewhere

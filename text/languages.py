@@ -81,7 +81,6 @@ def _latin_words(text: str) -> list[str]:
 
 @cache
 def _function_words() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the function words of English, and those of other languages."""
     english = function_words("en")
     return english, frozenset(word for words in _word_lists().values() for word in words) - english
 

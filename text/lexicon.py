@@ -64,6 +64,5 @@ def peoples_of(country: str) -> tuple[str, ...]:
 
 @cache
 def _countries() -> dict[str, str]:
-    """Return the country of each adjective for its people."""
     countries: dict[str, str] = json.loads(_PEOPLES.read_bytes())
     return countries

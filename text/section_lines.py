@@ -120,10 +120,8 @@ def section_of(line: Line, label: str, known: Container[str]) -> str:
     From the innermost heading outwards, headings that are general ("Overview") or known are skipped. Up to two
     neighbouring ones are then taken, until one is general, known, too long, or has a semicolon.
 
-    Args:
-        line: the line.
-        label: a short name of the document; it is put before a single heading of one word, which says too little alone.
-        known: names shown beside the section, such as the row's subject, which need not be repeated.
+    `label`, a short name of the document, is put before a single heading of one word, which says too little alone.
+    `known` are names shown beside the section, such as the row's subject.
     """
     path = [*line.above, *([line.caption] if line.caption else [])]
     while path and not (is_telling(path[-1]) and path[-1] not in known):

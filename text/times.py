@@ -283,7 +283,6 @@ class Validity(NamedTuple):
         return not is_dated or any(start <= last_day and first_day <= end for start, end in self._periods())
 
     def _periods(self) -> Iterator[tuple[_Day, _Day]]:
-        """Yield the first and last days of the periods in which the fact holds."""
         ends = [_last_day(time.end) for time in self.times if time.kind in ("until", "during", "former") and time.end]
         starts = [_first_day(start) for start in self.open_starts()]
         for start in starts:

@@ -132,9 +132,7 @@ def diagram_text(data: ET.Element) -> str:
 def chart_text(chart: ET.Element, heading: str) -> str:
     """Return a chart's title, and a row for each of its categories with the stored values of all series.
 
-    Args:
-        chart: the root of the chart's part in the file.
-        heading: the heading above it, which names a chart without a title.
+    `chart` is the root of its part in the file, and `heading` names a chart without a title.
     """
     title, axis = (_title(chart, owner) for owner in ("chart", "catAx"))
     series = [element for element in chart.iter() if local_name(element) == "ser"]
@@ -161,5 +159,4 @@ def _points(series: ET.Element, *names: str) -> dict[int, str]:
 
 
 def _text(element: ET.Element) -> str:
-    """Return the words of a title, or the value of a point, without superfluous white space."""
     return " ".join("".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "v"}).split())

@@ -67,7 +67,6 @@ def read_xml(data: bytes, _: Limits) -> Content:
 
 
 def _blocks(element: ET.Element, level: int) -> Iterator[str]:
-    """Yield the blocks of an element, whose heading is of a `level`."""
     if _name(element) in _CODE:
         yield f"```\n{''.join(element.itertext()).strip(chr(10))}\n```"
         return
@@ -178,7 +177,6 @@ def read_json(data: bytes, limits: Limits) -> Content:
 
 
 def _fields(number: int, value: object, limits: Limits) -> list[object] | str:
-    """Return the id, title, text and metadata of a record, or the reason why it cannot be used."""
     try:
         record = read_record(number, value, limits)
     except BadRecordError as error:

@@ -177,7 +177,6 @@ def read_org(data: bytes, _: Limits) -> Content:
 
 
 def _blocks(node: OrgNode) -> Iterator[str]:
-    """Yield the heading of a node, its properties, and the text under it; each may be empty."""
     if node.level:
         yield f"{'#' * min(node.level, _DEEPEST_HEADING)} {_plain(node.heading)}"
         yield "\n".join(f"{name}: {value}" for name, value in _facts(node) if value)

@@ -232,7 +232,6 @@ def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:
 
 
 def _comments(root: ET.Element) -> Iterator[str]:
-    """Yield the texts of the comments in a part of the file."""
     for comment in root.iter():
         if local_name(comment) == "cm":
             words = " ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
@@ -266,7 +265,6 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
 
 
 def _read_meta(root: ET.Element) -> dict[str, str]:
-    """Return the title and the metadata of a document; dates without their time."""
     fields: dict[str, str] = {}
     for element in root.iter():
         name, text = local_name(element), (element.text or "").strip()
@@ -278,8 +276,6 @@ def _read_meta(root: ET.Element) -> dict[str, str]:
 
 
 class _Writer:
-    """Writes the elements of a document as elements of HTML."""
-
     def __init__(self, roots: Sequence[ET.Element]) -> None:
         """Read which styles are titles, and which lists are numbered, from the parts of the file with styles."""
         styles = [element for root in roots for element in root.iter()]
@@ -313,7 +309,6 @@ class _Writer:
             _append(parent, child.tail)
 
     def _add_page(self, parent: ET.Element, page: ET.Element) -> None:
-        """Add a slide, with its title or else its name as a heading."""
         title = next((frame for frame in page if _attribute(frame, "class") == "title" and _words(frame)), None)
         ET.SubElement(parent, "h1").text = _attribute(page, "name") if title is None else _words(title)
         for frame in page:
@@ -334,7 +329,6 @@ class _Writer:
 
 
 def _append(parent: ET.Element, text: str | None) -> None:
-    """Add a text at the end of an element."""
     if len(parent):
         parent[-1].tail = (parent[-1].tail or "") + (text or "")
     else:

@@ -109,10 +109,9 @@ def _read_about(reader: PdfReader, text: str) -> tuple[str, dict[str, object]]:
 
 
 def _read_pages(reader: PdfReader, limits: Limits) -> tuple[list[_Page], list[int]]:
-    """Read each page object once, because a small file can show the same one a million times.
+    """Return the different pages, and the index of each page of the file among them.
 
-    Returns:
-        The different pages, and the index of each page of the file among them.
+    Each page object is read once, because a small file can show the same one a million times.
     """
     if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
         raise UnreadableError(PASSWORD)
@@ -143,7 +142,6 @@ def _read_page(number: int, page: PageObject) -> _Page:
 
 
 def _pictures(page: PageObject) -> Iterator[int]:
-    """Yield the object numbers of the pictures that a page can show."""
     resources = page.get("/Resources")
     external_objects = resources.get_object().get("/XObject") if resources is not None else None
     for entry in external_objects.get_object().values() if external_objects is not None else ():
@@ -153,7 +151,6 @@ def _pictures(page: PageObject) -> Iterator[int]:
 
 
 def _comment(annotation: DictionaryObject) -> str:
-    """Return a comment with its author, or "" if the annotation is none."""
     text, author = _words(annotation.get("/Contents")), _words(annotation.get("/T"))
     if not text or annotation.get("/Subtype") in _NO_COMMENTS:
         return ""

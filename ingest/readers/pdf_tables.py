@@ -131,16 +131,9 @@ def read_pages(data: bytes, wanted: Mapping[int, str], doubled: Set[int], title:
 
     A page is left out if it is broken, or if pdfminer reads other characters than the given text has.
 
-    Args:
-        data: the file's bytes.
-        wanted: the text of each page that may have tables or draws letters twice, by its number from 0.
-        doubled: the numbers of the pages that draw letters twice, which are read without the second copy.
-        title: the subject of tables without a heading, or "".
-        broken: gets the cause for each page that cannot be read, by its number.
-
-    Returns:
-        The texts, with tables written as rows, each in the text of its page. If a table clearly continues on the next
-        page, the rows there have its header, too.
+    If a table clearly continues on the next page, the rows there have its header, too. `wanted` has the text of each
+    page that may have tables or draws letters twice (those in `doubled`), by its number from 0. `title` is the subject
+    of tables without a heading, or "". `broken` gets the cause for each page that cannot be read.
     """
     texts: dict[int, str] = {}
     layouts: dict[int, PageLayout] = {}
@@ -168,7 +161,6 @@ def read_pages(data: bytes, wanted: Mapping[int, str], doubled: Set[int], title:
 
 
 def _open_pages(data: bytes, wanted: Mapping[int, str], broken: dict[int, str]) -> Iterator[tuple[int, Page]]:
-    """Yield the wanted pages of a PDF file with their numbers."""
     try:
         pages = pdfplumber.open(BytesIO(data), pages=[number + 1 for number in wanted]).pages
     except _BROKEN as error:
@@ -260,7 +252,6 @@ def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
 
 
 def _write_parts(parts: list[_Part], title: str) -> list[str]:
-    """Return the text of each part of a table."""
     captions, header, rows = read_grid(parts[0].table.grid)
     for part in parts[1:]:
         rows += [TableLine(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]

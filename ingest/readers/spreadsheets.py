@@ -47,7 +47,6 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 
 def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the comments on cells."""
     names = archive.namelist()
     threads = [name for name in names if name.startswith("xl/threadedComments/")]
     for name in sorted(threads or (name for name in names if _OLD_COMMENTS.fullmatch(name))):
@@ -58,7 +57,6 @@ def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def _boxes(archive: zipfile.ZipFile) -> Iterator[str]:
-    """Yield the texts of boxes and shapes that lie on the sheets."""
     for name in sorted(filter(_DRAWING.fullmatch, archive.namelist())):
         for box in parse_xml(archive, name).iter():
             text = " ".join(part.text or "" for part in box.iter() if local_name(part) == "t")
@@ -78,7 +76,6 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
 
 
 def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
-    """Yield the lines of a sheet's tables; `title` is the subject of tables without a title of their own."""
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "

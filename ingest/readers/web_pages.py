@@ -132,7 +132,6 @@ def _is_footnote_mark(tag: Tag) -> bool:
 
 
 def _count_letters(tag: Tag) -> int:
-    """Return how many characters of text a part of a page has, without white space and scripts."""
     return sum(len("".join(_visible(text).split())) for text in tag.find_all(string=True))
 
 
@@ -197,7 +196,6 @@ def _mark(tag: Tag, lists: int) -> str:
 
 
 def _number(item: Tag) -> int:
-    """Return the number of an item in its ordered list, and store it in the item, where the next one reads it."""
     before = item.find_previous_sibling("li")
     start = item.get("value") or (item.parent.get("start") if item.parent is not None and before is None else None)
     declared = str(start or "")

@@ -178,7 +178,6 @@ class Finder:
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
     def _cover(self, question: Question) -> tuple[Scores, Scores, Scores, Scores]:
-        """Return how well each unit covers the words of the question."""
         asked, stems = _asked_words(question, question.text)
         if not asked:
             zeros = np.zeros(len(self.units))
@@ -210,7 +209,6 @@ class Finder:
                 np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share)
 
     def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
-        """Return the spans of each unit, including capitalised words of unknown kind."""
         found = list[list[Span]]()
         for unit, spans in zip(units, find_spans([unit.text for unit in units], self.parser), strict=True):
             # The first word of a sentence has a capital anyway.

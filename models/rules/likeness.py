@@ -93,6 +93,5 @@ def _closeness(word: str, kind: str) -> tuple[float, bool]:
 
 @cache
 def _names_minus_things(kind: str) -> Vectors:
-    """Return the difference of the unit vectors of typical names of a kind and of typical things."""
     names, things = (word_vectors(sorted(one)).mean(axis=0) for one in (_TYPICAL_NAMES[kind], _TYPICAL_THINGS))
     return np.asarray(names / np.linalg.norm(names) - things / np.linalg.norm(things), np.float32)

@@ -71,7 +71,6 @@ class RulesReader:
 
     def _extract_one(self, request: ExtractionRequest, title: str, found: Sequence[Span],
                      schema: GraphSchema) -> Extraction:
-        """Return the entities and facts of one chunk."""
         prepared, text = _prepare(schema), request.text
         title_spans = self._short_spans(title)
         follows_key = request.document.endswith(f": {title}")
@@ -108,10 +107,7 @@ def _spans_of(parser: Parser, text: str) -> Sequence[Span]:
 
 
 class _Prepared:
-    """Look-ups in a schema: its types by nouns and kinds."""
-
     def __init__(self, schema: GraphSchema) -> None:
-        """Index the schema, or the general seed if the schema is open."""
         self._given = schema  # keeps it alive: the cache of `_prepare` uses its id
         known = load_schema(OPEN_GUESSES) if schema.open else schema
         self._schema, self._nouns = known, TypeNouns(known)
@@ -160,7 +156,6 @@ class _Names:
 
     def __init__(self, text: str, found: Sequence[Span], title: str, title_spans: Sequence[Span], *,
                  keyed: bool) -> None:
-        """Store the names and values `found` in the text, and those in the title."""
         self.text = text
         title_is_a_name = [(span.start, span.end) for span in title_spans if span.kind not in VALUES] == [
             (0, len(title))]

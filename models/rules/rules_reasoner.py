@@ -177,7 +177,6 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
 
 
 def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
-    """Return a claim for each row, and a short answer from the rows' cells."""
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
     computed = [item for _, item in rows if len(item.cells) == 1]
     answering = computed or [item for _, item in rows]

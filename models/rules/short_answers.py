@@ -168,7 +168,6 @@ def _in_asked_clause(question: Question, text: str, values: list[tuple[int, int]
 
 
 def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the (start, end) of the clauses of a Chinese sentence."""
     clauses: list[tuple[int, int]] = []
     value_start = -1  # of a value that waits for its clause; -1 if there is none
     for match in re.finditer(r"[^\s，,；;。：:][^，,；;。：:]*", text):
@@ -214,7 +213,6 @@ def _has_limits(question: Question, text: str) -> bool:
     text_words = set(question.words_of(text)) | {word.lower() for word in _LIMITING_WORD.findall(text)}
 
     def is_in_text(word: str) -> bool:
-        """Return True if the text has a word as it stands, or all of its content words if it has any."""
         content = question.words_of(word)
         return word.lower() in text_words or (bool(content) and text_words.issuperset(content))
 
@@ -305,7 +303,6 @@ def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages:
 
 
 def _shared_words(question: Question, row: Row) -> frozenset[str]:
-    """Return the words of a row's cells that occur in the question."""
     asked = frozenset(question.words_of(question.text))
     return frozenset(word for cell in row.cells for word in question.words_of(cell.value) if word in asked)
 

@@ -147,7 +147,6 @@ def verdict(question: Question, found: Sequence[Found], finder: Finder) -> tuple
 
 
 def _is_same(question: Question, other: str) -> bool:
-    """Return True if two questions share most of their words, and all figures."""
     asked, words = set(question.words_of(question.text)), set(question.words_of(other))
     same_figures = set(re.findall(r"\d+", question.text)) == set(re.findall(r"\d+", other))
     return same_figures and len(asked & words) >= _SAME_QUESTION_SHARE * len(asked | words)

@@ -205,7 +205,6 @@ def _time_of(row: Row) -> str:
 
 
 def _is_time(header: str) -> bool:
-    """Return True if a column of this header says when the other cells of a row hold."""
     return label_key(header) in _TIME_HEADERS
 
 
@@ -222,10 +221,7 @@ class _Column(NamedTuple):
 
 
 class _SchemaHeaders:
-    """The types and relations of a schema by the headers of tables."""
-
     def __init__(self, schema: GraphSchema) -> None:
-        """Index the schema's types and relations by the headers that mean them."""
         self._schema = schema
         # The type of each header. Later entries win: cues, then unambiguous nouns, then the types' own names.
         types = list(reversed(schema.entity_types))  # the first of equal ones in the schema counts
@@ -345,7 +341,6 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
 
 
 def _is_bare(cell: Cell) -> bool:
-    """Return True if a cell names a row only together with its header."""
     value = cell.value
     is_label = len(value) == 1 or not _LABEL_HEADERS.isdisjoint(cell.header.lower().split())
     is_figure = (_NUMBER_OR_MARKS.match(value) or _DATE_OR_PERIOD.match(value) or _RANGE.fullmatch(value)

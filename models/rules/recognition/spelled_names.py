@@ -348,7 +348,6 @@ def _is_common_word(text: str, span: Span) -> bool:
 
 
 def _unify_kinds(text: str, spans: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
-    """Give all places of a name the same kind."""
     counts: dict[str, Counter[str]] = {}
     for span in spans:
         counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
