@@ -73,14 +73,6 @@ def test_sentences(expected):
     assert sentences(text) == expected
 
 
-@given(TEXTS)
-def test_sentences_leave_out_nothing_but_white_space(text):
-    spans = split_sentences(text)
-    assert uncovered(text, spans) == ""
-    assert all(text[start:end].strip() == text[start:end] != "" for start, end in spans)
-    assert all(before[1] <= after[0] for before, after in pairwise(spans))
-
-
 @given(TEXTS, SIZES)
 @settings(deadline=None, max_examples=75)
 def test_invariants(text, sizes):

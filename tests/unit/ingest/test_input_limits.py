@@ -132,7 +132,9 @@ def test_a_pdf_that_shows_one_page_thousands_of_times_reads_it_once(tmp_path, mo
 
 
 @pytest.mark.parametrize("page", ["<!--" * 50_000, "<!DOCTYPE " * 20_000, "<![CDATA[" * 20_000 + ">", "<a " * 50_000,
-                                  "<?" * 50_000 + "x", '<a b="' * 30_000 + ">"], ids=lambda page: page[:4])
+                                  "<?" * 50_000 + "x", '<a b="' * 30_000 + ">", "<nav>" * 10_000,
+                                  "<div>a<sup><a href='#x'>" * 10_000, "<i class=noprint>" * 10_000],
+                         ids=lambda page: page[:4])
 def test_markup_that_never_ends_takes_no_longer_than_other_text(tmp_path, page):
     """The parser alone takes minutes for the first."""
     _, failures = load(write(tmp_path / "page.html", page + "the end"), limits=Limits(seconds=30))
