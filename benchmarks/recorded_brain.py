@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from banyan.ingest.recorded import load_recorded
+from banyan.ingest.given import load_recorded
 from banyan.schemas.extraction import Extraction
 
 Json = dict[str, Any]

@@ -1,16 +1,28 @@
-"""Turn texts from a caller into documents, for callers that cannot or may not name files."""
+"""Documents that a caller has read itself: texts, and passages whose facts a model found earlier (recorded triples)."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
-from ..schemas.documents import Document
+from pydantic import ValidationError
+
+from ..schemas.documents import Chunk, Document, Frozen
+from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
+from ..schemas.formats.small_files import check_depth, parse_json
 from ..text.cleaning import clean_text
 from ..text.section_lines import headings
-from .metadata import DocumentIdError, check_id, clean_metadata, with_date, with_metadata
-from .reading import DEFAULT_LIMITS, IngestError, Limits
+from .chunking import chunk_id
+from .decoding import decode, read_bytes, undecodable
+from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata
+from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
+from .records import BadRecordError, lines, parse
 from .table_lines import with_rows
 
 SOURCE = "given as text"
+_PARTS = (3, 4)  # head, relation, tail, and perhaps when it holds
+
+RecordedFormat = Literal["hipporag", "triples"]
 
 
 def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT_LIMITS) -> list[Document]:
@@ -64,3 +76,104 @@ def _has_expected_fields(given: object) -> bool:
     return (isinstance(given, dict) and {"id", "text"} <= given.keys() <= {"id", "title", "text", "metadata"}
             and all(isinstance(value, str) for name, value in given.items() if name != "metadata")
             and isinstance(given.get("metadata", {}), dict))
+
+
+class RecordedPassage(Frozen):
+    """A document of a single chunk, and its extraction."""
+
+    document: Document
+    chunk: Chunk
+    extraction: Extraction
+
+
+def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Callable[[LoadFailure], None],
+                  limits: Limits = DEFAULT_LIMITS) -> Iterator[RecordedPassage]:
+    """Read recorded triples.
+
+    Args:
+        paths: the files.
+        form: "hipporag" for `{docs: [{title, text, extracted_entities, extracted_triples}]}`; "triples" for JSON lines
+            `{id, title, text, entities: [{name, type}], triples: [[head, relation, tail]]}`. A triple may have a fourth
+            part: the words that say when it holds.
+        on_failure: called for every record that cannot be used; the others are read.
+        limits: the largest size of a hipporag file or a line, the deepest nesting, and the most records.
+
+    Raises:
+        IngestError: a file is missing, too large or in another format.
+    """
+    sources: dict[str, str] = {}
+
+    def fail(where: str, reason: str) -> None:
+        on_failure(LoadFailure(path=clean_text(where), reason=clean_text(reason)))
+
+    read_records = _hipporag if form == "hipporag" else _triples
+    for path in paths:
+        if not path.is_file():
+            raise IngestError(f"{path} does not exist: name a file with recorded triples")
+        try:
+            for number, record in enumerate(read_records(path, fail, limits)):
+                if len(sources) == limits.documents:
+                    fail(f"{path.name}#{number}", f"more than {limits.documents:,} records: "
+                         "import the rest in another run")
+                    return
+                try:
+                    passage = _passage(record, path, number, form, limits)
+                except (ValidationError, KeyError, TypeError, ValueError) as error:
+                    fail(f"{path.name}#{number}", f"not a {form} record: {error}")
+                    continue
+                where, key = f"{path}, record {number}", passage.document.id
+                if sources.setdefault(key, where) == where:
+                    yield passage
+                else:
+                    fail(where, f"the id {key!r} was already given by {sources[key]}: rename one")
+        except UnreadableError as error:
+            raise IngestError(f"{path} cannot be read: {error}") from error
+        except UnicodeDecodeError as error:
+            raise IngestError(f"{path} cannot be read: {undecodable(error)}") from error
+
+
+def _hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
+    try:
+        records = parse_json(decode(read_bytes(path, limits)), limits.json_depth)["docs"]
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, UnreadableError):
+            raise
+        raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: {error}") from error
+    if not isinstance(records, list):
+        raise IngestError(f"{path} is not in HippoRAG's format, {{'docs': [...]}}: 'docs' is not a list")
+    yield from records
+
+
+def _triples(path: Path, fail: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
+    """Yield the records of a file of JSON lines; lines that are not JSON are reported."""
+    for number, line in lines(path, limits):
+        try:
+            yield parse(line)
+        except BadRecordError as error:
+            fail(path.name, f"line {number}: {error}")
+
+
+def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:
+    """Return a record as a document of one chunk with its extraction; `number` is its place in the file."""
+    if not isinstance(record, dict) or not isinstance(record["text"], str):
+        raise TypeError("it is not an object with a `text`")
+    check_depth(record, limits.json_depth)
+    if form == "hipporag":
+        record = {"title": record["title"], "text": record["text"],
+                  "entities": [{"name": name} for name in record.get("extracted_entities", ()) if name],
+                  "triples": record.get("extracted_triples", ())}
+    given_id = record.get("id")
+    document = Document(id=record_id(path.name, str(given_id)) if given_id else check_id(f"{path.name}#{number}"),
+                        title=clean_text(str(record.get("title") or "")), text=clean_text(record["text"]),
+                        source="recorded triples")
+    if not document.text.strip():
+        raise ValueError("its text is empty")
+    chunk = Chunk(id=chunk_id(document.id, document.title, "", document.text, 0), document_id=document.id,
+                  ordinal=0, start=0, end=len(document.text), text=document.text, title=document.title)
+    triples = [[str(part).strip() for part in triple] for triple in record.get("triples", ())]
+    well_formed = [triple for triple in triples if len(triple) in _PARTS and all(triple[:3])]
+    return RecordedPassage(document=document, chunk=chunk, extraction=Extraction(
+        entities=tuple(ExtractedEntity(**entity) for entity in record.get("entities", ())),
+        triples=tuple(ExtractedTriple(head=h[:500], relation=r[:200], tail=t[:500], time="".join(time))
+                      for h, r, t, *time in well_formed),
+        malformed=tuple(json.dumps(triple, ensure_ascii=False) for triple in triples if triple not in well_formed)))

@@ -8,10 +8,9 @@ from typing import NamedTuple, TypeVar, get_args
 
 from ...graph_store.ledger.document_rows import Documents
 from ...ingest.fetching import Address, is_address
-from ...ingest.given import SOURCE
+from ...ingest.given import SOURCE, RecordedFormat
 from ...ingest.loaders import FORMATS, IngestError, LoadFailure, files_in
 from ...ingest.reading import Limits
-from ...ingest.recorded import RecordedFormat
 from ...schemas.documents import Document
 from ...schemas.errors import BanyanError
 from ...schemas.formats.schema_loading import load_schema

@@ -16,9 +16,8 @@ from ...graph_store.ledger.readings import find_outdated, is_same_reading
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
-from ...ingest.given import given_documents
+from ...ingest.given import RecordedPassage, given_documents, load_recorded
 from ...ingest.loaders import LoadFailure
-from ...ingest.recorded import RecordedPassage, load_recorded
 from ...models.llm.inferring import SchemaWriter
 from ...models.reasoner import ReasonerError
 from ...runtime import audit

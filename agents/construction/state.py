@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ...graph_store.evolution.control import Policy
-from ...ingest.recorded import RecordedFormat
+from ...ingest.given import RecordedFormat
 
 
 @dataclass(kw_only=True)

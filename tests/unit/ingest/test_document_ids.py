@@ -4,9 +4,8 @@ import json
 
 import pytest
 from banyan.agents.construction.graph import build_graph
-from banyan.ingest.given import given_documents
+from banyan.ingest.given import given_documents, load_recorded
 from banyan.ingest.reading import IngestError, Limits
-from banyan.ingest.recorded import load_recorded
 
 from ... import scripted
 from ...loading import failure, load, write
