@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from .agents.construction.state import BuildContext
     from .agents.resources import Resources
     from .agents.retrieval.state import AskContext
-    from .api.home_folder import drop_base as drop
-    from .api.home_folder import list_bases as list  # noqa: A004  (read as banyan.list)
-    from .api.home_folder import open_base as open  # noqa: A004  (read as banyan.open)
-    from .api.home_folder import rename_base as rename
     from .api.python_base import KnowledgeBase
+    from .api.python_base import drop_base as drop
+    from .api.python_base import list_bases as list  # noqa: A004  (read as banyan.list)
+    from .api.python_base import open_base as open  # noqa: A004  (read as banyan.open)
+    from .api.python_base import rename_base as rename
     from .api.python_results import Answer, Community, Entity, Fact, Step
     from .config import Settings
     from .schemas.documents import Document
@@ -53,7 +53,7 @@ _FOUND_IN = {
     "Fact": "api.python_results",
     "KnowledgeBase": "api.python_base", "Remote": "subagent.remote", "Resources": "agents.resources",
     "Settings": "config", "Step": "api.python_results", "as_subagent": "subagent.tool", "as_tool": "subagent.tool",
-    "drop": "api.home_folder", "list": "api.home_folder", "open": "api.home_folder", "rename": "api.home_folder",
+    "drop": "api.python_base", "list": "api.python_base", "open": "api.python_base", "rename": "api.python_base",
 }
 _CALLED = {"drop": "drop_base", "list": "list_bases", "open": "open_base", "rename": "rename_base"}
 """What would hide a builtin in its own module has another name there."""

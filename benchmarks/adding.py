@@ -34,7 +34,7 @@ from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
 from banyan.graph_store.vectors.reliability import ReliabilityRecord
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from banyan.models.embedding.embedding_models import load_embedder
-from banyan.runtime.collector import collect_rarely
+from banyan.runtime.libraries import collect_rarely
 from grown_stores import grown, records
 from rich.console import Console
 from rich.table import Table

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ..runtime.collector import collect_rarely
+from ..runtime.libraries import collect_rarely
 from .console import CommandError, explain_errors
 
 EXAMPLES: dict[str, tuple[str, ...]] = {

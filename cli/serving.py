@@ -19,7 +19,7 @@ import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from ..config import Settings
-from ..runtime.collector import collect_rarely
+from ..runtime.libraries import collect_rarely
 from ..server.security.hosts import Hosts
 from .console import CommandError, set_up_logs
 

@@ -1,5 +1,6 @@
-"""Guards around calls of libraries: Rust panics, unwanted warnings, and the number of threads."""
+"""Guards around calls of libraries: Rust panics, unwanted warnings, threads, and Python's garbage collector."""
 
+import gc
 import threading
 import warnings
 from collections.abc import Iterator
@@ -36,3 +37,14 @@ def one_thread() -> Iterator[None]:
     """
     with _algebra_lock, ThreadpoolController().limit(limits=1):
         yield
+
+
+def collect_rarely() -> None:
+    """Make the collector ignore all objects so far, and search later ones a hundred times less often.
+
+    Modules, graphs and indexes are millions of objects that stay in use. Searching them again and again would take a
+    third of the running time. Call this when the modules that a process needs are imported.
+    """
+    gc.freeze()
+    gc.set_threshold(100_000)
+    gc.enable()

@@ -10,7 +10,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
-from ..subagent.mcp_server import MAX_BODY, mcp_server
+from ..subagent.mcp_tools import MAX_BODY, mcp_server
 from .error_responses import add_error_handlers
 from .metrics import count_calls
 from .routes import base_routes, build_routes, conversation_routes, decision_routes, graph_routes, model, openai_chat

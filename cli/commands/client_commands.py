@@ -68,7 +68,7 @@ def mcp(
     decisions: Annotated[bool, typer.Option("--decisions", help="Let the agent decide on schema candidates.")] = False,
 ) -> None:
     """Serve search, ask, documents and schema to an agent over MCP, on standard input and output."""
-    from ...subagent.mcp_server import mcp_server  # noqa: PLC0415  (two seconds of imports)
+    from ...subagent.mcp_tools import mcp_server  # noqa: PLC0415  (two seconds of imports)
 
     with open_resources() as resources:
         server = mcp_server(resources, knowledge_base=kb, writes=not read_only, decides=decisions and not read_only,

@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table
 from rich.tree import Tree
 
-from ...api.manual_edits import ManualEdits
+from ...api.base_contents import ManualEdits
 from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...schemas.edits import EditDecision, in_words

@@ -18,7 +18,7 @@ from ...agents.construction.state import BuildContext, new_run
 from ..error_responses import NotFoundError, StateError, TooManyRequestsError
 from ..responses import Build, BuildError, BuildProgress
 from ..server_database import JOBS, ServerDatabase
-from .uploads import Upload, remove_files, store_files
+from .builds import Upload, remove_files, store_files
 
 _LOG = logging.getLogger("banyan.server")
 KEPT = 200

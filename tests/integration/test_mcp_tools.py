@@ -5,7 +5,7 @@ import asyncio
 import banyan
 import pytest
 from banyan.schemas.lookups import TOOLS
-from banyan.subagent.mcp_server import mcp_server
+from banyan.subagent.mcp_tools import mcp_server
 from mcp import Client
 
 from .. import rest

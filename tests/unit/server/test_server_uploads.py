@@ -4,7 +4,7 @@ import io
 import os
 
 import pytest
-from banyan.server.runs.uploads import (
+from banyan.server.runs.builds import (
     FileNameError,
     Upload,
     reading_files,
