@@ -1,4 +1,4 @@
-"""One knowledge base in Python: open, add documents, ask, explore. The command line and the servers run the same code."""
+"""One knowledge base in Python: open, add documents, ask, explore. Command line and servers run the same code."""
 
 import asyncio
 import os

@@ -105,9 +105,9 @@ _COMMANDS = {
     "restore": ("base_commands", _CARE,
                 "Create a knowledge base from a backup, under any name, without calling an LLM."),
     "audit": ("home_commands", _CARE, "List who changed which knowledge base, and who created and revoked keys."),
-    "mcp": ("client_commands", _OTHERS,
+    "mcp": ("serve", _OTHERS,
             "Serve search, ask, documents and schema to an agent over MCP, on standard input and output."),
-    "key": ("client_commands", _OTHERS, "Create, list or revoke API keys of the server."),
+    "key": ("serve", _OTHERS, "Create, list or revoke API keys of the server."),
     "import": ("build", _OTHERS, "Import triples that an LLM extracted earlier, with their passages; no LLM is asked."),
     "eval": ("evaluation", _OTHERS, "Measure a knowledge base, or the extraction of facts."),
 }

@@ -13,13 +13,12 @@ from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_tools import MAX_BODY, mcp_server
 from .error_responses import add_error_handlers
 from .metrics import count_calls
-from .routes import base_routes, build_routes, conversation_routes, decision_routes, graph_routes, model, openai_chat
-from .routes.chat_routes import add_chat_routes
+from .routes import base_routes, build_routes, chat_routes, conversation_routes, decision_routes, graph_routes, model
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
 
-_ROUTES = (base_routes, build_routes, conversation_routes, graph_routes, model, decision_routes, openai_chat)
+_ROUTES = (base_routes, build_routes, conversation_routes, graph_routes, model, decision_routes, chat_routes)
 WEB = Path(__file__).parent / "web"
 """The web page, for anybody who can reach the server."""
 
@@ -64,7 +63,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     if not hosted:  # LangGraph's server already has a route `/metrics`
         app.include_router(base_routes.metrics_router)
     count_calls()
-    add_chat_routes(app, service)
+    chat_routes.add_chat_routes(app, service)
     app.router.routes.extend(mcp.routes)
     _add_pages(app, hosted=hosted)
     app.add_middleware(Gate, settings=settings, clients=service.clients, hosts=hosts, needs_keys=needs_keys,

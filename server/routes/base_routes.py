@@ -41,8 +41,7 @@ from ..responses import (
     ShownDocument,
     errors,
 )
-from ..security.access import OF_ALL, Seeing, may
-from ..security.clients import LOCAL
+from ..security.clients import LOCAL, OF_ALL, Seeing, may
 from ..service import Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"])

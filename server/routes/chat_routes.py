@@ -1,36 +1,56 @@
-"""The LangServe chat over HTTP, of each knowledge base at `/chat/kb/{knowledge_base}`, for LangServe's own client.
+"""Chats for other programs: LangServe's at `/chat/kb/{knowledge_base}`, and OpenAI's chat completions.
 
-The chat takes a conversation and streams an answer, after its citations were checked, in pieces. It is a thin facade
-over the same answering as REST's (`runs/questions.py`). The conversation consists of the client's messages or, with a
-thread, of the turns stored on the server.
+LangServe's chat takes a conversation and streams an answer, after its citations were checked, in pieces. It is a thin
+facade over the same answering as REST's (`runs/questions.py`). The conversation consists of the client's messages or,
+with a thread, of the turns stored on the server. The routes use LangServe's own handlers. In addition, error messages
+say what is wrong (LangServe says "Internal Server Error"), and input that no handler checks is rejected.
 
-The routes use LangServe's own handlers. In addition, error messages say what is wrong (LangServe says "Internal Server
-Error"), and input that no handler checks is rejected.
+For OpenAI's clients and chat front ends, each knowledge base is a model: `GET /v1/models` lists those that the key
+covers, `POST /v1/chat/completions` answers the last message.
 """
 
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+import json
+import re
+import time
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from functools import partial
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
+from urllib.parse import urlencode
 
+import anyio
+import anyio.to_thread
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from langchain_core.callbacks.manager import adispatch_custom_event
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, convert_to_messages
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    AnyMessage,
+    HumanMessage,
+    SystemMessage,
+    convert_to_messages,
+)
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import APIHandler, CustomUserType
-from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
-from sse_starlette import EventSourceResponse
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ...graph_store.layout import check_name
+from ...agents.retrieval.shown_text import find_marks, source_text
+from ...graph_store.layout import check_name, knowledge_bases
+from ...graph_store.store_errors import UnknownKnowledgeBaseError
+from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
-from ..error_responses import RefusedError, log_and_describe, status_of
-from ..responses import event, event_stream
-from ..runs.questions import WITHDRAWN, question_in
-from ..security.access import may
-from ..service import Service
+from ...text.tokens import estimate_tokens
+from ..error_responses import RefusedError, UnavailableError, log_and_describe, status_of
+from ..responses import KbName, errors, event, event_stream
+from ..runs.questions import NOT_ANSWERED, WITHDRAWN, QuestionRequest, question_in
+from ..security.clients import Asking, Seeing, may
+from ..security.keys import Bases
+from ..service import Service, Serving
 
 _T = TypeVar("_T")
 
@@ -161,3 +181,194 @@ async def _with_error_messages(events: AsyncIterable[Any], request: Request) -> 
                 yield item
     except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
         yield event("error", {"status_code": status_of(error), "message": log_and_describe(error, request).message})
+
+
+router = APIRouter(prefix="/v1", tags=["openai"])
+_SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
+
+
+class TextPart(BaseModel):
+    """A text part of a message."""
+
+    type: Literal["text", "input_text", "output_text"]
+    text: str
+
+
+class ChatMessage(BaseModel):
+    """A message of the conversation; those of the system say how to word the answer."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    role: str
+    content: str | list[TextPart] | None = None
+
+    @property
+    def text(self) -> str:
+        """The message's text."""
+        parts = self.content or ""
+        return parts if isinstance(parts, str) else "\n".join(part.text for part in parts)
+
+
+class StreamOptions(BaseModel):
+    """Options of a stream."""
+
+    include_usage: bool = False
+
+
+class CompletionRequest(BaseModel):
+    """The question and its options; other fields of OpenAI's API, such as the temperature, have no effect."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    model: str = Field(min_length=1, description="the knowledge base's name")
+    messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES,
+                                        description="the conversation; its last message is the question")
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    mode: Mode = Field(default="reject", description="strict: no inferred answers; open: own knowledge allowed, "
+                                                     "and marked")
+    documents: DocumentNames = []
+    where: MetadataValues = {}
+
+
+class Completion(NamedTuple):
+    """The fields that all parts of one answer share."""
+
+    id: str
+    created: int
+    model: str
+
+    def part(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Return an object of OpenAI's API with the shared fields and the given ones; `kind` is its type there."""
+        return {"id": self.id, "object": kind, "created": self.created, "model": self.model, **fields}
+
+
+@router.get("/models", responses=errors(), dependencies=[may("ask")])
+def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
+    """List the knowledge bases that the key covers, as models."""
+    names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
+    return {"object": "list", "data": [_model(name) for name in names]}
+
+
+@router.get("/models/{knowledge_base}", responses=errors(404), dependencies=[may("ask")])
+def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[str, Any]:
+    """Return a knowledge base as a model."""
+    return _model(_require_base(knowledge_base, service, bases))
+
+
+def _require_base(model: str, service: Service, bases: Bases) -> str:
+    names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
+    if model not in names:
+        raise UnknownKnowledgeBaseError(model, service.resources.settings.home, seen=names)
+    return model
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "banyan"}
+
+
+@router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None)
+async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking, bases: Seeing,
+                   ) -> dict[str, Any] | Response:
+    """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
+    await anyio.to_thread.run_sync(_require_base, asked.model, service, bases)
+    earlier, question = _question(asked)
+    pieces = _pieces(asked.model, question, earlier, service, client)
+    completion = Completion(f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model)
+    if asked.stream:
+        return event_stream(_chunks(completion, asked, pieces, request), service.questions.stop)
+    parts: list[str] = []
+    answer: dict[str, Any] = {}
+    async with aclosing(pieces):
+        async for piece, fields in pieces:
+            answer = fields  # the fields of the last piece are those of the answer
+            parts = [] if piece == WITHDRAWN else [*parts, piece]
+            if await request.is_disconnected():
+                raise UnavailableError(NOT_ANSWERED)
+    text = "".join(parts)
+    message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
+               "annotations": _annotations(asked.model, text, answer["citations"], request)}
+    return completion.part("chat.completion", usage=_usage(asked, text), choices=[
+        {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}])
+
+
+def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
+    *before, last = asked.messages
+    types: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
+    earlier = [types[message.role](message.text) for message in before if message.role in types]
+    instructions = "\n".join(message.text for message in before if message.role in {"system", "developer"})
+    last_message = types.get(last.role, AIMessage)(last.text)  # `question_in` refuses one that is not the user's
+    return question_in([*earlier, last_message], mode=asked.mode, instructions=instructions,
+                       documents=asked.documents, where=asked.where)
+
+
+async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service, client: str,
+                  ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+    """Yield the answer in pieces of text, each paired with a dict."""
+    async with service.questions.answering(client, kb, question, earlier) as events:
+        async for item in events:
+            if item.event == "answer":
+                yield _sources(item.data["citations"]), item.data
+                return
+            texts = {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}
+            yield texts.get(item.event, ""), {}
+    raise UnavailableError(NOT_ANSWERED)
+
+
+def _sources(citations: Sequence[dict[str, Any]]) -> str:
+    """Return the sources as lines to append to an answer, for front ends that do not show annotations."""
+    lines = [f"[{cited['id']}] {cited['document']}: \u201c{source_text(cited['quote'])}\u201d" for cited in citations]
+    return "\n\n" + "\n".join(lines) if lines else ""
+
+
+def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
+    """Return an annotation of OpenAI's API for each mark `[n]` in an answer, whose link opens the quote in the page."""
+    by_id = {cited["id"]: cited for cited in citations}
+    start = max(text.rfind(WITHDRAWN), 0)  # what precedes the last withdrawal is withdrawn
+    sources_start = len(text) - len(_sources(citations))
+    marks = [*find_marks(text[:sources_start], start), *_SOURCE_MARK.finditer(text, sources_start)]
+    annotations = []
+    for mark in marks:
+        if cited := by_id.get(int(mark[1])):
+            place = {"kb": kb, "doc": cited["document"], "start": cited["start"], "end": cited["end"]}
+            annotations.append({"type": "url_citation", "url_citation": {
+                "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
+                "url": f"{request.base_url}#/ask?{urlencode(place)}", "quote": cited["quote"]}})
+    return annotations
+
+
+async def _chunks(completion: Completion, asked: CompletionRequest,
+                  pieces: AsyncIterator[tuple[str, dict[str, Any]]], request: Request,
+                  ) -> AsyncIterator[ServerSentEvent]:
+    """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too."""
+    text = ""
+    answer: dict[str, Any] = {}
+    try:
+        yield _chunk(completion, {"role": "assistant", "content": ""})
+        async for piece, fields in pieces:
+            text, answer = text + piece, fields  # the fields of the last piece are those of the answer
+            if piece:
+                yield _chunk(completion, {"content": piece})
+        annotations = _annotations(completion.model, text, answer["citations"], request)
+        last_delta = {"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}
+        yield _chunk(completion, last_delta, "stop")
+        if asked.stream_options and asked.stream_options.include_usage:
+            yield _json_event(completion.part("chat.completion.chunk", choices=[], usage=_usage(asked, text)))
+    except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)
+        yield _json_event({"error": log_and_describe(error, request).model_dump()})
+    yield ServerSentEvent("[DONE]")
+
+
+def _chunk(completion: Completion, delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
+    """Return a chunk of OpenAI's stream; `reason` is why the answer ends, None while it goes on."""
+    return _json_event(completion.part("chat.completion.chunk", choices=[
+        {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}]))
+
+
+def _json_event(value: dict[str, Any]) -> ServerSentEvent:
+    return ServerSentEvent(json.dumps(value, ensure_ascii=False))
+
+
+def _usage(asked: CompletionRequest, text: str) -> dict[str, int]:
+    prompt, completion = sum(estimate_tokens(message.text) for message in asked.messages), estimate_tokens(text)
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -24,7 +24,7 @@ from ..responses import (
 )
 from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import NOT_ANSWERED, QuestionRequest
-from ..security.access import Asking, Seeing
+from ..security.clients import Asking, Seeing
 from ..service import Service, Serving
 
 router = APIRouter(prefix="/api", tags=["questions"])

@@ -19,7 +19,7 @@ from ...schemas.graph_schema import ElementChange, diff
 from ...schemas.resolution import Alias, EntityDecision
 from ...subagent.tool_answers import SchemaDecided
 from ..responses import Body, Decisions, Items, KbName, NodeId, SchemaAnswer, SchemaChange, errors
-from ..security.access import may
+from ..security.clients import may
 from ..service import Reading, Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])

@@ -43,7 +43,7 @@ from ..responses import (
     TypeName,
     errors,
 )
-from ..security.access import may
+from ..security.clients import may
 from ..service import Reading, Serving
 
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])

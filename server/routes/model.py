@@ -15,7 +15,7 @@ from ...runtime import audit
 from ...schemas.services import check_endpoint
 from ..error_responses import RefusedError, StateError
 from ..responses import Body, errors
-from ..security.access import OF_ALL, may
+from ..security.clients import OF_ALL, may
 from ..security.keys import WORK
 from ..service import Serving
 

@@ -4,7 +4,7 @@ import io
 import os
 
 import pytest
-from banyan.server.runs.builds import (
+from banyan.server.runs.jobs import (
     FileNameError,
     Upload,
     reading_files,
