@@ -1,19 +1,25 @@
-"""What a build would cost, before anything is paid."""
+"""What a build would cost, before anything is paid: what a reasoner is given for a chunk, and how chunks share calls.
+
+Several small chunks share a call of a model, because each call repeats the instructions.
+"""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import Field
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
-from ..graph_store.ledger.readings import RULES, count_by_reader, find_outdated, reader_of
+from ..graph_store.ledger.extractions import RULES, add_instructions, count_by_reader, find_outdated, reader_of
+from ..graph_store.ledger.notes import BUILD
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
+from ..ingest.metadata import document_name
 from ..models.llm.inferring import inference_prompt
 from ..models.llm.llm_reasoner import extraction_prompt
+from ..models.reasoner import Reasoner
 from ..models.rules.table_facts import read_rows
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
@@ -21,9 +27,9 @@ from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import batched
 from ..text.markup import has_statement
+from ..text.titles import metadata_line
 from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
-from .extraction_requests import extraction_request, pack_calls, reading_fingerprint
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema
 
@@ -46,6 +52,9 @@ _SAMPLE = 100
 # extraction prompt, and the prompt and completion tokens of a call that groups labels. Counted with two folders of
 # benchmarks/newcomer.
 _PROPOSAL_TOKENS, _PROPOSED_TOKENS, _GROUPING_TOKENS = 900, 170, (1200, 60)
+_ABOUT_TOKENS = 40
+MOST_CHUNKS = 16
+"""The most chunks of a call: more would save little, and a weak model overlooks more."""
 
 
 class Amount(Frozen):
@@ -254,3 +263,57 @@ def _later(text_tokens: int) -> Amount:
     """Estimate what resolution and summaries take for text of this many tokens, if every fact joins the graph."""
     return Amount(calls=round(_LATER_CALLS * text_tokens), prompt_tokens=round(_LATER_PROMPT * text_tokens),
                   completion_tokens=round(_LATER_COMPLETION * text_tokens))
+
+
+def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
+                       instructions: str = "") -> ExtractionRequest:
+    """Return the request for a chunk's extraction; `prose` is its text without the table rows that the rules read."""
+    return ExtractionRequest(
+        text=prose, title=chunk.title, heading=chunk.heading, opening=chunk.opening,
+        document=document_name(chunk.document_id, chunk.title, metadata),
+        about=metadata_line(metadata, _ABOUT_TOKENS), instructions=instructions)
+
+
+def reading_fingerprint(kb: KnowledgeBase, reasoner: Reasoner) -> str:
+    """Return a fingerprint of the reasoner and the knowledge base's instructions for extraction.
+
+    Extractions with the same fingerprint were made in the same way, so they need not be made again.
+    """
+    return add_instructions(reasoner.fingerprint, kb.extraction_instructions.get())
+
+
+def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[str]]:
+    """Fill calls with chunks, given as (id, estimated tokens), in their order, and return the chunk ids of each call.
+
+    A chunk with more than `most_tokens`, the limit of a call, gets a call of its own.
+    """
+    calls, call_tokens = list[list[str]](), 0
+    for chunk, tokens in sizes:
+        if not calls or call_tokens + tokens > most_tokens or len(calls[-1]) == MOST_CHUNKS:
+            calls.append([])
+            call_tokens = 0
+        calls[-1].append(chunk)
+        call_tokens += tokens
+    return calls
+
+
+def calls_of(kb: KnowledgeBase, chunks: Sequence[Chunk], most_tokens: int, most_calls: int) -> list[list[str]]:
+    """Return the next calls, each as the ids of the chunks that share it, and store them.
+
+    A build that was interrupted has stored its last calls. They are made again with the same chunks, so the cached
+    responses of calls that were already paid for are used.
+    """
+    sizes = {chunk.id: estimate_tokens(chunk.text) for chunk in chunks}
+    stored_calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if sizes.keys() >= set(call)]
+    assigned = {chunk for call in stored_calls for chunk in call}
+    new_calls = pack_calls([(chunk, size) for chunk, size in sizes.items() if chunk not in assigned], most_tokens)
+    calls = [*stored_calls, *new_calls][:most_calls]
+    kb.database.note(BUILD, shared_calls=calls)
+    return calls
+
+
+def split_call(kb: KnowledgeBase, chunks: Sequence[str]) -> None:
+    """Replace a failed call in the stored calls by one call for each of its chunks; see `calls_of`."""
+    with kb.database.transaction():  # other calls may fail at the same time
+        other_calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if call != list(chunks)]
+        kb.database.note(BUILD, shared_calls=[*other_calls, *([chunk] for chunk in chunks)])

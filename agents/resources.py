@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 from ..config import Settings
 from ..graph_store import moving
-from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex
+from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex, support_in, thresholds_in
 from ..graph_store.evolution.control import Policy
 from ..graph_store.evolution.elements import DecisionError, decisions_to
 from ..graph_store.graph_edits import GraphEditor
@@ -32,10 +32,8 @@ from ..schemas.documents import EVERYTHING, Document, Scope
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import RankingModels, Retriever
 from ..tools.surveys import described_groups
-from .process_models import ProcessModels
+from .process_models import ProcessModels, Spending
 from .snapshots import Snapshot, Snapshots
-from .spending import Spending
-from .thresholds import support_in, thresholds_in
 from .writers import Writers
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Self
 
 from ..config import Settings
+from ..graph_store.derive import thresholds_in
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import SCOPE, Layout, check_name
@@ -23,7 +24,6 @@ from ..runtime.budgets import charge_calls
 from ..runtime.safe_files import own_folder
 from ..schemas.documents import EVERYTHING, Scope
 from ..tools.retriever import RankingModels, Retriever
-from .thresholds import thresholds_in
 
 _QUESTION_SECONDS = 3600.0
 """Seconds after which the lease of a question ends by itself, if the question was abandoned."""

@@ -38,7 +38,7 @@ for _name in [name for name in os.environ if name.startswith("BANYAN_")]:
 
 from banyan.agents.resources import Resources  # noqa: E402
 from banyan.config import Settings  # noqa: E402
-from banyan.graph_store.postgresql_bases import LedgerSchema, connect  # noqa: E402
+from banyan.graph_store.ledger.postgresql import LedgerSchema, connect  # noqa: E402
 from crash_child import Child, Fault, run_command, start  # noqa: E402
 from crash_world import FIRST, KB, OPERATIONS, SETTINGS, CountingServer, Operation, write_documents  # noqa: E402
 from hashed_embedding import HashedEmbedder  # noqa: E402

@@ -18,8 +18,8 @@ from typing import Any
 
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.retrieval.question_text import respelt
 from banyan.agents.retrieval.state import AskContext
+from banyan.agents.retrieval.wording import respelt
 from banyan.config import Settings
 from banyan.text.tokens import estimate_tokens
 from gold_brain import GoldPart, filled, gold_brain

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from banyan.agents import estimate
 from banyan.agents.construction.graph import build_graph
-from banyan.agents.extraction_requests import pack_calls
+from banyan.agents.estimate import pack_calls
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.models.llm import wire

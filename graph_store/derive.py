@@ -9,11 +9,16 @@ pass that was killed is finished by the next one.
 from collections.abc import Callable
 from functools import partial
 
+from ..config import Settings
 from ..models.reasoner import Reasoner, ReasonerError
 from ..runtime.budgets import BudgetExceeded
 from ..runtime.event_loop import run
+from .evolution.elements import KIND_NAMES
 from .evolution.growth import Thresholds
 from .knowledge_base import KnowledgeBase
+
+_SMALL_CORPUS = 50
+"""A corpus with fewer documents is small: one document is enough to support a new element."""
 
 
 def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None = None, *,
@@ -100,3 +105,17 @@ def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     ask, fingerprint = (partial(run, reasoner.resolve), reasoner.fingerprint) if reasoner.resolves else (None, "")
     if kb.resolution.is_behind(fingerprint):
         kb.resolution.resolve(ask, fingerprint)
+
+
+def support_in(kb: KnowledgeBase, settings: Settings) -> int:
+    """Return how many documents must support a candidate before it can join the schema: 2, or 1 in a small corpus.
+
+    The setting `schema_support` overrides this.
+    """
+    return settings.schema_support or (1 if kb.documents.count_documents() < _SMALL_CORPUS else 2)
+
+
+def thresholds_in(kb: KnowledgeBase, settings: Settings) -> Thresholds:
+    """Return the thresholds at which a candidate joins the schema of a knowledge base without a person's decision."""
+    return Thresholds(confidence=settings.schema_confidence, support=support_in(kb, settings),
+                      growth=dict.fromkeys(KIND_NAMES, settings.schema_growth))

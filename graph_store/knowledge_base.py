@@ -30,7 +30,7 @@ from .ledger.document_rows import Documents
 from .ledger.entity_rows import AliasTable, EditTable
 from .ledger.extractions import Extractions
 from .ledger.notes import Instructions
-from .ledger.schema_history import SchemaHistory
+from .ledger.schema_rows import SchemaHistory
 from .ledger.token_accounts import Calls
 from .ledger.version import Overview, Version, begin_epoch, ledger_state, publish, published_state, version_of
 from .printed_works import PrintedWorks

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from ..config import Settings
 from ..runtime.safe_files import sweep_folders
 from ..schemas.services import ChromaServer
-from .postgresql_bases import LedgerSchema, ledgers, open_connection
+from .ledger.postgresql import LedgerSchema, ledgers, open_connection
 from .store_errors import (
     DatabaseError,
     KnowledgeBaseNameError,

@@ -30,9 +30,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ..config import Settings
+from ..graph_store.ledger.postgresql import engine, explain_error, unreachable
 from ..graph_store.ledger.sqlite import make_private, write_ahead
 from ..graph_store.ledger.tables import TEXT
-from ..graph_store.postgresql_bases import engine, explain_error, unreachable
 from ..graph_store.store_errors import DatabaseError
 
 FILE = "server.sqlite"

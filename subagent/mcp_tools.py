@@ -25,7 +25,7 @@ from ..agents.construction.state import BuildContext, BuildReport
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import MAX_QUESTION, AskContext
-from ..agents.thresholds import support_in
+from ..graph_store.derive import support_in
 from ..graph_store.layout import Layout, check_name, choose_name, knowledge_bases
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..schemas.delta import Decision

@@ -20,9 +20,9 @@ from typing_extensions import TypedDict
 
 from ..agents.resources import Resources, default_resources
 from ..agents.retrieval.graph import build_graph
-from ..agents.retrieval.question_text import read_conversation, respelt
 from ..agents.retrieval.shown_text import source_text
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
+from ..agents.retrieval.wording import read_conversation, respelt
 from ..agents.run_checks import check_context
 from ..config import Settings
 from ..graph_store.layout import check_name

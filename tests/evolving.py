@@ -11,7 +11,7 @@ from banyan.graph_store.evolution.growth import Thresholds
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
-from banyan.graph_store.ledger.schema_history import SchemaHistory
+from banyan.graph_store.ledger.schema_rows import SchemaHistory
 from banyan.ingest.chunking import chunk_document
 from banyan.models.embedding.embedder import Embedder
 from banyan.schemas.documents import Document

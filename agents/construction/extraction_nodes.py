@@ -6,12 +6,14 @@ The rules read the table rows of a chunk, and the reasoner reads the rest of it;
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
+
+from langgraph.config import get_stream_writer
 
 from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.extractions import is_same_reading
 from ...graph_store.ledger.notes import read_open_batches
-from ...graph_store.ledger.readings import is_same_reading
 from ...ingest.metadata import document_name
 from ...models.llm.failures import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
@@ -24,7 +26,7 @@ from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import content_id
 from ...text.markup import has_statement
-from ..extraction_requests import extraction_request, reading_fingerprint, split_call
+from ..estimate import extraction_request, reading_fingerprint, split_call
 from ..resources import Resources, default_resources
 from .state import BuildContext, BuildState, CallsInput, ChunksInput, build_options
 
@@ -217,3 +219,8 @@ def asks_batches(kb: KnowledgeBase, context: BuildContext, settings: Settings) -
     """Return True if a build deals with batches at the endpoint: it uses them, or an earlier build has left some."""
     has_batch_interface = settings.for_step("extract").speaks_openai
     return context.batch or (has_batch_interface and bool(read_open_batches(kb.database)))
+
+
+def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None) -> None:
+    """Show how many items of a step are done, of how many; `total` is None if it is not known."""
+    get_stream_writer()({"step": step, "done": done, "total": total})

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from langgraph.runtime import Runtime
 
-from ...graph_store.derive import derive, refresh_graph_and_vectors
+from ...graph_store.derive import derive, refresh_graph_and_vectors, support_in, thresholds_in
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
+from ...graph_store.ledger.extractions import find_outdated, is_same_reading
 from ...graph_store.ledger.notes import note_unread_files
-from ...graph_store.ledger.readings import find_outdated, is_same_reading
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
@@ -27,21 +27,13 @@ from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
+from ...schemas.prices import Prices
 from ...text.titles import UNREAD
-from ..extraction_requests import MOST_CHUNKS, calls_of, reading_fingerprint
-from ..run_checks import (
-    check_context,
-    check_readable,
-    is_seen,
-    is_served,
-    resumed_run,
-    served_client,
-)
+from ..estimate import MOST_CHUNKS, calls_of, reading_fingerprint
+from ..run_checks import check_context, check_readable, is_seen, is_served, resumed_run, served_client
 from ..schema_proposal import group_labels
-from ..thresholds import support_in, thresholds_in
 from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
-from .build_report import chunks_left, report_of, show_progress
-from .extraction_nodes import BuildNodes, asks_batches
+from .extraction_nodes import BuildNodes, asks_batches, show_progress
 from .inputs import (
     DEFAULT_SCHEMA,
     check_input,
@@ -55,7 +47,7 @@ from .inputs import (
     require_any,
     without_replaced_files,
 )
-from .state import BuildContext, BuildState, ChunksInput, build_options, new_run
+from .state import BuildContext, BuildReport, BuildState, ChunksInput, build_options, new_run
 
 
 class ConstructionNodes(BuildNodes):
@@ -257,7 +249,7 @@ class ConstructionNodes(BuildNodes):
     def accept_or_reject(self, state: BuildState) -> BuildState:
         """Decide which candidates join the schema, by the thresholds or by a person.
 
-        The thresholds (`agents/thresholds.py`, applied in `graph_store/evolution/growth.py`) judge all candidates of
+        The thresholds (`graph_store/derive.py`, applied in `graph_store/evolution/growth.py`) judge all candidates of
         all documents read until now, so the final schema depends only on the documents. A person is asked after each
         batch: the interrupt ends this node and frees the writer's lock, and the answer (the resume value) runs the node
         again from its start. A build that stopped decides nothing.
@@ -358,3 +350,30 @@ def _relative_to_folder(folders: Sequence[Path | Address], line: str) -> str:
     for folder in folders:
         line = line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
     return line
+
+
+def chunks_left(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
+    """Return how many chunks the build has to extract.
+
+    These are the chunks that were never extracted, and those whose extraction has one of the fingerprints `outdated`,
+    which are extracted again.
+    """
+    return kb.documents.count_status("pending", "extracted") + sum(kb.documents.count_to_reread(outdated).values())
+
+
+def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, prices: Prices) -> BuildReport:
+    """Return the summary of a build."""
+    outdated = kb.documents.count_to_reread(find_outdated(kb.extractions.count_fingerprints(), reader))
+    spent = kb.calls.total(state["run"])
+    costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
+    return BuildReport(
+        kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
+        chunks_failed=kb.documents.count_failed(), chunks_outdated=sum(outdated.values()),
+        files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
+        files_moved=state["files_moved"],
+        entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),
+        attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
+        schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),
+        tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
+        cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
+        stopped=stopped, seconds=round(max(0.0, time.time() - state["started"]), 3))  # the clock may be set back

@@ -122,7 +122,7 @@ class BuildState(BuildInput, total=False):
     total: int
     """The number of chunks that the build has to extract."""
     outdated: list[str]
-    """Fingerprints of the extractions that the build makes again (see `graph_store/ledger/readings.py`)."""
+    """Fingerprints of the extractions that the build makes again (see `graph_store/ledger/extractions.py`)."""
     batch: list[str]
     """Chunks that are being extracted, or were extracted and await decisions."""
     calls: list[list[str]]

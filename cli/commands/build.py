@@ -24,7 +24,7 @@ from ...agents.resources import Resources
 from ...api.progress import build_progress
 from ...api.python_base import KnowledgeBase
 from ...graph_store.layout import Layout
-from ...graph_store.ledger.readings import RULES
+from ...graph_store.ledger.extractions import RULES
 from ...ingest.fetching import Address, is_remote, mirror_folder
 from ...ingest.reading import LEFT_OUT
 from ...runtime.event_loop import run

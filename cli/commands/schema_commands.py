@@ -13,7 +13,7 @@ from rich.table import Table
 from ...agents.construction.asked_review import REVIEWED_AT_ONCE
 from ...agents.resources import Resources
 from ...agents.schema_proposal import infer_schema
-from ...agents.thresholds import support_in
+from ...graph_store.derive import support_in
 from ...graph_store.layout import Layout
 from ...ingest.reading import LoadFailure
 from ...models.llm.inferring import SchemaWriter

@@ -29,8 +29,7 @@ from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import EditTable
 from ..ledger.extractions import Extractions
-from ..ledger.schema_history import SchemaHistory
-from ..ledger.schema_requests import Asks, Label, SameAs
+from ..ledger.schema_rows import Asks, Label, SameAs, SchemaHistory
 from .elements import discard, find_element, known_labels, only_in, remove, sort_elements, types_of
 from .forgetting import named_by_people, redact, without_unused_proposals
 from .growth import Thresholds, decide, grow, still_asked, waiting

@@ -19,7 +19,7 @@ from ...schemas.graph_schema import (
     SchemaElement,
 )
 from ...schemas.naming import label_key
-from ..ledger.schema_history import SchemaVersion
+from ..ledger.schema_rows import SchemaVersion
 from .elements import DecisionError, discard, find_element, known_labels
 
 Label = tuple[ElementKind, str]

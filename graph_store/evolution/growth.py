@@ -12,7 +12,7 @@ from ...schemas.delta import ELEMENT_KINDS, Candidate, Decided, Decision, Elemen
 from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
 from ...schemas.naming import label_key
 from ..bounding.admission import Bounds
-from ..ledger.schema_requests import AskCount
+from ..ledger.schema_rows import AskCount
 from . import elements
 from .elements import DecisionError
 from .schema_candidates import Grounds, collect, unify, with_evidence, with_schema_types

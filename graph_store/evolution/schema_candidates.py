@@ -9,7 +9,7 @@ from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
 from ..bounding.similar_labels import SimilarLabels
 from ..bounding.words import stems, without_voice
-from ..ledger.schema_requests import AskCount, SameAs
+from ..ledger.schema_rows import AskCount, SameAs
 from .elements import find_element
 
 _MOSTLY = 0.8

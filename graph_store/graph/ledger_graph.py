@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
-from ..ledger.schema_history import SchemaHistory
+from ..ledger.schema_rows import SchemaHistory
 from .knowledge_graph import KnowledgeGraph
 from .resolved_graph import GraphEdits, ResolvedGraph
 

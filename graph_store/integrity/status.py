@@ -10,7 +10,7 @@ from ...text.titles import UNREAD
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
-from ..ledger.readings import count_by_reader
+from ..ledger.extractions import count_by_reader
 from ..ledger.token_accounts import Spent, StepTokens, total
 from ..ledger.version import Overview, ledger_state
 from ..vectors.ledger_embedder import recorded_model

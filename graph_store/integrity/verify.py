@@ -18,7 +18,7 @@ from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.extractions import chunk_rows, rows_by_table
-from ..ledger.schema_requests import ask_rows
+from ..ledger.schema_rows import ask_rows
 from ..ledger.tables import SCHEMA_REQUESTS
 from ..ledger.version import ledger_state
 from ..store_errors import DatabaseError, LedgerDamagedError, StoreError

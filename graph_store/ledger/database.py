@@ -13,9 +13,8 @@ from filelock import Timeout
 from sqlalchemy import CursorResult, Row, Table, select, text
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError
 
-from ..postgresql_bases import WRITER, LedgerSchema
 from ..store_errors import DatabaseError, FormatError
-from .postgresql_ledger import PostgresqlLedger
+from .postgresql import WRITER, LedgerSchema, PostgresqlLedger
 from .sqlite import SqliteLedger
 from .tables import META, METADATA, insertion, replacement
 

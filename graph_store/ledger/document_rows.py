@@ -15,7 +15,7 @@ from ...text.section_lines import opening_of
 from ..store_errors import UnknownDocumentError
 from .communities import GROUP
 from .database import Database, Record, now
-from .readings import read_beside_deleted
+from .extractions import read_beside_deleted
 from .tables import DOCUMENTS, REVISIONS, among, replacement
 from .token_accounts import forget_document
 from .version import ledger_state

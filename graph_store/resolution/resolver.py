@@ -13,7 +13,7 @@ from ..graph.ledger_graph import LedgerGraph
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
-from ..ledger.schema_history import SchemaHistory
+from ..ledger.schema_rows import SchemaHistory
 from ..vectors.reliability import ReliabilityRecord
 from ..vectors.vector_store import VectorStore
 from .decisions import Verdict, check_carried_out, match_pair

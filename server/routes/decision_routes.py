@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from ...agents.construction.asked_review import REVIEWED_AT_ONCE
-from ...agents.thresholds import support_in
+from ...graph_store.derive import support_in
 from ...graph_store.graph_edits import GraphEditor, Said
 from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.delta import Candidate

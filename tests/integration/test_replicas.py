@@ -9,7 +9,7 @@ from contextlib import closing
 
 import httpx
 import pytest
-from banyan.graph_store.postgresql_bases import connect
+from banyan.graph_store.ledger.postgresql import connect
 from banyan.server.runs.jobs import Job
 from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr

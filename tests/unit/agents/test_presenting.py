@@ -3,8 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from banyan.agents.retrieval.presenting import has_model_hint, present_quotes, with_notes
-from banyan.agents.retrieval.question_text import respelt
+from banyan.agents.retrieval.wording import has_model_hint, present_quotes, respelt, with_notes
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.graph_store.index.spellings import Spellings
 from banyan.schemas.retrieval import Claim, Passage, Quote, QuotedDraft

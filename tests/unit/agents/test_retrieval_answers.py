@@ -6,8 +6,8 @@ import pytest
 from banyan.agents.retrieval.citing import OWN_KNOWLEDGE
 from banyan.agents.retrieval.evidence import completed_round
 from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.retrieval.presenting import CLOSEST
 from banyan.agents.retrieval.state import MAX_EARLIER, MAX_QUESTION, QuestionError
+from banyan.agents.retrieval.wording import CLOSEST
 from banyan.schemas.inquiry import Block, Round
 from banyan.schemas.lookups import EntityLookup, PassageLookup
 from banyan.schemas.retrieval import Passage

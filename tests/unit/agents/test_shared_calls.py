@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.agents.extraction_requests import MOST_CHUNKS, pack_calls
+from banyan.agents.estimate import MOST_CHUNKS, pack_calls
 from banyan.agents.resources import Resources
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.ledger.extractions import Extractions

@@ -9,7 +9,7 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.bounding import admission
-from banyan.graph_store.ledger.readings import add_instructions, find_outdated, is_same_reading, reader_of
+from banyan.graph_store.ledger.extractions import add_instructions, find_outdated, is_same_reading, reader_of
 from banyan.prompts import PromptFileError
 from banyan.runtime import audit
 from banyan.schemas.documents import Chunk

@@ -4,8 +4,8 @@ import json
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.retrieval.presenting import CLOSEST
 from banyan.agents.retrieval.state import AskContext
+from banyan.agents.retrieval.wording import CLOSEST
 from banyan.cli.commands.evaluation import eval_qa
 from banyan.evaluation.agent_answers import evaluate
 from banyan.evaluation.datasets import (

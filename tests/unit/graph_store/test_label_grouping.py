@@ -4,7 +4,7 @@ import json
 
 import pytest
 from banyan.graph_store.evolution.schema_candidates import unify
-from banyan.graph_store.ledger.schema_requests import AskCount
+from banyan.graph_store.ledger.schema_rows import AskCount
 from banyan.schemas.delta import SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 

@@ -1,16 +1,28 @@
-"""The text of an answer that quotes: the short answer, the quotes, and hints where no short answer was found."""
+"""The words of a run: the question as it is read, with its names corrected, and the text of an answer that quotes."""
 
+import re
 from collections.abc import Sequence
 
+from langchain_core.messages import HumanMessage
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from ...graph_store.graph_index import GraphIndex
 from ...graph_store.ledger.document_rows import Documents
 from ...models.rules.recognition.names import names_in
+from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, DraftAnswer, Passage
 from ...text.languages import Language, phrase_language
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
 from .citing import NOT_FOUND, cite
 from .shown_text import without_marks
+from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
 
+_WORD = re.compile(r"[^\W\d_]{5,40}")
+_LONG_WORD = 8
+"""From this number of letters, two may be wrong. In a shorter word, a second difference makes another word."""
+_MAX_WORDS = 20
 _LONGEST_QUESTION = 300
 """Characters of a question in which names are looked for."""
 _NEAR_NAMES = 3
@@ -25,6 +37,63 @@ _WORDS: dict[Language, dict[str, str]] = {
            "near": "文档中写法相近的名称：{}。", "joint": "、",
            "hint": "目前没有配置语言模型，Banyan 只查找并引用原文；配置后还能推理（设置 BANYAN_LLM_BASE_URL）。"},
 }
+
+
+def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
+    """Return the conversation before a question and the question itself.
+
+    Returns:
+        The earlier turns as (role, text), oldest first: the newest that have `MAX_EARLIER` characters together. Then
+        the question: the last message if a person wrote it, else the input's `question`.
+
+    Raises:
+        QuestionError: the question is missing, not a text, or too long.
+    """
+    messages = list(state.get("messages") or ())
+    question = state.get("question") or ""
+    if not isinstance(question, str):
+        raise QuestionError(f"the question is a text, not {type(question).__name__}: fix the input")
+    if messages and isinstance(messages[-1], HumanMessage):
+        question = messages.pop().text
+    question = question.strip()
+    if not question:
+        raise QuestionError("the question is empty: ask something")
+    if len(question) > MAX_QUESTION:
+        raise QuestionError(f"the question has {len(question):,} characters, at most {MAX_QUESTION:,} are read: "
+                            "shorten it, or add the text as a document")
+    roles = {"human": "user", "ai": "assistant"}
+    newest_first, characters_left = list[tuple[str, str]](), MAX_EARLIER
+    for message in reversed([message for message in messages if message.type in roles]):
+        text = message.text[:characters_left]
+        newest_first.append((roles[message.type], text))
+        characters_left -= len(text)
+        if not characters_left:
+            break
+    return newest_first[::-1], question
+
+
+def respelt(question: str, index: GraphIndex) -> tuple[str, list[tuple[str, str]]]:
+    """Return a question with misspelt words of names corrected, and the words replaced, as (asked, meant).
+
+    Only capitalised ASCII words that occur in no passage are corrected, each to the nearest word of a name with the
+    same first letter; a word equally near to two is not changed.
+    """
+    replaced: dict[str, str] = {}
+    for word in [match.group() for match in _WORD.finditer(question)][:_MAX_WORDS]:
+        folded = normalise(word)
+        if not word[0].isupper() or not word.isascii() or index.lexical.knows(folded):
+            continue
+        max_distance = 2 if len(word) >= _LONG_WORD else 1
+        nearest = process.extract(folded, index.name_words, scorer=Levenshtein.distance, score_cutoff=max_distance,
+                                  limit=2)
+        distances = [(distance, name_word) for name_word, distance, _ in nearest if name_word[0] == folded[0]]
+        if not distances or distances[0][0] == 0:  # no similar name, or the word is spelt like one
+            continue
+        if len(distances) == 1 or distances[0][0] < distances[1][0]:
+            replaced[word] = distances[0][1].capitalize()
+    for word, meant in replaced.items():
+        question = re.sub(rf"\b{re.escape(word)}\b", meant, question)
+    return question, list(replaced.items())
 
 
 def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,

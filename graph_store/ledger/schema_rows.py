@@ -1,0 +1,242 @@
+"""Store the versions of the schema, and every label of extractions that it does not admit."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ...schemas.delta import Decided, ElementKind, Example
+from ...schemas.documents import Chunk, Frozen
+from ...schemas.extraction import BoundedExtraction
+from ...schemas.graph_schema import MAX_ELEMENT_NAME, GraphSchema
+from ...schemas.naming import is_readable_label
+from ..store_errors import StoreError, readable
+from .database import Database, now
+from .extractions import Rows, replace_rows
+from .tables import DECLINED, SCHEMA_REQUESTS, SCHEMA_VERSIONS, among
+
+_LINK = "link"
+"""The kind under which `declined` has the fields that are no references; its other kinds are of schema elements."""
+_VERDICTS = "label_verdicts"
+Label = tuple[ElementKind, str]
+"""A label with its kind."""
+
+
+class SchemaVersion(Frozen):
+    """One version of the schema and the decisions that made it."""
+
+    version: int
+    graph_schema: GraphSchema
+    decisions: tuple[Decided, ...]
+    who: str
+    decided_at: str
+
+
+class SchemaHistory:
+    """The versions of the schema. Every decision adds a version; the last one is in force.
+
+    A version also has its base: the schema without the elements that Banyan added by itself, which are decided again
+    from the base each time.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def append(self, schema: GraphSchema, decisions: Sequence[Decided], who: str,
+               base: GraphSchema | None = None) -> int:
+        """Put a schema in force as a new version, decided by "seed", "auto", or a person; return its number, from 1.
+
+        `base` is the schema without automatic growth; None: `schema` itself.
+        """
+        with self._db.transaction():
+            version = self.version() + 1
+            self._db.insert(SCHEMA_VERSIONS, [(
+                version, schema.model_dump_json(), (base or schema).model_dump_json(),
+                _dump(decisions), who, now())])
+        return version
+
+    def set_declined(self, kind: ElementKind, label: str, who: str | None) -> None:
+        """Store that a person declined a label, so that it is not proposed again; with None for `who`, take it back."""
+        if who is None:
+            self._db.execute("DELETE FROM declined WHERE kind = :kind AND name = :name", kind=kind, name=label)
+        else:
+            self._db.replace(DECLINED, [(kind, label, who, "", now())])
+
+    def declined_labels(self) -> frozenset[tuple[ElementKind, str]]:
+        """Return the declined labels, which must not be proposed again, each with its kind."""
+        return frozenset((row[0], row[1]) for row in self._db.rows(
+            "SELECT kind, name FROM declined WHERE kind <> :link", link=_LINK))
+
+    def unlinked(self) -> frozenset[str]:
+        """Return the fields whose values stay values, because a person decided so (see `graph.key_links`)."""
+        return frozenset(str(row[0]) for row in self._db.rows("SELECT name FROM declined WHERE kind = :link",
+                                                              link=_LINK))
+
+    def set_unlinked(self, field: str, who: str | None) -> None:
+        """Store who decided that a field does not refer to other entities; with None for `who`, take it back."""
+        with self._db.transaction():
+            self._db.execute("DELETE FROM declined WHERE kind = :link AND name = :field", link=_LINK, field=field)
+            if who is not None:
+                self._db.insert(DECLINED, [(_LINK, field, who, "", now())])
+
+    def version(self) -> int:
+        """Return the number of the version in force; 0 before the first."""
+        return self._db.count("SELECT max(version) FROM schema_versions")
+
+    def current(self) -> GraphSchema:
+        """Return the schema in force."""
+        return self.get(self.version())
+
+    def first(self) -> GraphSchema:
+        """Return the schema of the first version, the seed."""
+        return self.get(1)
+
+    def base(self, version: int | None = None) -> GraphSchema:
+        """Return the base of a version, by default of the one in force: the seed with what persons decided.
+
+        The rules read with it, so that what they extract does not depend on the documents that came before.
+        """
+        return self._read("base", version or self.version())
+
+    def get(self, version: int) -> GraphSchema:
+        """Return the schema of a version, or raise StoreError if there is none."""
+        return self._read("schema", version)
+
+    def _read(self, column: str, version: int) -> GraphSchema:
+        """Return the schema in a column, "schema" or "base", of a version."""
+        text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608
+                               version=version)
+        if text is None and self.version() == 0:
+            raise StoreError("the knowledge base has no schema yet; build it first")
+        if text is None:
+            raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
+        with readable(f"version {version} of the schema"):
+            return _parse(str(text))
+
+    def rewrite(self, versions: Sequence[tuple[SchemaVersion, GraphSchema]]) -> None:
+        """Replace schema, decisions and base of some versions, given as pairs; numbers, persons and dates stay."""
+        rows = [{"version": version.version, "schema": version.graph_schema.model_dump_json(),
+                 "base": base.model_dump_json(), "decisions": _dump(version.decisions)} for version, base in versions]
+        self._db.execute_many("UPDATE schema_versions SET schema = :schema, base = :base, decisions = :decisions "
+                              "WHERE version = :version", rows)
+
+    def versions(self) -> list[SchemaVersion]:
+        """Return all versions, oldest first."""
+        return [
+            SchemaVersion(version=row.version, graph_schema=GraphSchema.model_validate_json(row.schema),
+                          decisions=tuple(Decided(**d) for d in json.loads(row.decisions)),
+                          who=row.who, decided_at=row.decided_at)
+            for row in self._db.rows("SELECT * FROM schema_versions ORDER BY version")
+        ]
+
+
+def _dump(decisions: Sequence[Decided]) -> str:
+    return json.dumps([one.model_dump(mode="json") for one in decisions], ensure_ascii=False)
+
+
+@lru_cache(maxsize=8)
+def _parse(text: str) -> GraphSchema:
+    """Return a schema from its JSON; cached, because it is read for the extraction of each chunk."""
+    return GraphSchema.model_validate_json(text)
+
+
+class AskCount(NamedTuple):
+    """How often one document asks for one label between the same types."""
+
+    kind: ElementKind
+    label: str
+    subject_type: str
+    object_type: str
+    document: str
+    occurrences: int
+    confidence: float
+    """Summed over the occurrences."""
+    rows: int = 0
+    """The number of distinct table rows among the occurrences."""
+    said: str = ""
+    """The label in the document, if `label` is another one with the same meaning."""
+    backward: bool = False
+    """True if the label in the document states the relation from tail to head."""
+
+
+class SameAs(NamedTuple):
+    """A verdict that a label means the same as `label`, "" for none; `backward` if it states that from tail to head."""
+
+    label: str
+    backward: bool = False
+
+
+class Asks:
+    """The asks of chunks, found by the base schema, and models' verdicts on which labels mean the same."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    def replace(self, extractions: Sequence[tuple[Chunk, BoundedExtraction]]) -> None:
+        """Replace the stored asks of chunks by those of their extractions."""
+        rows = [row for chunk, bounded in extractions for row in ask_rows(chunk, bounded)]
+        with self._db.transaction():
+            replace_rows(self._db, SCHEMA_REQUESTS, [chunk.id for chunk, _ in extractions], rows)
+
+    def counts(self) -> list[AskCount]:
+        """Return how often each document asks the schema for a label between the same types (see `AskCount`)."""
+        return [AskCount(*row) for row in self._db.rows(
+            "SELECT kind, label, subject_type, object_type, document, count(*), sum(confidence), "
+            "count(DISTINCT CASE WHEN declared = 1 THEN item END) FROM schema_requests "
+            "GROUP BY kind, label, subject_type, object_type, document ORDER BY 1, 2, 3, 4, 5")]
+
+    def same(self) -> dict[Label, SameAs]:
+        """Return the stored verdicts by label, for all labels that a model has compared."""
+        return {(kind, label): SameAs(name, bool(backward)) for comparison in self._comparisons()
+                for kind, label, name, backward in comparison["verdicts"]}
+
+    def keep_same(self, shown: Collection[Label], same: Mapping[Label, SameAs]) -> None:
+        """Store the verdicts of one comparison, which rest on all labels that were shown, so it is not made again."""
+        comparison: dict[str, list[Any]] = {"shown": sorted(shown),
+                                            "verdicts": [(*label, *same[label]) for label in sorted(same)]}
+        self._store([*self._comparisons(), comparison])
+
+    def outdated(self, present: Collection[Label]) -> int:
+        """Return the number of comparisons that showed the model a label that documents no longer have."""
+        return sum(not _is_present(comparison, present) for comparison in self._comparisons())
+
+    def drop_outdated(self, present: Collection[Label]) -> None:
+        """Drop the verdicts of comparisons that `outdated` counts: a deleted label may have influenced the model."""
+        comparisons = self._comparisons()
+        current = [comparison for comparison in comparisons if _is_present(comparison, present)]
+        if len(current) < len(comparisons):
+            self._store(current)
+
+    def _comparisons(self) -> list[dict[str, list[Any]]]:
+        return list(json.loads(self._db.get_meta(_VERDICTS) or "[]"))
+
+    def _store(self, comparisons: list[dict[str, list[Any]]]) -> None:
+        self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))
+
+    def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:
+        """Return up to `most` occurrences of labels of a kind, with their text, spread over documents."""
+        rows = self._db.rows(
+            'WITH chosen AS (SELECT a.document, a.item, c.start + a.start AS start, c.start + a."end" AS "end", '  # noqa: S608
+            "row_number() OVER (PARTITION BY a.document ORDER BY c.ordinal, a.start, a.item) AS turn "
+            "FROM schema_requests a JOIN chunks c ON c.id = a.chunk "
+            f"WHERE a.kind = :kind AND {among('a.label')} ORDER BY turn, a.document LIMIT :most) "
+            'SELECT chosen.document, item, substr(text, start + 1, "end" - start) AS words '
+            "FROM chosen JOIN documents ON id = chosen.document ORDER BY turn, chosen.document",
+            kind=kind, among=sorted(labels), most=most)
+        return [Example(document=row.document, item=row.item, words=row.words) for row in rows]
+
+
+def _is_present(comparison: Mapping[str, Sequence[Any]], present: Collection[Label]) -> bool:
+    return all((kind, label) in present for kind, label in comparison["shown"])
+
+
+def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
+    """Return a chunk's asks as rows of the table, without those whose label cannot name an element of a schema."""
+    return [(chunk.id, chunk.document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
+             ask.context.start, ask.context.end, ask.confidence, int(ask.declared)) for ask in bounded.asks
+            if is_readable_label(ask.label) or (ask.declared and _is_column(ask.label))]
+
+
+def _is_column(header: str) -> bool:
+    """Return True if the header of a table's column can name an element of a schema."""
+    return len(header) <= MAX_ELEMENT_NAME and header.isprintable() and any(map(str.isalnum, header))
