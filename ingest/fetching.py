@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 import httpcore
-from fsspec.core import url_to_fs
 
 from ..runtime.threads import check_cancelled
 from .formats import PARSED, PLAIN
@@ -213,6 +212,8 @@ def mirror_folder(home: Path, address: str) -> Path:
         IngestError: the kind of store is unknown or needs a package, or the folder cannot be read. No file of an
             earlier copy is removed then.
     """
+    from fsspec.core import url_to_fs  # noqa: PLC0415 - takes a tenth of a second, which no question needs
+
     kind = address.partition(_SEPARATOR)[0]
     if kind not in _STORES:
         raise IngestError(f"{address}: stores are {', '.join(sorted(_STORES - {'memory'}))}; {kind!r} is none of them")
