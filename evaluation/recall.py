@@ -80,6 +80,8 @@ class RetrievalReport(Group):
     gold_absent: int = 0
     """The number of gold passages that are not in the knowledge base; they count as missed."""
     by_type: dict[str, Group]
+    rows: tuple[Group, ...] = ()
+    """Always empty, as for a single ranking before; kept for programs that read the report."""
     records: tuple[QuestionRecord, ...]
 
 
@@ -114,8 +116,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
              progress: Progress = lambda *_: None) -> RetrievalReport:
     """Measure the recall of gold passages in a knowledge base at the cut-offs `ks`.
 
-    `decompose`: split questions into sub-queries by grammar. `progress` gets the number of finished questions and of
-    all.
+    `progress` gets the number of finished questions and of all.
 
     Raises:
         DatasetError: the questions are about other documents.

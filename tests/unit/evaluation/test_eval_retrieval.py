@@ -90,7 +90,7 @@ def test_the_report_as_json_and_the_records(command, tmp_path):
     result = command("--json", "--k", "4,2", "--records", "records.jsonl")
     assert result.code == 0, result.err
     report = json.loads(result.out)
-    assert set(report) == {"questions", "recall", "interval", "latency_ms", "gold_absent", "by_type"}
+    assert set(report) == {"questions", "recall", "interval", "latency_ms", "gold_absent", "by_type", "rows"}
     assert report["questions"] == 2
     assert list(report["recall"]) == ["2", "4"]
     assert report["recall"]["4"] == 100
