@@ -59,7 +59,6 @@ def _is_path(text: str) -> bool:
 
 
 def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
-    """Convert a text, document or data frame into documents; a given name or title replaces its own."""
     if isinstance(item, str):
         return [_make_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
     if isinstance(item, Document):

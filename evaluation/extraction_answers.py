@@ -91,7 +91,6 @@ def load_recorded(path: Path) -> dict[str, tuple[Triple, ...]]:
 
 
 def _records(path: Path, model: type[_Record]) -> Iterator[_Record]:
-    """Yield the records of a file, in which each id must occur once."""
     first_place: dict[str, str] = {}
     for place, value in json_lines(path, DatasetError):
         record = validate_record(place, value, model, DatasetError)

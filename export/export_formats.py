@@ -175,7 +175,6 @@ def _data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
 
 
 def _xml_text(value: Any) -> str:
-    """Return a value as text that is escaped for XML; anything but a string is written as JSON."""
     text = value if isinstance(value, str) else json_text(value)
     # A bare carriage return would be read back as a line feed.
     return escape(printable(text), {"\r": "&#13;"})

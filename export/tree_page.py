@@ -219,7 +219,6 @@ def _hash(text: str) -> str:
 
 
 def _text(text: str, most: int = _NAME) -> str:
-    """Return text of a document that can be shown, cut to `most` characters."""
     return printable(visible(text if len(text) <= most else text[:most - 1] + "…"))
 
 

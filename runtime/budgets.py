@@ -101,7 +101,6 @@ class Budget:
                                  "larger --max-cost, or without --batch")
 
     def _spent(self) -> tuple[int, list[float | None]]:
-        """Return the number of tokens spent, and the cost of each model that was used (None: unknown price)."""
         with self._lock:
             tokens = self._prompt.total() + self._completion.total()
             costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])

@@ -276,6 +276,5 @@ def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldCh
 
 
 def _flat(element: SchemaElement) -> dict[str, Any]:
-    """Return an element's fields by name, with those of its `rules` as `rules.FIELD`."""
     fields = element.model_dump(mode="json", exclude={"rules"})
     return fields | {f"rules.{field}": value for field, value in element.rules.model_dump(mode="json").items()}

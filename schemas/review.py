@@ -117,7 +117,6 @@ def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "rev
 
 
 def _decision(given: object, candidate: Candidate) -> Decision:
-    """Return a decision in LangChain's form as the decision on a candidate."""
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")

@@ -20,7 +20,6 @@ _OWN = ("model", "messages", "stream", "stream_options", "response_format", "too
 
 
 def _split(url: str) -> SplitResult | None:
-    """Return the parts of an address, or None if it is none."""
     try:
         parts = urlsplit(url)
         return parts if parts.port != 0 and not re.search(r"\s", url) else None
@@ -122,7 +121,6 @@ def _is_loopback(host: str) -> bool:
 
 
 def _check_issuer(url: str) -> str:
-    """Return an issuer's URL if it is empty or trustworthy and has no query; raise ValueError otherwise."""
     parts = urlsplit(url) if is_trustworthy(url) else None
     if url and (parts is None or parts.query or parts.fragment):
         raise ValueError("it should be the issuer's URL as its tokens have it, by https (or http on this machine), "

@@ -121,7 +121,6 @@ class OfferedAssistants:
         await self._app(scope, receive, send)
 
     async def _update(self) -> None:
-        """Create an assistant for each new knowledge base, and delete those of dropped ones."""
         names = set(await asyncio.to_thread(knowledge_bases, self._settings))
         # A client within this process: it needs no key.
         async with get_client() as client:

@@ -187,7 +187,6 @@ def message_for_log(error: BaseException) -> str:
 
 
 def _prepare_connection(connection: sqlite3.Connection, _record: Any) -> None:
-    """Set up a new connection to SQLite: explicit transactions, secure deletion, and a write-ahead log."""
     connection.isolation_level = None  # Python is not to begin transactions: `_begin_transaction` does
     connection.execute("PRAGMA secure_delete=ON")  # a system's SQLite may be built without it
     write_ahead(connection)

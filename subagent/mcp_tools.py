@@ -368,7 +368,6 @@ def _allow_all(request: Any, what: Access | str) -> bool:  # noqa: ARG001  (what
 
 @contextmanager
 def _preserve_root_logging() -> Iterator[None]:
-    """Keep the SDK from configuring the root logger, within the block."""
     placeholder = logging.NullHandler()
     logging.getLogger().addHandler(placeholder)
     try:

@@ -93,7 +93,6 @@ class Remote:
         return {**given, "knowledge_base": self.knowledge_base, **({"messages": messages} if messages else {})}
 
     def _answer(self, state: dict[str, Any] | None) -> AskOutput:
-        """Return the fields of an answer from the remote graph's state; raise a RemoteError if it has no answer."""
         if not state or "answer" not in state:
             raise RemoteError(f"{self.url} gave no answer; see the log of that server")
         return cast("AskOutput", {key: state[key] for key in AskOutput.__annotations__ if key in state})

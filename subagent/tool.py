@@ -251,7 +251,6 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
 
 
 def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
-    """Return the messages of people and models that have a text, up to the last one of a person."""
     conversation: list[AnyMessage] = [
         message for message in messages if isinstance(message, HumanMessage | AIMessage) and message.text.strip()]
     while conversation and not isinstance(conversation[-1], HumanMessage):

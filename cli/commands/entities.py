@@ -84,7 +84,6 @@ def _show_merged(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit
 
 
 def _first_evidence(knowledge_base: KnowledgeBase, alias: Alias) -> str:
-    """Return the first passage that supports an alias, with its document and some characters around it."""
     span = alias.evidence[0]
     chunk = next(iter(knowledge_base.documents.chunks([span.chunk])), None)
     if chunk is None:

@@ -166,7 +166,6 @@ def eval_extraction(
 
 
 def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
-    """Let the configured model extract facts from the sentences of the gold cases, and print how many failed."""
     failed: list[str] = []
     with open_resources() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
         if type(reasoner) is RulesReasoner:

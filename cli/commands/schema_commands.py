@@ -73,7 +73,6 @@ def show(
 
 
 def _count_links(counts: Mapping[str, int], schema: GraphSchema) -> dict[str, int]:
-    """Return the relations that the schema does not have, with their numbers of triples."""
     return {name: count for name, count in sorted(counts.items()) if count and schema.relation_type(name) is None}
 
 
@@ -241,7 +240,6 @@ def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict
 
 
 def _print_candidates(resources: Resources, kb: str) -> None:
-    """Print the strongest candidates that wait, with their evidence."""
     candidates = _waiting(resources, kb, REVIEWED_AT_ONCE)
     for candidate in candidates:
         out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
@@ -251,7 +249,6 @@ def _print_candidates(resources: Resources, kb: str) -> None:
 
 
 def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
-    """Print what supports a candidate."""
     lines = [f"{candidate.documents} documents, {candidate.occurrences} times, confidence {candidate.confidence:.2f}"]
     if candidate.subject_types or candidate.object_types:
         lines.append(f"observed: {'|'.join(candidate.subject_types) or '?'} -> "

@@ -112,7 +112,6 @@ def _name_field(data: Any, path: Sequence[str | int]) -> str:
 
 
 def _json(text: str, where: str) -> Any:
-    """Return the value of a JSON text."""
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         check_keys([key for key, _ in pairs])
         return dict(pairs)
@@ -130,7 +129,6 @@ def _json(text: str, where: str) -> Any:
 
 
 def _yaml(text: str, where: str) -> Any:
-    """Return the value of a YAML text."""
     try:
         data = load_yaml(text)
     except yaml.MarkedYAMLError as error:
@@ -150,7 +148,6 @@ def _yaml(text: str, where: str) -> Any:
 
 
 def _explain(error: ErrorDetails) -> str:
-    """Return a validation error as a message that says how to fix it."""
     path, kind = error["loc"], error["type"]
     cause = error.get("ctx", {}).get("error")
     if kind == "missing":

@@ -138,7 +138,6 @@ def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: 
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """Yield the objects and arrays directly in a value."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return (part for part in parts if isinstance(part, dict | list))
 

@@ -304,7 +304,6 @@ def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionR
 
 async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service, client: str,
                   ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
-    """Yield the answer in pieces of text, each paired with a dict."""
     async with service.questions.answering(client, kb, question, earlier) as events:
         async for item in events:
             if item.event == "answer":

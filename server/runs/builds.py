@@ -182,7 +182,6 @@ class Builds:
         self._wake_up.set()
 
     async def _work(self, running: _Running) -> Job:
-        """Run a job's graph, and return the job with its new state."""
         until = time.monotonic() + _WRITER_WAIT
         while True:
             try:
@@ -212,7 +211,6 @@ class Builds:
         return job.having(state="failed", error=BuildError(type=detail.type, message=message))
 
     async def _run_graph(self, running: _Running) -> Job:
-        """Run the construction graph until it ends or asks a person, and return the job with its new state."""
         job, build, folder = running.job, running.job.build, ""
         config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
         async with AsyncExitStack() as stack:

@@ -188,7 +188,6 @@ class Questions:
             yield event
 
     async def _steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
-        """Run the retrieval graph, and yield its progress and its answer as events for the client."""
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
                              decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
                              documents=tuple(question.documents), where=question.where)

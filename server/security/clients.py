@@ -106,7 +106,6 @@ class Tokens:
         return self._grant(await anyio.to_thread.run_sync(self._verify, token, limiter=self._thread))
 
     def _verify(self, token: str) -> dict[str, Any]:
-        """Return a token's claims after checking that they are valid, and signed with one of the issuer's keys."""
         settings = self._settings
         try:
             return jwt.decode(token, self._keys.get_signing_key_from_jwt(token), ALGORITHMS, leeway=LEEWAY,
