@@ -71,11 +71,7 @@ class ProcessModels(ABC):
 
     @property
     def reranker(self) -> Reranker | None:
-        """The model that reranks passages (a cross-encoder), or None if the settings name none.
-
-        Raises:
-            RerankerError: the model in the settings cannot be used.
-        """
+        """The model that reranks passages (a cross-encoder), or None if the settings name none."""
         with self._lock:
             if self._reranker is None:
                 self._reranker = load_reranker(self.settings)
@@ -128,11 +124,7 @@ class ProcessModels(ABC):
         return BatchedExtraction(self.settings, self._calls(name))
 
     def batch_client(self) -> "BatchClient":
-        """Return the batch interface of the endpoint that extracts.
-
-        Raises:
-            ReasonerError: the endpoint has no batches, or no endpoint is set.
-        """
+        """Return the batch interface of the endpoint that extracts."""
         from ..models.llm.batches import BatchClient  # noqa: PLC0415 - a second of imports
 
         return BatchClient(self.settings.for_step("extract"))
@@ -174,11 +166,7 @@ class ProcessModels(ABC):
 
 
 class Spending:
-    """The models' prices and the budgets of runs, read when they are first needed. Safe to use from several threads.
-
-    Args:
-        settings: name the price file and the models.
-    """
+    """The models' prices and the budgets of runs, read when they are first needed. Safe to use from several threads."""
 
     def __init__(self, settings: Settings) -> None:
         """Start without budgets; the price file is read when it is first needed."""
@@ -194,22 +182,14 @@ class Spending:
 
     @property
     def prices(self) -> Prices:
-        """The models' prices, from the price file.
-
-        Raises:
-            PricesError: the price file cannot be read or is invalid.
-        """
+        """The models' prices, from the price file."""
         with self._lock:
             if self._prices is None:
                 self._prices = load_prices(self._settings.prices)
             return self._prices
 
     def check_prices(self, max_cost: float | None) -> None:
-        """Check, before anything is paid, that the price file can be read and has the prices that a cost limit needs.
-
-        Raises:
-            PricesError: the file cannot be read, or the price of a model is missing.
-        """
+        """Check, before anything is paid, that the price file can be read and has what a cost limit needs."""
         prices, settings = self.prices, self._settings
         if max_cost is None or not settings.uses_llm:
             return

@@ -28,11 +28,7 @@ class ContextError(BanyanError):
 
 
 def check_context(context: object) -> None:
-    """Check that all values of a context have the types that its class declares.
-
-    Raises:
-        ContextError: a value has another type; the message names the field and the type.
-    """
+    """Check that all values of a context have the types that its class declares."""
     try:
         # The context is validated as JSON, in which a tuple is a list. `strict` rejects "false" as a bool.
         _adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
@@ -77,11 +73,7 @@ def resumed_run() -> str:
 
 
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
-    """Check that a run that was started through a server may read the files that its input names.
-
-    Raises:
-        IngestError: a file is outside these folders, whether it exists or not.
-    """
+    """Check that a run that was started through a server may read the files that its input names."""
     allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
     schema_is_file = schema and schema not in {AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()}
     for file in (*files, *([schema] if schema_is_file else [])):
@@ -98,11 +90,7 @@ class ModelChoiceError(BanyanError):
 
 
 def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: bool) -> None:
-    """Check that the steps of a question may use the models that it chooses.
-
-    Raises:
-        ModelChoiceError: a step or model cannot be chosen; the message says which can.
-    """
+    """Check that the steps of a question may use the models that it chooses."""
     if not isinstance(models, Mapping) or not all(isinstance(model, str) and model for model in models.values()):
         raise ModelChoiceError('`models` names a model for each step, as in {"answer": "gpt-4o"}: fix the context')
     if not models:

@@ -95,12 +95,7 @@ def choose_excerpts(chunks: Iterable[Chunk], characters: int) -> list[list[str]]
 
 
 async def propose_schema(writer: SchemaWriter, calls: Sequence[Sequence[str]]) -> GraphSchema:
-    """Let a model add elements to the core schema; each call adds to the schema that the one before it returned.
-
-    Raises:
-        ReasonerError: a call failed for good.
-        BudgetExceeded: a call would exceed the budget.
-    """
+    """Let a model add elements to the core schema; each call adds to the schema that the one before it returned."""
     schema = core_schema()
     for excerpts in calls:
         schema = await writer.propose(excerpts, schema)
@@ -125,10 +120,6 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
     """Ask the model, with one call, which new labels mean the same, and store its verdicts.
 
     `support` is how many documents must show a pair of types for it to count as observed.
-
-    Raises:
-        ReasonerError: the call failed for good.
-        BudgetExceeded: the call would exceed the budget.
     """
     schema = kb.schema_control.schema()
     # An open schema admits every label, so no label waits to join it.

@@ -45,11 +45,7 @@ class Worker:
         return self._reasoner.extract_together(requests, schema)
 
     def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
-        """Encode texts with an embedding model, whose files must be those of the calling process: its fingerprint.
-
-        Raises:
-            EmbeddingError: the model cannot be loaded, or its files on this machine have another fingerprint.
-        """
+        """Encode texts with an embedding model, whose files must be those of the calling process: its fingerprint."""
         embedder = self._models.load(model)
         if embedder.fingerprint != fingerprint:
             raise EmbeddingError(f"a worker of the Ray cluster has other files of the embedding model {model!r}: have "

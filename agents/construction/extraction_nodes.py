@@ -135,12 +135,7 @@ class ExtractionNodes(BuildNodes):
 
     async def _extract(self, name: str, run: str, work: _Work, readings: Sequence[_Reading],
                        ) -> ReasonerError | None:
-        """Extract some chunks with one call and store the extractions; return the error if the call failed.
-
-        Raises:
-            BudgetExceeded: the budget is spent.
-            EndpointDown: the endpoint is down.
-        """
+        """Extract some chunks with one call and store the extractions; return the error if the call failed."""
         asked = [reading for reading in readings if reading.has_statement]
         extraction_by_chunk = {reading.chunk.id: reading.rows for reading in readings}
         try:

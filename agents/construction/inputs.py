@@ -31,11 +31,7 @@ class NoModelError(BanyanError):
 
 
 def check_model(*, uses_llm: bool, reread: bool = False, batch: bool = False, fresh_verdicts: bool = False) -> None:
-    """Check that a model is set if an option needs one.
-
-    Raises:
-        NoModelError: an option needs a model, and none is set.
-    """
+    """Check that a model is set if an option needs one."""
     if batch and not uses_llm:
         raise NoModelError("only a model reads documents in batches, and none is set: set BANYAN_LLM_BASE_URL and "
                            "BANYAN_LLM_MODEL, or run without --batch")
@@ -56,20 +52,12 @@ def is_inferred(schema: str, recorded: object, *, uses_llm: bool) -> bool:
 
 
 def named_schema(schema: str) -> GraphSchema | None:
-    """Return the schema that an input names; None if it names none.
-
-    Raises:
-        SchemaError: there is no such schema, or it cannot be read.
-    """
+    """Return the schema that an input names; None if it names none."""
     return load_schema(schema) if schema not in {"", AUTO_SCHEMA} else None
 
 
 def check_input(given: BuildInput) -> None:
-    """Check that the fields of the input have the declared types, because a server passes on whatever a client sends.
-
-    Raises:
-        IngestError: a field has another type; the message names the field.
-    """
+    """Check that the fields of the input have the declared types: a server passes on whatever a client sends."""
     paths, recorded = given.get("paths") or [], given.get("recorded")
     if not isinstance(paths, list) or not all(isinstance(path, str) and path for path in paths):
         raise IngestError("`paths` is a list of paths as texts: fix the input")
@@ -85,11 +73,7 @@ def named_sources(paths: Sequence[str]) -> list[Path | Address]:
 
 
 def require_any(items: Iterator[_T], paths: Sequence[Path | Address], failures: Sequence[LoadFailure]) -> Iterator[_T]:
-    """Check that an iterator has an item, and return an iterator over all of its items.
-
-    Raises:
-        IngestError: there is no item although `paths` has some, and no failure explains why.
-    """
+    """Check that an iterator has an item, and return an iterator over all of its items."""
     first = next(items, None)
     if first is not None:
         return chain((first,), items)

@@ -12,7 +12,6 @@ from ..index import columns, index_file
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
-from ..vectors.vector_store import Kind
 from ..vectors.vector_synchroniser import embedded
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
@@ -91,15 +90,10 @@ def verdicts(kb: KnowledgeBase) -> Iterator[str]:
         yield f"{outdated} of the model's comparisons of labels rest on labels that no document has any more"
 
 
-def _texts(kb: KnowledgeBase) -> dict[Kind, dict[str, str]]:
-    """Return the text of everything that needs a vector, by kind and id."""
-    return {kind: texts(ids) for kind, ids, texts in embedded(kb.graph, kb.documents, kb.documents.done())}
-
-
 def vectors(kb: KnowledgeBase) -> Iterator[str]:
     """Check that exactly the expected ids have a vector, and that a sample are those of their texts."""
-    for kind, texts in _texts(kb).items():
-        stored = kb.vectors.ids(kind)
+    for kind, ids, texts_of in embedded(kb.graph, kb.documents, kb.documents.done()):
+        texts, stored = texts_of(ids), kb.vectors.ids(kind)
         if missing_or_extra := texts.keys() ^ stored:
             missing = len(missing_or_extra - stored)
             yield f"the vectors of the {kind}: {missing} missing, {len(missing_or_extra) - missing} left over"

@@ -124,11 +124,7 @@ class Extractions:
                            "WHERE c.revision = 0 GROUP BY e.reasoner ORDER BY e.reasoner")
 
     def get_many(self, chunk_ids: Sequence[str]) -> dict[str, Extraction]:
-        """Return the extractions of those of some chunks that were extracted.
-
-        Raises:
-            LedgerDamagedError: a stored extraction cannot be read.
-        """
+        """Return the extractions of those of some chunks that were extracted."""
         found = {}
         for row in self._db.rows(f"SELECT chunk, extraction FROM extractions WHERE {among('chunk')}",  # noqa: S608
                                  among=chunk_ids):
