@@ -17,8 +17,7 @@ from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
 from ..ingest.metadata import document_name
-from ..models.llm.inferring import inference_prompt
-from ..models.llm.llm_reasoner import extraction_prompt
+from ..models.llm.llm_reasoner import extraction_prompt, inference_prompt
 from ..models.reasoner import Reasoner
 from ..models.rules.table_facts import read_rows
 from ..schemas.documents import Chunk, Document, Frozen

@@ -15,7 +15,7 @@ from ..schemas.documents import Frozen
 from ..schemas.naming import has_name, normalise
 from ..text.languages import Language, phrase_language
 from ..text.titles import UNREAD
-from ..tools.sentence_links import is_named_in_text, link_by_sentences
+from ..tools.entity_names import is_named_in_text, link_by_sentences
 from .estimate import ReadingEstimate, estimate_reading
 from .resources import Resources
 

@@ -24,7 +24,7 @@ from ..schemas.prices import Prices, PricesError, load_prices
 
 if TYPE_CHECKING:
     from ..models.llm.batches import BatchClient, BatchedExtraction
-    from ..models.llm.inferring import SchemaWriter
+    from ..models.llm.llm_reasoner import SchemaWriter
     from ..models.rules.rules_reasoner import Answers
 
 _RULES_AT_ONCE = 2
@@ -113,7 +113,7 @@ class ProcessModels(ABC):
         """Return the writer that proposes schemas and groups labels; None if no model is set."""
         if not self.settings.uses_llm:
             return None
-        from ..models.llm.inferring import SchemaWriter  # noqa: PLC0415 - a second of imports
+        from ..models.llm.llm_reasoner import SchemaWriter  # noqa: PLC0415 - a second of imports
 
         return SchemaWriter(self.settings, self._calls(name))
 

@@ -10,7 +10,7 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
 from ..ingest.reading import Limits, LoadFailure
-from ..models.llm.inferring import SchemaWriter
+from ..models.llm.llm_reasoner import SchemaWriter
 from ..runtime.event_loop import run
 from ..schemas.delta import Decided, Decision
 from ..schemas.documents import Chunk

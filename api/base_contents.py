@@ -20,7 +20,7 @@ from ..schemas.graph_schema import GraphSchema
 from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
 from ..text.times import read_day
-from ..tools.openings import summarise_documents
+from ..tools.reports import summarise_documents
 from ..tools.schema_names import terms_of
 from ..tools.table_results import ComputedTable, tabulate
 from .python_results import Community, Entity, Fact, community_of, entity_of, facts_of

@@ -27,10 +27,10 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.graph.ledger_graph import LedgerGraph
+from banyan.graph_store.graph.resolved_graph import LedgerGraph
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.resolution.resolver import Resolver
-from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
+from banyan.graph_store.tree.tree_levels import TreeSynchroniser
 from banyan.graph_store.vectors.reliability import ReliabilityRecord
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from banyan.models.embedding.embedding_models import load_embedder

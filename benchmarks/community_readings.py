@@ -13,8 +13,7 @@ import numpy as np
 import typer
 from banyan.graph_store.tree import community_fusion
 from banyan.graph_store.tree.detection import CommunitySettings, detect
-from banyan.graph_store.tree.features import EntityFeatures, features, shares, unit
-from banyan.graph_store.tree.scores import Perception
+from banyan.graph_store.tree.features import EntityFeatures, Perception, features, shares, unit
 from numpy.typing import NDArray
 from planted import Planted, planted
 from rich.console import Console

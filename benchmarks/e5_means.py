@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from banyan.models.embedding.embedder import Vectors
-from banyan.models.embedding.multilingual import MEANS, OTHER, WEIGHTS, Engine, Kind
+from banyan.models.embedding.embedding_models import MEANS, OTHER, WEIGHTS, Engine, Kind
 from banyan.text.scripts import script_of
 from banyan.text.sentences import split_sentences
 

@@ -15,7 +15,7 @@ from banyan.config import Settings
 from banyan.models.embedding.embedder import Embedder
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.models.embedding.minilm import bundled_model
-from banyan.models.embedding.torch_embedder import SentenceTransformerEmbedder
+from banyan.models.embedding.unbundled import SentenceTransformerEmbedder
 from rich.console import Console
 from rich.table import Table
 
@@ -29,7 +29,7 @@ WORDS = [
 IMPORTS = "from banyan.config import Settings; from banyan.models"
 START_ONNX = f"{IMPORTS}.embedding.loading import load_embedder; load_embedder(Settings()).encode(['query'])"
 START_TORCH = (
-    f"{IMPORTS}.embedding.torch_embedder import SentenceTransformerEmbedder as E; E({str(bundled_model())!r}, 32)"
+    f"{IMPORTS}.embedding.unbundled import SentenceTransformerEmbedder as E; E({str(bundled_model())!r}, 32)"
     ".encode(['query'])"
 )
 

@@ -15,8 +15,8 @@ from typing import Any
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.extractions import AdmittedRows, rows_of
 from banyan.graph_store.resolution import same_entities as resolution
+from banyan.graph_store.resolution.pair_candidates import statements
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
-from banyan.graph_store.resolution.stated_aliases import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact

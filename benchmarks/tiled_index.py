@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.graph.graph_columns import GraphColumns, distinct_rows, join_rows, surest_rows
+from banyan.graph_store.graph.graph_columns import GraphColumns, distinct_rows, distinct_triples, join_rows, surest_rows
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
-from banyan.graph_store.graph.row_columns import distinct_triples
 from banyan.graph_store.index import columns, index_file
 from banyan.graph_store.index.contents import IndexSource, contents, read_graph
 from banyan.graph_store.layout import Layout

@@ -19,7 +19,7 @@ from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.naming import content_id
 from ..text.cleaning import json_text, printable
-from ..tools.sentence_links import link_by_sentences
+from ..tools.entity_names import link_by_sentences
 from .tree_page import TreeOutline, map_entities, page
 
 # Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.

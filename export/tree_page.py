@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ..graph_store.graph.graph_file import KEYWORD_OF, MEMBER_OF, TreeGraph
 from ..text.cleaning import json_text, printable, visible
-from ..tools.sentence_links import SentenceLink
+from ..tools.entity_names import SentenceLink
 
 _WEB = Path(__file__).parent.parent / "server" / "web"
 _MODULES = ("visible.js", "graph/colours.js", "saving.js", "graph/picture.js", "graph/shown.js",

@@ -14,8 +14,7 @@ from ..schemas.naming import canonical_name, label_key, normalise
 from ..text.quantities import parse_value
 from .evolution.control import SchemaControl
 from .evolution.elements import find_element
-from .graph.ledger_graph import LedgerGraph
-from .graph.resolved_graph import ResolvedGraph
+from .graph.resolved_graph import LedgerGraph, ResolvedGraph
 from .ledger.database import Database
 from .ledger.entity_rows import EditTable
 from .resolution.decisions import match_node

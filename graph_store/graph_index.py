@@ -21,9 +21,8 @@ from .graph.knowledge_graph import KnowledgeGraph, Places, describe
 from .index.columns import Ids, LazySequence, Texts, Words, read_lists
 from .index.contents import read_graph
 from .index.field_columns import FieldColumn, join_columns
-from .index.lexical import LexicalIndex
+from .index.lexical import LexicalIndex, Spellings
 from .index.name_trie import NameTrie
-from .index.spellings import Spellings
 from .index.spreading import SpreadingGraph
 from .knowledge_base import KnowledgeBase
 from .ledger.communities import TreeCommunity

@@ -17,8 +17,7 @@ from .evolution.control import SchemaControl
 from .graph import graph_file
 from .graph.graph_file import NodeLink, TreeGraph, node_link
 from .graph.knowledge_graph import KnowledgeGraph
-from .graph.ledger_graph import LedgerGraph
-from .graph.resolved_graph import ResolvedGraph
+from .graph.resolved_graph import LedgerGraph, ResolvedGraph
 from .graph_edits import GraphEditor
 from .index.columns import vectors_of
 from .index.contents import IndexSource, contents, read_graph
@@ -42,7 +41,7 @@ from .vectors.vector_store import Kind
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
-    from .tree.tree_synchroniser import TreeSynchroniser
+    from .tree.tree_levels import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
 _READER_SECONDS = 600.0
@@ -295,7 +294,7 @@ class KnowledgeBase:
     @cached_property
     def tree(self) -> "TreeSynchroniser":
         """The synchroniser, which detects and describes communities."""
-        from .tree.tree_synchroniser import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
+        from .tree.tree_levels import TreeSynchroniser  # noqa: PLC0415  (a tenth of a second; readers do not need it)
 
         return TreeSynchroniser(self.database, self.ledger_graph, self.vectors, self.communities)
 

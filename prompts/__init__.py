@@ -1,6 +1,5 @@
 """The prompts: text files by language, one for each step, and how they are filled in."""
 
-from .agent_text import block_text, last_text, lookups_text, mode_text, passage_text, rounds_text
 from .rendering import (
     STEPS,
     Fenced,
@@ -17,7 +16,7 @@ from .rendering import (
     render,
     text_language,
 )
-from .schema_text import schema_block
+from .schema_text import block_text, last_text, lookups_text, mode_text, passage_text, rounds_text, schema_block
 
 __all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_text", "check_prompts",
            "example", "extraction_instructions_block", "instructions_line", "last_text", "lookups_text", "mode_text",

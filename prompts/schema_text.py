@@ -1,10 +1,13 @@
-"""Rendering the graph schema for prompts in as few tokens as a model needs."""
+"""Rendering the graph schema, lookups and evidence for prompts in as few tokens as a model needs."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
+from ..schemas.inquiry import Block, Inquiry
+from ..schemas.naming import canonical_name
+from ..schemas.retrieval import Mode, Passage
 from ..text.tokens import estimate_tokens
-from .rendering import Language
+from .rendering import Fenced, Language, close_item, fence
 
 SCHEMA_TOKENS = 235
 """The most tokens of a schema's text, because extraction pays for them with every chunk; see `schema_block`."""
@@ -22,6 +25,42 @@ _OPEN: dict[Language, str] = {
           'leave "new" empty.',
     "zh": '模式是开放的：没有合适的类型、关系或属性时自拟简短名称，"new" 留空。',
 }
+_LOOKUPS: dict[Language, dict[str, str]] = {
+    "en": {
+        "passage_search": '{"tool":"passage_search","query":""}: passages; "documents":[""] to stay in some',
+        "entity_search": '{"tool":"entity_search","entity":""}: what the graph knows of a thing; "relations":[""] and '
+                         '"at", a date, narrow it',
+        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: all rows of a relation or '
+                         'attribute, to list, count, compare. Ends: parts of names, A|B, !=A, >=2020. '
+                         '"where":["FIELD=A|B","FIELD=" (none),"tail.FIELD!=A"]; "by": tail, head, FIELD, year, '
+                         'FIELD.year: counted groups; "do": count, sum, mean, smallest, largest, first, last; '
+                         '"show":["FIELD"]; "document"; "at"',
+        "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"] narrows them',
+        "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole; "by":"FIELD" or '
+                            '"FIELD.year": groups; "along":"RELATION -> *": all reached from the theme, '
+                            '"<RELATION -> *": all leading to it'},
+    "zh": {
+        "passage_search": '{"tool":"passage_search","query":""}：段落；"documents":[""] 限定文档',
+        "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'
+                         '"relations":[""] 限定关系，"at" 限定日期',
+        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行。'
+                         '"head"、"tail"：名称的一部分、A|B、!=A、>=2020；"where":["字段=A|B","字段=",'
+                         '"tail.字段!=A"]：主体或 tail 的其他字段（字段=：没有）；"by":"tail"、"head"、"字段"、"year"、'
+                         '"字段.year" 分组计数；"do":"count"、"sum"、"mean"、"smallest"、"largest"、"first"、"last"；'
+                         '"show":["字段"]；"document"、"at"。用于列举、计数、最值',
+        "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
+        "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；"by":"字段" 或 '
+                            '"字段.year" 分组；"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},
+}
+_MODES: dict[Language, dict[Mode, str]] = {
+    "en": {"reject": "Never use other knowledge.",
+           "strict": 'Never use other knowledge; "unstated" must be empty: what is not stated is not answered.',
+           "open": "Where no item helps, a claim may come from your own knowledge: it has no quotes."},
+    "zh": {"reject": "不得使用其他知识。",
+           "strict": '不得使用其他知识；"unstated" 必须为空：没有说明的不作回答。',
+           "open": "没有条目可用时，结论可以来自你自己的知识：这样的结论没有引用。"},
+}
+_LAST: dict[Language, str] = {"en": "No lookups are left: answer now.", "zh": "不能再查找了：请现在回答。"}
 
 
 def type_letters(schema: GraphSchema) -> dict[str, str]:
@@ -88,3 +127,77 @@ def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict
     headings = (_LEGEND[language] if letters else _HEADINGS[language][0], *_HEADINGS[language][1:])
     return "\n".join(f"{heading}: {', '.join(items)}"
                      for heading, items in zip(headings, (types, relations, attributes), strict=True) if items)
+
+
+def lookups_text(tools: Collection[str], language: Language) -> str:
+    """Return a line for each lookup that is switched on, with its form in JSON; "-" if none is."""
+    return "\n".join(f"- {text}" for tool, text in _LOOKUPS[language].items() if tool in tools) or "-"
+
+
+def mode_text(mode: Mode, language: Language) -> str:
+    """Return the rule on what may support an answer in a mode."""
+    return _MODES[language][mode]
+
+
+def last_text(language: Language, *, is_last: bool) -> str:
+    """Return the line that asks for an answer in a question's last prompt; "" for earlier prompts."""
+    return _LAST[language] if is_last else ""
+
+
+_HEADING_MARKS = "#= \t*_"
+_FIRST: dict[Language, str] = {"en": "First look:", "zh": "初步查找："}
+_ROUND: dict[Language, str] = {"en": "Round {}:", "zh": "第 {} 轮："}
+_THOUGHT: dict[Language, str] = {"en": "Thought: {}", "zh": "想法：{}"}
+_DROPPED: dict[Language, str] = {"en": "({} items left out)", "zh": "（略去 {} 条）"}
+_NOTHING: dict[Language, str] = {"en": "(nothing)", "zh": "（无）"}
+
+
+def rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
+    """Return all rounds of a question with their items, numbered from 1.
+
+    Rounds are only appended, so the text begins with that of the question's earlier prompts. The thought and the items
+    of a round are fenced as data. Its lookups need no lines: they are the titles of the blocks that they found.
+    """
+    next_number, parts = 1, list[str]()
+    for round_number, lookup_round in enumerate(inquiry.rounds):
+        lines = []
+        for block in lookup_round.blocks:
+            lines.append(_numbered_block(block, next_number, inquiry.dropped, language))
+            next_number += len(block.items)
+        thought = [_THOUGHT[language].format(" ".join(lookup_round.thought.split()))] if lookup_round.thought else []
+        title = _ROUND[language].format(round_number) if lookup_round.lookups else _FIRST[language]
+        content = "\n".join([*thought, *(lines or [_NOTHING[language]])])
+        parts.append(f"{title}\n{fence(content)}")
+    return Fenced("\n".join(parts))
+
+
+def block_text(block: Block) -> str:
+    """Return what a lookup found as lines without numbers; each item names its document."""
+    return "\n".join([block.title, *(_item(item) for item in block.items), *_note(block)])
+
+
+def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], language: Language) -> str:
+    """Return a block as lines of a prompt, its items numbered from `first_number`; dropped items are only counted."""
+    shown = [f"[{number}] {close_item(_item(item))}" for number, item in enumerate(block.items, first_number)
+             if number not in dropped]
+    dropped_count = len(block.items) - len(shown)
+    dropped_line = [_DROPPED[language].format(dropped_count)] if dropped_count else []
+    return "\n".join([f"## {close_item(block.title)}", *shown, *dropped_line, *_note(block)])
+
+
+def _note(block: Block) -> Iterator[str]:
+    """Yield the line of a block's note, if it has one."""
+    if block.note:
+        yield f"({block.note})"
+
+
+def _item(item: Passage) -> str:
+    """Return an item without its number: a passage with the header above it, any other item as its statement."""
+    return item.statement or f"{item.header}\n{passage_text(item)}"
+
+
+def passage_text(item: Passage) -> str:
+    """Return the text of a passage; a first line that only repeats the passage's title is left out."""
+    first_line, _, rest = item.text.partition("\n")
+    repeats_title = canonical_name(first_line.strip(_HEADING_MARKS)) == canonical_name(item.title)
+    return rest.strip("\n") if rest.strip() and repeats_title else item.text

@@ -14,7 +14,7 @@ from ..graph_store.index.columns import LazySequence
 from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name, has_name, triple_id
 from ..text.times import read_day
-from ..tools.sentence_links import link_by_sentences, prose_sentences
+from ..tools.entity_names import link_by_sentences, prose_sentences
 from .responses import Edge, Node, Subgraph, Together
 
 _MOST_CHUNKS_READ = 40

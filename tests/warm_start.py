@@ -34,7 +34,7 @@ DESCRIPTORS = "TESTS_DESCRIPTORS"
 IMPORTED = (
     "banyan.agents.construction.graph", "banyan.agents.resources", "banyan.agents.retrieval.graph", "banyan.cli.main",
     "banyan.evaluation.recall", "banyan.graph_store.integrity.backup", "banyan.graph_store.integrity.verify",
-    "banyan.graph_store.tree.tree_synchroniser", "chromadb",
+    "banyan.graph_store.tree.tree_levels", "chromadb",
     "banyan.models.embedding.onnx_embedder", "banyan.models.llm.chat_model", "banyan.models.rules.reader",
     "banyan.models.rules.rules_reasoner", "banyan.server.app", "banyan.subagent.tool", "anyio._backends._asyncio",
     "bm25s", "chromadb_rust_bindings", "chromadb.api.rust", "httpcore2", "langchain_openai",
@@ -130,7 +130,7 @@ def serve(channel: socket.socket) -> list[str]:
     """Fork a child for each request, until there are no more; returns in each child, with its arguments."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     import_all()
-    pipelines = importlib.import_module("banyan.models.parsing.pipelines")
+    pipelines = importlib.import_module("banyan.models.parsing.parser")
     pipelines.load_pipeline(pipelines.PACKAGE, alone=True)
     pipelines.installed_pipelines()
     load_model_once()

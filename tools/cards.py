@@ -12,6 +12,7 @@ from ..text.tokens import estimate_tokens
 from .entity_names import find_entities
 from .fact_rows import (
     FactRow,
+    fit_lines,
     head_of,
     holding_at,
     row_items,
@@ -20,7 +21,6 @@ from .fact_rows import (
     triple_rows,
     value_rows,
 )
-from .line_budget import fit_lines
 
 _MOST_NAMES, _MOST_LABELS = 4, 8
 _MOST_FACTS = 2000

@@ -10,6 +10,7 @@ from ..graph_store.graph.knowledge_graph import Places
 from ..graph_store.graph_index import Dated, GraphIndex
 from ..schemas.retrieval import Kind, Passage, Place
 from ..text.times import Validity, read_day
+from ..text.tokens import estimate_tokens
 
 _PER_LINE = 12
 """How many facts share one line. A longer list takes several lines, so that it can be cut and cited in parts."""
@@ -19,6 +20,8 @@ _MOST_DOCUMENTS = 2
 """How many documents are named after one fact on a line."""
 _LONGEST_VALUE = 300
 """Characters of a value on a line; a longer one is cut, and its source has the whole."""
+MARK_TOKENS = 4
+"""Estimated tokens of the number and the mark that precede an item in a prompt."""
 
 
 class FactRow(NamedTuple):
@@ -184,3 +187,24 @@ def sides_by_repetition(rows: Sequence[FactRow]) -> tuple[Side, Side]:
     """Return the end with fewer different names in some rows, by which they are grouped, and then the other end."""
     heads, tails = Counter(row.head for row in rows), Counter(row.tail for row in rows)
     return (tail_of, head_of) if len(tails) < len(heads) else (head_of, tail_of)
+
+
+def item_cost(item: Passage) -> int:
+    """Return the estimated tokens of an item in a prompt: its statement, or a passage's header and text."""
+    if item.statement:
+        return estimate_tokens(item.statement) + MARK_TOKENS
+    return estimate_tokens(item.header) + estimate_tokens(item.text) + MARK_TOKENS
+
+
+def fit_lines(items: Sequence[Passage], tokens: int, at_least: int = 1) -> tuple[list[Passage], int]:
+    """Return the first items that fit a budget, and the number of those left out.
+
+    The first `at_least` items are returned even if they exceed the budget.
+    """
+    shown: list[Passage] = []
+    for item in items:
+        tokens -= item_cost(item)
+        if tokens < 0 and len(shown) >= at_least:
+            break
+        shown.append(item)
+    return shown, len(items) - len(shown)

@@ -16,11 +16,10 @@ from .asking.asked_rows import asked_rows
 from .asking.asked_table import asked_survey, asked_table
 from .cards import entity_card
 from .entity_names import named_entities
-from .line_budget import item_cost
-from .openings import asked_folder, openings
+from .fact_rows import item_cost
 from .passages import look_up_passages
 from .paths import look_up_paths
-from .reports import look_up_reports
+from .reports import asked_folder, look_up_reports, openings
 from .retriever import Retriever
 from .tables import look_up_table
 

@@ -12,7 +12,7 @@ from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 from ..text.tokens import estimate_tokens, first_tokens
-from .line_budget import item_cost
+from .fact_rows import item_cost
 from .retriever import Retriever
 
 AT_LEAST = 3

@@ -8,8 +8,7 @@ from ..schemas.lookups import PathLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
 from .entity_names import FoundEntities, find_entities
-from .fact_rows import graph_item, triple_rows
-from .line_budget import fit_lines
+from .fact_rows import fit_lines, graph_item, triple_rows
 
 MAX_HOPS = 4
 """The most facts of a chain between two entities; longer chains connect anything with anything."""

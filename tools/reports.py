@@ -5,22 +5,50 @@ global search. If there are few documents, the opening of each is shown too, as 
 there are many, groups of documents by the fields that tell them apart are shown instead of both.
 """
 
-from collections.abc import Iterable
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.communities import TreeCommunity
+from ..graph_store.ledger.document_rows import Documents
+from ..schemas.documents import Document, Frozen
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
-from ..schemas.retrieval import Passage
-from .fact_rows import graph_item, triple_rows
-from .line_budget import fit_lines, item_cost
-from .openings import openings
+from ..schemas.naming import has_name, normalise
+from ..schemas.retrieval import Passage, Place
+from ..text.content_words import content_words
+from ..text.markup import without_markup
+from ..text.sentences import split_sentences
+from .fact_rows import fit_lines, graph_item, item_cost, triple_rows
 from .query import Query, best_rows
 from .retriever import Retriever
 from .surveys import survey_along, survey_by, survey_documents
 from .table_query import FieldError
 
-_WHOLE = "What are these documents about?"
+_SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
+"""The beginning of a sentence, not of a heading, a row, a tag or a field."""
+_ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
+"""An item of a list. A document that begins with one, such as minutes, says in its items what it is about."""
+_WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
+"""A whole sentence: it does not begin in lower case, and ends with its punctuation."""
+_MARK = re.compile(r"\A[-*•]\s+")
+_OPENING = 250
+"""The most characters of an opening: those of a long sentence."""
+_FIRST = 5
+"""How many of a document's first sentences its opening is chosen from."""
+_MOST_DOCUMENTS = 300
+_MOST_ALONE = 20
+"""How many documents of several folders are listed one by one."""
+_MOST_TITLES = 12
+"""How many titles of a folder are listed; of the others, only the number is given."""
+_LONG = 5
+"""Added to a sentence's number of words in the average likeness, so that very short sentences do not win."""
+_FOLDER_ASKED = re.compile(
+    r"\b(?:about|(?:describ|cover|contain|discuss)(?:e?s|e?d|ing|e)?|deals? with|in the folder)\b|"
+    r"关于|介绍|讲|包含|收录|文件夹", re.IGNORECASE)
+_ON_THE_WHOLE = "What are these documents about?"
 _NEAREST = 6
 """How many reports are shown on one theme."""
 _FACTS = 3
@@ -29,12 +57,129 @@ _OPENINGS_SHARE = 2 / 3
 """The share of the budget that the openings of documents may take."""
 
 
+class DocumentSummary(Frozen):
+    """A document with its opening: `said` is the sentence without markup, at characters `start` to `end`.
+
+    `said` is "" if the document has no sentence; the place is then that of its first line.
+    """
+
+    document: str
+    title: str
+    start: int
+    end: int
+    said: str
+
+
+_Opening = tuple[DocumentSummary, str]
+"""A document's summary, and the document's own words at the place that the summary gives."""
+
+
+def openings(index: GraphIndex, tokens: int, folder: str = "") -> list[Passage]:
+    """Return the openings of documents as items: one for each document if they are few, else one for each folder.
+
+    Empty if they do not fit the budget or there are too many documents. `folder` limits the documents; "" means all.
+    """
+    documents = index.store.documents
+    ids = [entry.id for entry in documents.entries() if not folder or folder in PurePosixPath(entry.id).parts[:-1]]
+    if len(ids) > _MOST_DOCUMENTS:
+        return []
+    document_openings = list(_openings([documents.get(key) for key in ids]))
+    by_folder: dict[str, list[_Opening]] = {}
+    for summary, words in document_openings:
+        path = "/".join(PurePosixPath(summary.document).parts[:-1])
+        by_folder.setdefault(path, []).append((summary, words))
+    document_items = [_document_item(*opening) for opening in document_openings]
+    are_few = len(by_folder) == 1 or len(document_openings) <= _MOST_ALONE
+    if are_few and sum(map(item_cost, document_items)) <= tokens:
+        return document_items
+    folder_items = [_folder_item(path, group) for path, group in sorted(by_folder.items())]
+    return folder_items if sum(map(item_cost, folder_items)) <= tokens else []
+
+
+def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
+    """Return for each document the sentence that best says what it is about, found without a model; no `ids` mean all.
+
+    Raises:
+        UnknownDocumentError: there is no such document.
+    """
+    wanted = ids or [entry.id for entry in documents.entries()]
+    return [summary for summary, _ in _openings([documents.get(key) for key in wanted])]
+
+
+def asked_folder(index: GraphIndex, question: str) -> str:
+    """Return the folder whose documents a question asks about, as "what do the case studies cover?" does; "" if none.
+
+    Of several folders that the question names, it is the one with the fewest documents.
+    """
+    if not _FOLDER_ASKED.search(question):
+        return ""
+    paths = (key for key in index.document_ids if "/" in key)
+    folders = Counter(part for path in paths for part in set(PurePosixPath(path).parts[:-1]))
+    named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
+    return min(named, key=lambda folder: (folders[folder], folder), default="")
+
+
+def _document_item(summary: DocumentSummary, words: str) -> Passage:
+    """Return a document's title and opening as an item, which cites the document's own words."""
+    return Passage(chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start,
+                   score=0.0, kind="opening", statement=": ".join(filter(None, [summary.title, summary.said])))
+
+
+def _folder_item(path: str, group: Sequence[_Opening]) -> Passage:
+    """Return the titles of a folder's documents as an item, with the opening that is most like the others."""
+    word_sets = [set(content_words(words)) for _, words in group]
+    counts = Counter(word for opening_words in word_sets for word in opening_words)
+    likeness = [sum(counts[word] - 1 for word in opening_words) / (len(opening_words) + _LONG)
+                for opening_words in word_sets]
+    best_number = max(range(len(group)), key=lambda number: (bool(group[number][0].said), likeness[number], -number))
+    best, text = group[best_number]
+    titles = "; ".join(summary.title for summary, _ in group[:_MOST_TITLES])
+    more = f" (+{len(group) - _MOST_TITLES})" if len(group) > _MOST_TITLES else ""
+    places = tuple(Place(document=summary.document, start=summary.start, text=words, member=summary.title)
+                   for summary, words in group)
+    quoted = f". “{best.said}”" if best.said else ""
+    return Passage(chunk_id="", document=best.document, title=path, text=text, start=best.start, score=0.0,
+                   kind="opening", places=places,
+                   statement=f"{path}{': ' if path else ''}{titles}{more}{quoted}")
+
+
+def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
+    """Yield the opening of each document: the sentence with most words of the title, the first one of several."""
+    all_sentences = [_first_sentences(document) for document in documents]
+    document_counts = Counter(
+        words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
+    for document, sentences in zip(documents, all_sentences, strict=True):
+        unique = [(start, words) for start, words in sentences if document_counts[normalise(words)] == 1]
+        candidates = unique or sentences
+        title_words = set(content_words(document.title))
+        first_line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
+        first_line_start = len(document.text) - len(document.text.lstrip())
+        start, words = max(candidates, default=(first_line_start, first_line), key=lambda sentence: (
+            len(title_words.intersection(content_words(sentence[1]))), -sentence[0]))
+        if words:
+            said = " ".join(without_markup(_MARK.sub("", words)).split()) if candidates else ""
+            yield DocumentSummary(document=document.id, title=document.title or document.id, start=start,
+                                  end=start + len(words), said=said), words
+
+
+def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
+    """Return the first sentences of a document as (start, words), without headings, rows and fields."""
+    text = document.text
+    spans = [(start, end) for start, end in split_sentences(text)
+             if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
+    begins_with_item = bool(spans) and _ITEM.match(text[slice(*spans[0])]) is not None
+    if not begins_with_item:
+        spans = [(start, end) for start, end in spans if _SENTENCE.match(text[start:end])]
+    whole = [(start, end) for start, end in spans[:_FIRST] if _WHOLE.match(text[start:end].strip())]
+    return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in whole or spans[:_FIRST]]
+
+
 def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str, tokens: int) -> list[Block]:
     """Return the reports on the lookup's theme, or without one on the documents as a whole; or a survey (`surveys`).
 
     Without a theme, the question ranks the facts that reports cite.
     """
-    index, question_text = retriever.index, lookup.theme or question or _WHOLE
+    index, question_text = retriever.index, lookup.theme or question or _ON_THE_WHOLE
     schema = index.store.schemas.current()
     try:
         if lookup.along:

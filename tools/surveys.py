@@ -23,8 +23,7 @@ from ..schemas.lookups import TripleLookup
 from ..schemas.retrieval import CommunitySummary, Passage
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities
-from .fact_rows import FactRow, graph_item, head_of, row_items, tail_of, triple_rows
-from .line_budget import fit_lines, item_cost
+from .fact_rows import FactRow, fit_lines, graph_item, head_of, item_cost, row_items, tail_of, triple_rows
 from .schema_names import find_term, terms_of
 from .table_query import Computed, FieldError, RowGroup, compute, find_field
 from .tables import cited_rows

@@ -21,6 +21,7 @@ from ..text.times import Validity, read_day
 from .conditions import Condition, ConditionError, part_condition, read_condition
 from .fact_rows import (
     FactRow,
+    fit_lines,
     holding_at,
     row_items,
     rows_item,
@@ -30,7 +31,6 @@ from .fact_rows import (
     triple_rows,
     value_rows,
 )
-from .line_budget import fit_lines
 from .schema_names import Term, find_term
 from .table_query import Computed, FieldError, compute, find_field, shown_number
 

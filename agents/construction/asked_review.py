@@ -8,7 +8,7 @@ from langgraph.types import interrupt
 from ...graph_store.evolution.elements import KIND_NAMES, DecisionError, only_in
 from ...graph_store.evolution.growth import review_elements
 from ...graph_store.knowledge_base import KnowledgeBase
-from ...models.llm.inferring import SchemaWriter
+from ...models.llm.llm_reasoner import SchemaWriter
 from ...runtime.event_loop import run
 from ...schemas.delta import Candidate, Decision, ElementKind
 from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement

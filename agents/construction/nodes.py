@@ -18,7 +18,7 @@ from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import RecordedPassage, given_documents, load_recorded
 from ...ingest.loaders import LoadFailure
-from ...models.llm.inferring import SchemaWriter
+from ...models.llm.llm_reasoner import SchemaWriter
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...runtime.budgets import BudgetExceeded, charge_calls

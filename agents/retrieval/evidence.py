@@ -8,7 +8,7 @@ from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import Lookup, PassageLookup
 from ...schemas.retrieval import Passage
 from ...text.tokens import estimate_tokens
-from ...tools.line_budget import fit_lines, item_cost
+from ...tools.fact_rows import fit_lines, item_cost
 from ...tools.passages import AT_LEAST
 from ...tools.retriever import Retriever
 from ...tools.schema_names import Term

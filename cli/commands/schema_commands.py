@@ -16,7 +16,7 @@ from ...agents.schema_proposal import infer_schema
 from ...graph_store.derive import support_in
 from ...graph_store.layout import Layout
 from ...ingest.reading import LoadFailure
-from ...models.llm.inferring import SchemaWriter
+from ...models.llm.llm_reasoner import SchemaWriter
 from ...schemas.delta import Candidate, Decision, Verdict
 from ...schemas.formats.schema_loading import YAML_SUFFIXES, dump_schema, load_schema
 from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement

@@ -21,13 +21,13 @@ from .graph_columns import (
     ValueTable,
     ValueTimeTable,
     distinct_rows,
+    distinct_triples,
     find_firsts,
     join_rows,
     select_rows,
     sort_rows,
     surest_rows,
 )
-from .row_columns import distinct_triples
 
 _LEAST_KEYS = 3
 """The fewest things that have a key: two values that differ are not yet one."""

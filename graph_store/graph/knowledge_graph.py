@@ -15,9 +15,8 @@ from ...schemas.documents import Frozen
 from ...schemas.naming import canonical_name, is_descriptive
 from ...text.times import Validity
 from ..ledger.extractions import AdmittedRows
-from .graph_columns import TEXT_COLUMNS, GraphColumns, LaterDates, Numbers, find_firsts, sort_rows
+from .graph_columns import TEXT_COLUMNS, GraphColumns, LaterDates, Numbers, find_firsts, read_columns, sort_rows
 from .key_links import link_keys
-from .row_columns import read_columns
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""

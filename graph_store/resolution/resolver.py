@@ -9,7 +9,7 @@ from ...schemas.edits import decided_types, ids_after
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..graph.ledger_graph import LedgerGraph
+from ..graph.resolved_graph import LedgerGraph
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
@@ -17,9 +17,8 @@ from ..ledger.schema_rows import SchemaHistory
 from ..vectors.reliability import ReliabilityRecord
 from ..vectors.vector_store import VectorStore
 from .decisions import Verdict, check_carried_out, match_pair
-from .pair_candidates import near_pairs, nearest_across_scripts
+from .pair_candidates import near_pairs, nearest_across_scripts, statements
 from .same_entities import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
-from .stated_aliases import statements
 from .surroundings import Surroundings
 
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]

@@ -16,8 +16,7 @@ from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
 from .name_comparison import FoldedName, NameMatch, contradict, fold, match_names
-from .pair_candidates import candidate_pairs
-from .stated_aliases import is_alias_relation
+from .pair_candidates import candidate_pairs, is_alias_relation
 
 # Events that happen to a thing only once, each with the words of labels that state its date. If two entities have
 # different dates for one, they are not the same. A population or a rank, however, may differ between two passages.

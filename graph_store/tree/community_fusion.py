@@ -6,8 +6,7 @@ from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
 from .clusters import Labels, membership, places, renumber
-from .features import EntityFeatures, unit
-from .scores import DECIMALS, Perception, Scores
+from .features import DECIMALS, EntityFeatures, Perception, Scores, unit
 
 Pairs = NDArray[np.int64]
 

@@ -34,8 +34,7 @@ from scipy import sparse
 from ...runtime.libraries import one_thread
 from .clusters import Labels, initial_clusters, membership, renumber
 from .community_fusion import SETTLED, adjacent, follow_links, merge, move
-from .features import EntityFeatures, only_shared, unit
-from .scores import Perception, Scores
+from .features import EntityFeatures, Perception, Scores, only_shared, unit
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from ...schemas.naming import content_id
 from ..layout import Layout
 from ..ledger.database import Database
 from ..store_errors import StoreError
-from .chroma_collections import KINDS, ChromaCollections, FolderCollections, Kind
-from .chroma_server import ServerCollections
+from .chroma_collections import KINDS, ChromaCollections, FolderCollections, Kind, ServerCollections
 
 if TYPE_CHECKING:
     from chromadb.api.types import GetResult, Include

@@ -16,8 +16,7 @@ from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.threads import check_cancelled
 from ...schemas.naming import relation_id, triple_id
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
-from ..graph.ledger_graph import LedgerGraph
-from ..graph.resolved_graph import ResolvedGraph
+from ..graph.resolved_graph import LedgerGraph, ResolvedGraph
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents

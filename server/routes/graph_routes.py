@@ -17,7 +17,7 @@ from ...graph_store.graph.graph_file import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
-from ...tools.openings import DocumentSummary, summarise_documents
+from ...tools.reports import DocumentSummary, summarise_documents
 from ...tools.schema_names import terms_of
 from ...tools.table_results import ComputedTable, tabulate
 from ..error_responses import NotFoundError

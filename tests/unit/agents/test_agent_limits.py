@@ -12,7 +12,7 @@ from banyan.config import Settings
 from banyan.schemas.inquiry import Block, Judgement, Round
 from banyan.schemas.lookups import TOOLS, EntityLookup, PassageLookup, PathLookup, TripleLookup, lookup_text
 from banyan.schemas.retrieval import Passage
-from banyan.tools.line_budget import item_cost
+from banyan.tools.fact_rows import item_cost
 from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st

@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from banyan.agents.retrieval.wording import has_model_hint, present_quotes, respelt, with_notes
-from banyan.graph_store.index.lexical import LexicalIndex
-from banyan.graph_store.index.spellings import Spellings
+from banyan.graph_store.index.lexical import LexicalIndex, Spellings
 from banyan.schemas.retrieval import Claim, Passage, Quote, QuotedDraft
 
 from ...name_tries import trie_of

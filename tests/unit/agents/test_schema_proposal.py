@@ -9,7 +9,7 @@ from banyan.agents.construction.state import BuildContext
 from banyan.agents.schema_proposal import choose_excerpts, core_schema, infer_schema
 from banyan.ingest.loaders import IngestError
 from banyan.ingest.reading import Limits
-from banyan.models.llm.inferring import MOST, SchemaWriter, merge_proposal
+from banyan.models.llm.llm_reasoner import MOST, SchemaWriter, merge_proposal
 from banyan.models.llm.wire import ProposedSchema
 from banyan.schemas.documents import Chunk
 from banyan.schemas.graph_schema import AUTO_SCHEMA

@@ -5,7 +5,7 @@ from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree import community_digests as tree
-from banyan.graph_store.tree import tree_levels, tree_synchroniser
+from banyan.graph_store.tree import tree_levels
 from banyan.graph_store.tree.detection import CommunitySettings
 
 from ... import small_base
@@ -117,11 +117,11 @@ SETTINGS = CommunitySettings(update_above=0, drift=0.3)
 @pytest.fixture
 def runs(monkeypatch):
     """How each tree was found: as a whole, or as an update."""
-    found = []
-    monkeypatch.setattr(tree_synchroniser, "find_tree",
-                        lambda *args: found.append("whole") or tree_levels.find_tree(*args))
-    monkeypatch.setattr(tree_synchroniser, "update_tree",
-                        lambda *args: found.append("update") or tree_levels.update_tree(*args))
+    found, find_tree, update_tree = [], tree_levels.find_tree, tree_levels.update_tree
+    monkeypatch.setattr(tree_levels, "find_tree",
+                        lambda *args: found.append("whole") or find_tree(*args))
+    monkeypatch.setattr(tree_levels, "update_tree",
+                        lambda *args: found.append("update") or update_tree(*args))
     return found
 
 

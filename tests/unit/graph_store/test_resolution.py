@@ -11,9 +11,8 @@ import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.resolution.name_comparison import fold, match_names
-from banyan.graph_store.resolution.pair_candidates import candidate_pairs, nearest_across_scripts
+from banyan.graph_store.resolution.pair_candidates import candidate_pairs, nearest_across_scripts, statements
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
-from banyan.graph_store.resolution.stated_aliases import statements
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact

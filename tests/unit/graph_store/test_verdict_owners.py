@@ -13,7 +13,7 @@ import pytest
 from banyan.graph_store.bounding.similar_labels import are_opposed
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.inferring import SchemaWriter
+from banyan.models.llm.llm_reasoner import SchemaWriter
 from banyan.schemas.delta import Candidate, Example, SameLabel
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.resolution import EntityCard, EntityPair, PairVerdict

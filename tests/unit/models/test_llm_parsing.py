@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from banyan.models.llm.endpoint import Messages, Reply
-from banyan.models.llm.parsing import UnusableAnswer, json_objects
-from banyan.models.llm.structured import StructuredChat, read_reply
+from banyan.models.llm.structured import StructuredChat, UnusableAnswer, json_objects, read_reply
 from banyan.models.llm.wire import QUESTION
 from banyan.prompts import Prompt
 from banyan.text.cleaning import clean_json

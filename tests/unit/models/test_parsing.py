@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 from banyan.models.local_models import ModelError
-from banyan.models.parsing import pipelines
+from banyan.models.parsing import parser as pipelines
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules.recognition.spans import Span, find_spans, name_of
 from banyan.text.sentences import split_sentences

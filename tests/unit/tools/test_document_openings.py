@@ -3,9 +3,9 @@
 import pytest
 from banyan.schemas.documents import Document
 from banyan.schemas.graph_schema import open_schema
-from banyan.tools import openings as openings_module
+from banyan.tools import reports
 from banyan.tools.first_look import first_look
-from banyan.tools.openings import asked_folder, openings
+from banyan.tools.reports import asked_folder, openings
 from banyan.tools.retriever import Retriever
 
 from ... import small_base as base
@@ -51,7 +51,7 @@ def test_each_document_has_its_title_and_the_sentence_that_says_it_best(retrieve
 ])
 def test_minutes_open_with_an_item_and_texts_with_a_whole_sentence(text, opening):
     document = Document(id="minutes.md", title="Minutes", text=text, source="minutes.md")
-    assert [one.said for one, _ in openings_module._openings([document])] == [opening]
+    assert [one.said for one, _ in reports._openings([document])] == [opening]
 
 
 @pytest.mark.parametrize(("question", "folder"), [

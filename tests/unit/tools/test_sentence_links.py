@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.graph_store.graph_index import GraphIndex
-from banyan.tools.sentence_links import link_by_sentences
+from banyan.tools.entity_names import link_by_sentences
 
 from ...hashed_embedding import HashedEmbedder
 from ...small_base import create, finish, put

@@ -161,7 +161,7 @@ def shelf(tmp_path_factory, hashed_embedder):
 
 
 def test_of_many_documents_the_whole_is_told_by_the_fields_that_tell_them_apart(shelf, monkeypatch):
-    monkeypatch.setattr("banyan.tools.openings._MOST_DOCUMENTS", 5)
+    monkeypatch.setattr("banyan.tools.reports._MOST_DOCUMENTS", 5)
     by_state, by_year = look_up(shelf, CommunityLookup(), tokens=2000)
     assert by_state.title == "9 documents by state"
     assert [line.split(". ")[0] for line in lines(by_state)] == ["state open (5)", "state done (4)"]
@@ -172,7 +172,7 @@ def test_of_many_documents_the_whole_is_told_by_the_fields_that_tell_them_apart(
 @pytest.mark.parametrize("question", ["What are these documents about?", "What are all these reports about?",
                                       "这些报告主要是关于什么的？"])
 def test_what_documents_are_about_is_answered_by_those_groups_without_a_model(shelf, monkeypatch, question):
-    monkeypatch.setattr("banyan.tools.openings._MOST_DOCUMENTS", 5)
+    monkeypatch.setattr("banyan.tools.reports._MOST_DOCUMENTS", 5)
     blocks = first_look(shelf, shelf.index.store.schemas.current(), question, 2000,
                         ["community_search", "passage_search"], reasons=False)
     assert [block.title for block in blocks] == ["9 documents by state", "9 documents by written.year"]
