@@ -288,7 +288,7 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     mentioned_in, name, kind, *places = _number_texts(mentions, _MENTION_COLUMNS, number)
     stated_in, head, head_kind, relation, tail, tail_kind, fact_time, start, end, confidence = _number_texts(
         facts, _FACT_COLUMNS, number)
-    valued_in, owner, owner_kind, attribute, value, value_time, *value_places = _renumber(
+    valued_in, owner, owner_kind, attribute, value, value_time, *value_places = _number_texts(
         values, _VALUE_COLUMNS, number)
     ids, types, (entities, heads, tails, owners) = _find_entities(
         texts, [(name, kind), (head, head_kind), (tail, tail_kind), (owner, owner_kind)])
