@@ -6,7 +6,6 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ...agents.introduction import introduce
 from ...agents.resources import Resources
 from ...graph_store.integrity.status import Status, status_of
 from ...graph_store.ledger.extractions import IMPORTED, RULES
@@ -72,6 +71,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 def _introduction(resources: Resources, kb: str) -> Table:
     # Imported here, because it needs the retrieval graph, which is slow to import. So `--json` stays quick.
+    from ...agents.introduction import introduce  # noqa: PLC0415
     from .build import introduction_table  # noqa: PLC0415
 
     return introduction_table(introduce(resources, kb))
