@@ -51,19 +51,21 @@ def _portal() -> BlockingPortal:
 @contextmanager
 def _running(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> Iterator[Future[_T]]:
     """Call an asynchronous function on the shared event loop; at the block's end, cancel it and wait for its end."""
-    ended = threading.Event()
+    ended, result = threading.Event(), Future[_T]()
 
-    async def call() -> _T:
+    async def call() -> None:
         try:
-            return await _call_with_cleanup(function, *arguments)
+            result.set_result(await _call_with_cleanup(function, *arguments))
+        except BaseException as error:  # noqa: BLE001 - the caller gets it; raised here it could end the shared loop
+            result.set_exception(error)
         finally:
             ended.set()
 
-    future = _portal().start_task_soon(call)
+    task = _portal().start_task_soon(call)
     try:
-        yield future
+        yield result
     finally:
-        future.cancel()
+        task.cancel()
         ended.wait()
 
 
