@@ -35,7 +35,7 @@ class Writer:
         return not self.run and not self.steps
 
     def begin(self, run: str) -> None:
-        """Begin a step of a run, and with its first step the run, unless it has failed; take the lock if it is free."""
+        """Begin a step of a run. Its first step takes the lock and begins the run, unless the run has failed."""
         other_run_is_active = self.run not in {"", run} or self.steps.keys() - {run}
         if other_run_is_active:
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")

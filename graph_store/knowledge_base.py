@@ -222,7 +222,7 @@ class KnowledgeBase:
     def release(self) -> None:
         """Undo one `acquire`; the last one releases the lock."""
         if self._lock.lock_counter == 1:
-            self.vectors.close()  # its memory, and what others write from now on
+            self.vectors.close()  # frees memory; what it has cached would miss what others write from now on
         if self._files is not self._lock:
             self._files.release()
         self._lock.release()

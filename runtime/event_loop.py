@@ -88,7 +88,7 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
 
 
 async def _call_with_cleanup(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:
-    """Await a function in a task of its own, which is cancelled only once."""
+    """Await a function in a task of its own, so that repeated cancellation (anyio's) does not disturb its cleanup."""
     task = asyncio.ensure_future(function(*arguments))
     try:
         return await asyncio.shield(task)

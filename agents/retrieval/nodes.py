@@ -228,7 +228,7 @@ class RetrievalNodes:
         with self._snapshot(state) as snapshot:
             checked = self._checked_answer(state, context, snapshot)
         self._resources.snapshots.end_question(state["revision"])
-        # The next question of the thread may come with another context.
+        # The thread keeps the name that its input gave, maybe none: the next question's context may name another.
         return {**_output(state, context, checked), "knowledge_base": state["named"]}
 
     def _checked_answer(self, state: AskState, context: AskContext, snapshot: Snapshot) -> Answer:

@@ -39,9 +39,9 @@ class NamedEnds:
         """Look up all names of an extraction."""
         self._extraction, self._source, self._bounds = extraction, source, bounds
         self.keys: dict[str, str] = {}
-        """The key of the entity, by each extracted name that the source has."""
+        """The canonical key of each extracted name that stands in the source."""
         self.ends: dict[str, End] = {}
-        """The entities, by key."""
+        """The entity of each key, as triples name it at their ends."""
         self.respelled: set[str] = set()
         """The extracted dates that the source spells differently."""
         spellings: dict[str, set[str]] = {}

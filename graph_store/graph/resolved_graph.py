@@ -355,9 +355,9 @@ class LedgerGraph:
             return self._mentions
 
     def refresh(self) -> None:
-        """Release the graph if the ledger has changed since it was made.
+        """Drop the resolved graph if the ledger has changed since it was made.
 
-        If only aliases, edits or the schema have changed, the graph of mentions is kept.
+        The graph of mentions below it is dropped only if rows have changed, not for aliases, edits or the schema.
         """
         with self._loading:
             made_of, now = self._made_of, (self._now(), self._schemas.version())

@@ -106,8 +106,8 @@ def _is_searchable(value: Sequence[str]) -> bool:
 
 def _mentions(graph: KnowledgeGraph, chunk_rows: NDArray[np.int32]) -> NewArrays:
     """Return the rows of the chunks that mention each entity, as `Lists`, in the order of the chunks' ids."""
-    entities, chunks = graph.mention_pairs()
-    rows = chunk_rows[chunks]
+    entities, chunks = graph.mention_pairs()  # sorted by entity
+    rows = chunk_rows[chunks]  # negative: a chunk that is not in the index
     counts = np.bincount(entities[rows >= 0], minlength=graph.count_entities())
     return {"entities.chunks.values": rows[rows >= 0], "entities.chunks.starts": columns.starts(counts)}
 

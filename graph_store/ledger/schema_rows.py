@@ -191,7 +191,7 @@ class Asks:
                 for kind, label, name, backward in comparison["verdicts"]}
 
     def keep_same(self, shown: Collection[Label], same: Mapping[Label, SameAs]) -> None:
-        """Store the verdicts of one comparison, which rest on all labels that were shown, so it is not made again."""
+        """Store which labels a comparison of all `shown` labels found to mean the same, so that it is not repeated."""
         comparison: dict[str, list[Any]] = {"shown": sorted(shown),
                                             "verdicts": [(*label, *same[label]) for label in sorted(same)]}
         self._store([*self._comparisons(), comparison])

@@ -178,7 +178,7 @@ class Surroundings:
         doubt = 1.0
         common = self.neighbours(first) & self.neighbours(second)
         for key in sorted(common - {self.keys[first], self.keys[second]}):
-            # An attribute's value is no entity's name; it counts as if only these two entities had it.
+            # A value of an attribute has no triples of its own, so it counts as if only these two had it.
             doubt *= 1 - _SHARED_WEIGHT / math.log2(max(self._triples_with_name.get(key, 2), 2))
         return 1 - doubt
 

@@ -176,7 +176,7 @@ class FolderCollections(ChromaCollections):
         return not (self._is_writing or self._complete.exists())
 
     def settle(self) -> None:
-        """See `ChromaCollections.settle`."""
+        """Mark the folder as complete: its last writer has finished, so its vectors can be trusted."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._complete.touch()
         self._is_writing = False

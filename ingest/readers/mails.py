@@ -36,7 +36,7 @@ def _header(mail: Message) -> dict[str, str]:
 
 
 def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
-    """Yield the texts of a part of a mail, and of the parts in it; `omitted` gets those of unread parts."""
+    """Yield the texts of a mail's part and its inner parts; add the names or types of unread ones to `omitted`."""
     kind, payload = part.get_content_type(), part.get_payload()
     inner_parts = [inner for inner in payload if isinstance(inner, Message)] if isinstance(payload, list) else []
     if kind == "message/rfc822" and part.is_multipart() and depth:

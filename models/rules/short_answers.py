@@ -235,6 +235,7 @@ def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[s
         return frozenset()
 
     def is_usual(name: str) -> bool:
+        """Return True if most passages have a name that sets no document apart, so that it answers nothing."""
         titles_with_name = sum(has_name(title, name) for title in titles.values())
         if any(map(str.isdigit, name)) or 0 < titles_with_name <= len(titles) / 2:
             return False
