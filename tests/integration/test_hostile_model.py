@@ -117,5 +117,5 @@ def test_no_document_leaves_its_fence(world, server):
             assert sign not in user
         assert len(request["messages"]) == 2
         assert "Baron Vex" not in request["messages"][0]["content"], "no word of a document in the system message"
-    assert steps == set(blocks)
+    assert set(blocks) - {"verdicts"} <= steps <= set(blocks), "verdicts only of names in two scripts or alike"
     world.delete(hostile.ATTACKS)
