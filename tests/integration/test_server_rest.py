@@ -142,7 +142,7 @@ def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
     assert "nowhere" in again["review"]["error"]
     went_on = client.post(f"/api/builds/{waiting['id']}/decisions", json=decisions)
     assert (went_on.status_code, went_on.json()["state"]) == (200, "queued")
-    assert followed(client, waiting["id"])[-1]["report"]["attributes"] == 4  # two descriptions, and what waited
+    assert followed(client, waiting["id"])[-1]["report"]["attributes"] == 2  # what waited
     schema = client.get(f"{KB}/chess/schema").json()
     assert schema["version"] == 2
     assert "won_against" in [one["name"] for one in schema["schema"]["attribute_types"]]
