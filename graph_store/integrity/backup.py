@@ -163,6 +163,7 @@ def _read_rows(apart: Layout, embedder: Embedder) -> list[str]:
         with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
             kb.version()
             published_state(kb.database)
+            kb.communities.all(level=None)
             return [problem.what for problem in unsound(kb)]
     except (OSError, sqlite3.OperationalError):
         raise  # a problem of the disk, not of the ledger
