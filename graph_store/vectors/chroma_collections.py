@@ -4,8 +4,10 @@ They are a cache: if Chroma fails, they are removed and filled again.
 """
 
 import atexit
+import os
 import shutil
 import sqlite3
+import struct
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -31,6 +33,10 @@ _T = TypeVar("_T")
 Kind = Literal["entities", "triples", "relations", "chunks"]
 KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
 """The kinds of vectors; each has a collection."""
+_HEADER = struct.Struct("<iQQQQ")
+"""hnswlib's header: version, offset, capacity in vectors, number of vectors, and bytes of each vector."""
+_LENGTH_BYTES = 4
+"""The number of bytes in which hnswlib stores a vector's length."""
 
 
 def chroma() -> ModuleType:
@@ -178,6 +184,8 @@ class FolderCollections(ChromaCollections):
     def settle(self) -> None:
         """Mark the folder as complete: its last writer has finished, so its vectors can be trusted."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        for header in self.folder.glob("*/header.bin"):
+            _blank_unused(header)
         self._complete.touch()
         self._is_writing = False
 
@@ -249,3 +257,20 @@ def _connect(server: ChromaServer) -> "ClientAPI":
     # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
     session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
     return client
+
+
+def _blank_unused(header: Path) -> None:
+    """Fill the space after the last vector in an index's files with zeros.
+
+    hnswlib writes there whatever its memory contains, which may be words of deleted documents.
+    """
+    header_bytes = header.read_bytes()
+    if len(header_bytes) < _HEADER.size:
+        return  # a process that opens Chroma is writing an empty index
+    _, _, _, count, vector_bytes = _HEADER.unpack_from(header_bytes)
+    for name, bytes_each in (("data_level0.bin", vector_bytes), ("length.bin", _LENGTH_BYTES)):
+        with header.with_name(name).open("r+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            used = count * bytes_each
+            file.seek(used)
+            file.write(bytes(max(0, end - used)))

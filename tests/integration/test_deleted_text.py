@@ -29,9 +29,8 @@ WORDS = ("zyxomma", "qvarnholm", "bjurstrom", "ficklampa")
 
 
 def found(folder):
-    """The words that stand in any file but Chroma's graph of vectors (it has unfilled slots), with the file."""
-    return [(path.relative_to(folder).as_posix(), word) for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.name != "data_level0.bin"
+    """The words that stand in any file, with the file."""
+    return [(path.relative_to(folder).as_posix(), word) for path in sorted(folder.rglob("*")) if path.is_file()
             for data in [path.read_bytes().lower()] for word in WORDS
             if word.encode() in data or word.encode("utf-16-le") in data]
 

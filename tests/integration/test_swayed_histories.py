@@ -87,12 +87,8 @@ def state(shop: Shop) -> dict[str, Any]:
 
 
 def marks(shop: Shop) -> list[str]:
-    """The files that have a word of hostile documents, but for Chroma's graph of vectors.
-
-    hnswlib writes slots that it has not filled, with whatever this process's memory had there.
-    """
-    return [path.name for path in sorted((shop.settings.home / "kb").rglob("*"))
-            if path.is_file() and path.name != "data_level0.bin"
+    """The files that have a word of hostile documents."""
+    return [path.name for path in sorted((shop.settings.home / "kb").rglob("*")) if path.is_file()
             if MARK.encode() in path.read_bytes().lower()]
 
 
