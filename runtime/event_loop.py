@@ -10,7 +10,7 @@ import os
 import queue
 import threading
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -51,22 +51,20 @@ def _portal() -> BlockingPortal:
 @contextmanager
 def _running(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> Iterator[Future[_T]]:
     """Call an asynchronous function on the shared event loop; at the block's end, cancel it and wait for its end."""
-    ended, result = threading.Event(), Future[_T]()
+    result = Future[_T]()
 
     async def call() -> None:
         try:
             result.set_result(await _call_with_cleanup(function, *arguments))
         except BaseException as error:  # noqa: BLE001 - the caller gets it; raised here it could end the shared loop
             result.set_exception(error)
-        finally:
-            ended.set()
 
     task = _portal().start_task_soon(call)
     try:
         yield result
     finally:
         task.cancel()
-        ended.wait()
+        wait([result])
 
 
 def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T:

@@ -105,7 +105,7 @@ def test_no_document_leaves_its_fence(world, server):
     world.add(hostile.ATTACKS)
     ask(world, f"Since when? {QUESTIONS[0]}")
     rounds = world.resources.settings.max_rounds
-    blocks = {"extraction": {1}, "summaries": {1}, "same": {1}, "verdicts": {1},
+    blocks = {"extraction": {1}, "summaries": {1}, "same": {1},
               "decompose": {2}, "reflect": {*range(3, rounds + 2)}, "answer": {*range(3, rounds + 3)}}
     steps = set()
     for request in server.requests:
@@ -117,5 +117,5 @@ def test_no_document_leaves_its_fence(world, server):
             assert sign not in user
         assert len(request["messages"]) == 2
         assert "Baron Vex" not in request["messages"][0]["content"], "no word of a document in the system message"
-    assert set(blocks) - {"verdicts"} <= steps <= set(blocks), "verdicts only of names in two scripts or alike"
+    assert steps == set(blocks)
     world.delete(hostile.ATTACKS)
