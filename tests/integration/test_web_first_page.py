@@ -34,7 +34,7 @@ def test_the_sample_leads_from_an_empty_page_to_an_answered_example(web_browser,
         page.wait_for_selector(".turn[aria-busy=false] .answer")
         expect(page.locator(".turn .question")).to_have_text(asked)
         expect(page.locator(".answer.abstained")).to_have_count(0)
-    expect(page.locator(".answer").get_by_role("link", name="Source 1").first).to_be_visible()
+        expect(page.locator(".answer").get_by_role("link", name="Source 1").first).to_be_visible()
 
 
 def test_a_model_is_set_tried_and_taken_back_from_the_page(web_browser, server):
