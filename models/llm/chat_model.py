@@ -171,8 +171,11 @@ def _model_name(settings: Settings) -> str:
 def _connect(settings: Settings) -> BaseChatModel:
     """Return the model of an OpenAI-compatible endpoint, over a client whose responses are bounded."""
     client = open_openai(settings)
+    # The wait for each chunk goes by `llm_timeout`. LangChain's own limit would be `asyncio.wait_for`, which in
+    # Python 3.11 loses a cancellation that arrives together with a chunk.
     return ChatOpenAI(model=_model_name(settings), client=client.chat.completions, root_async_client=client,
-                      async_client=client.chat.completions, use_responses_api=False, **_COMMON_OPTIONS)
+                      async_client=client.chat.completions, use_responses_api=False, stream_chunk_timeout=None,
+                      **_COMMON_OPTIONS)
 
 
 def _connect_provider(settings: Settings) -> BaseChatModel:

@@ -93,7 +93,8 @@ class Builds:
             except (sqlite3.OperationalError, DatabaseError) as error:
                 _LOG.warning("the jobs cannot be looked at for now: %s", message_for_log(error))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake_up.wait(), _BEAT)
+                async with asyncio.timeout(_BEAT):
+                    await self._wake_up.wait()
 
     async def _sync_jobs(self) -> None:
         """Save the progress of running jobs, begin the jobs that this process is to do, and stop those it is to end."""
