@@ -20,6 +20,15 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class SourceTable(Frozen):
+    """A table of a document as it stands there: a row, form or group of fields each with its cells as written."""
+
+    title: str = Field(default="", description="its caption, its sheet, or the heading above it")
+    columns: tuple[str, ...] = Field(description='the header as written, "" for a column without one')
+    rows: tuple[tuple[str, ...], ...] = Field(description='the cells of each row, "" for an empty one')
+    spans: tuple[tuple[int, int], ...] = Field(description="start and end of each row in the document's text")
+
+
 class Document(Frozen):
     """A source text with its id.
 
@@ -34,6 +43,7 @@ class Document(Frozen):
     metadata: dict[str, str] = Field(default_factory=dict, description="what it says of itself: author, date, any "
                                      "other field; is a row at the beginning of its text, too")
     pages: tuple[int, ...] = Field(default=(), description="of a printed work: where each page begins in it")
+    tables: tuple[SourceTable, ...] = Field(default=(), description="its tables, forms and repeated fields, whole")
 
 
 class Chunk(Frozen):
