@@ -11,6 +11,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 from ..reading import Content, Limits, UnreadableError, list_counts
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
 from .archives import PASSWORD, ZIP_MARK, count_new_charts, local_name, not_of_kind, open_archive, parse_xml, properties
+from .cell_formats import SheetFormats
 
 _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
@@ -22,28 +23,35 @@ _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size
 
 
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
-    """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places."""
-    about: dict[str, str] = {}
-    notes: list[str] = []
-    unread: dict[str, int] = {}
-    if data.startswith(ZIP_MARK):
-        with open_archive(data, "a spreadsheet", limits) as archive:
-            about, notes, unread = properties(archive), [*_comments(archive), *_boxes(archive)], _count_unread(archive)
+    """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
+
+    Numbers are written as their cells show them (see `cell_formats`), except in the old format xls.
+    """
+    if not data.startswith(ZIP_MARK):
+        return _read_sheets(data, None, limits)
+    with open_archive(data, "a spreadsheet", limits) as archive:
+        return _read_sheets(data, archive, limits)
+
+
+def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -> Content:
     try:
         workbook = CalamineWorkbook.from_filelike(BytesIO(data))
     except CalamineError as error:
         raise UnreadableError(PASSWORD) if "password" in str(error).lower() else (
             not_of_kind(data, "a spreadsheet", str(error))) from error
+    about = properties(archive) if archive else {}
+    notes = [*_comments(archive), *_boxes(archive)] if archive else []
+    formats = SheetFormats(archive) if archive else None
     title = about.pop("title", "")
     sheets: list[tuple[str, str]] = []
     for name in workbook.sheet_names:
-        text = "\n".join(_lines(workbook.get_sheet_by_name(name), title or name, limits))
+        text = "\n".join(_lines(workbook.get_sheet_by_name(name), formats, title or name, limits))
         if text:
             sheets.append((name, text))
     sheets += [("Comments", "\n".join(notes))] if notes else []
     alone = len(sheets) == 1
     return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about,
-                   omitted=list_counts(unread))
+                   omitted=list_counts(_count_unread(archive)) if archive else "number formats, such as per cent")
 
 
 def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -75,12 +83,17 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
             "comment": archive.read("content.xml").count(b"<office:annotation ") if "content.xml" in names else 0}
 
 
-def _lines(sheet: CalamineSheet, title: str, limits: Limits) -> Iterator[str]:
+def _lines(sheet: CalamineSheet, formats: SheetFormats | None, title: str, limits: Limits) -> Iterator[str]:
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
-    rows = [[_text(value) for value in row] for row in sheet.to_python(skip_empty_area=False)]
+    values = sheet.to_python(skip_empty_area=False)
+    rows = [[_text(value) for value in row] for row in values]
+    for at, column, known in formats.cells(sheet.name) if formats else ():
+        value = values[at][column] if at < len(values) and column < len(values[at]) else None
+        if isinstance(value, float):
+            rows[at][column] = known.write(value)
     merged: dict[tuple[int, int], int] = {}
     for number, ((top, left), (bottom, right)) in enumerate(sheet.merged_cell_ranges or ()):
         for at, row in enumerate(rows[top : bottom + 1], top):
