@@ -158,6 +158,12 @@ def is_unit(text: str) -> bool:
     return normalise(text) in _SYMBOLS or figures_of(parse_number(f"1 {text}"))[0] in _SPELLINGS
 
 
+def canonical_unit(text: str) -> str:
+    """Return the canonical form of a unit ("kilometres" is "km"), "" if the text is no known unit."""
+    folded = normalise(text)
+    return _UNITS.get(folded) or (text if folded in _SYMBOLS else "")
+
+
 def measure(normal: str) -> tuple[str, float] | None:
     """Return the dimension of a normal form ("length", "CNY", ...) and its amount in the base unit.
 

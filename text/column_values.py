@@ -1,0 +1,205 @@
+"""Values of a table's columns: decide what the cells of a column are, and read them.
+
+A column has one kind: number, date, boolean, list or text. It is decided from all cells, so that "1.250" means the same
+in each of them. Cells that are not of the kind have no value; they are counted, and keep their text elsewhere.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any
+
+from ..schemas.naming import label_key
+from ..schemas.records import ColumnKind
+from .cells import DASHES, most_that_differ, says_nothing
+from .date_cells import Precision, read_dates
+from .list_cells import read_lists
+from .number_cells import is_currency, unit_of
+from .number_columns import DecimalMark, read_numbers
+
+Value = float | date | datetime | bool | list[str] | str | None
+
+_TRUTHS = tuple((frozenset(true.split()), frozenset(false.split())) for true, false in (
+    ("yes", "no"), ("true", "false"), ("y", "n"), ("ja", "nein"), ("oui", "non"), ("sí si", "no"), ("wahr", "falsch"),
+    ("vrai", "faux"), ("是", "否"), ("有", "无"), ("✓ ✔ ✔️ ☑ ✅", "✗ ✘ × ❌ ☐ x")))
+_LETTERS = frozenset("yn")
+_MOST_SPELLINGS = 12
+"""The most ways in which a column writes two truth values ("Yes", "YES ", "yes")."""
+_TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})
+"""Marks that say yes in a column of which all other cells are empty."""
+_CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip code|postal code|postcode|plz|isbn|issn"
+                    r"|iban|telefon|postleitzahl|电话|邮编|手机|版本)(?: (?:no|number|nr))?\.?$")
+"""Headers of columns whose figures are names: nobody adds telephone numbers, and version 1.10 is not 1.1."""
+_BRACKETED_UNIT = re.compile(r".*[(\[（](?:in )?(?P<unit>[^()\[\]（）]{1,30})[)\]）]\s*")
+_MOST_UNIT_WORDS = 3
+_WORDS = frozenset({"in", "min", "a", "d", "h", "t", "l", "s", "n", "b", "v", "j", "k", "day", "days", "week", "weeks",
+                    "month", "months", "year", "years", "hour", "minute", "foot", "rs",
+                    "try", "php", "pen", "cop", "mad", "rub"})
+"""Units that are words, or numbers of a column, at the end of a header: "Born in", "Temp min", "Year"."""
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """How a table writes numbers and dates, as far as its cells show it."""
+
+    decimal: DecimalMark = ""
+    day_first: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TypedColumn:
+    """What the cells of a column are."""
+
+    kind: ColumnKind
+    values: list[Value]
+    """The value of each cell; None where it is empty or not of the kind."""
+    unit: str = ""
+    """The unit or currency of all numbers, "" if they have none or several."""
+    units: list[str | None] | None = None
+    """The unit of each number if they have several."""
+    empty: int = 0
+    untyped: int = 0
+    integers: bool = False
+    """True if all numbers are whole."""
+    precision: Precision = ""
+    """How exact dates are: dates of months are the months' first days."""
+    note: str = ""
+    """What was decided without proof, "" if nothing was."""
+    conventions: Conventions = field(default=Conventions())
+    """What the cells show of how the table writes numbers and dates."""
+    is_ambiguous: bool = False
+    """True if other columns of the table may decide what the cells mean."""
+
+
+def type_columns(columns: Sequence[Sequence[str]], headers: Sequence[str]) -> list[TypedColumn]:
+    """Return what the columns of one table are; where a column is ambiguous, the others decide.
+
+    Prefer this to `type_column` for a table: "1.120" is a thousand where another column has "12,5".
+    """
+    typed = [type_column(cells, header) for cells, header in zip(columns, headers, strict=True)]
+    decimals = {column.conventions.decimal for column in typed} - {""}
+    orders = {column.conventions.day_first for column in typed} - {None}
+    shown = Conventions(decimals.pop() if len(decimals) == 1 else "", orders.pop() if len(orders) == 1 else None)
+    return [type_column(cells, header, shown) if column.is_ambiguous else column
+            for cells, header, column in zip(columns, headers, typed, strict=True)]
+
+
+def type_column(cells: Sequence[str], header: str = "", shown: Conventions = Conventions()) -> TypedColumn:
+    """Return what the cells of a column are, and their values.
+
+    Args:
+        cells: all cells of the column, as written.
+        header: the column's name; it may state the unit.
+        shown: how the rest of the table writes numbers and dates, for columns that do not show it.
+    """
+    written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in DASHES}
+    stated = {cell: number for cell, number in written.items() if not says_nothing(cell)}
+    return (_ticks(cells, written) or _truths(cells, written) or _truths(cells, stated)
+            or _numbers(cells, stated, header, shown) or _dates(cells, stated, shown)
+            or _lists_or_texts(cells, written))
+
+
+def _ticks(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn | None:
+    """Return the truth values of a column of marks that say yes and empty cells that say no, or None if it is none."""
+    empty = len(cells) - sum(written.values())
+    if not written or not empty or any(cell.strip().lower() not in _TICKS for cell in written):
+        return None
+    if any(cell.strip() and cell not in written for cell in cells):  # a dash may say no, or that nobody knows
+        return None
+    return TypedColumn("boolean", [cell in written for cell in cells])
+
+
+def _truths(cells: Sequence[str], stated: Mapping[str, int]) -> TypedColumn | None:
+    """Return a column of truth values, or None if any cell is something else."""
+    if not 0 < len(stated) <= _MOST_SPELLINGS:
+        return None
+    folded = {cell: cell.strip().lower() for cell in stated}
+    values = set(folded.values())
+    for true, false in _TRUTHS:
+        # A column of "y" alone, or of "n" alone, may have any code.
+        if values <= true | false and (len(values) > 1 or not values <= _LETTERS):
+            return TypedColumn("boolean", [folded[cell] in true if cell in stated else None for cell in cells],
+                               empty=len(cells) - sum(stated.values()))
+    return None
+
+
+def _lists_or_texts(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn:
+    empty = len(cells) - sum(written.values())
+    if written and (lists := read_lists(written)) is not None:
+        return TypedColumn("list", [lists.get(cell) for cell in cells], empty=empty)
+    return TypedColumn("text", [cell if cell in written else None for cell in cells], empty=empty)
+
+
+def _typed(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], values: Mapping[str, Value],
+           **rest: Any) -> TypedColumn | None:
+    """Return a column of a kind with its values by cell, or None if too few cells have one."""
+    total, typed = sum(stated.values()), sum(stated[cell] for cell in values)
+    if not typed or total - typed > most_that_differ(total):
+        return None
+    return TypedColumn(kind, [values.get(cell) for cell in cells], empty=len(cells) - total, untyped=total - typed,
+                       **rest)
+
+
+def _numbers(cells: Sequence[str], stated: Mapping[str, int], header: str, shown: Conventions) -> TypedColumn | None:
+    """Return a column of numbers, or None if it is none."""
+    if _CODES.search(label_key(header)):
+        return None
+    read = read_numbers(stated, shown.decimal)
+    if not read.values or any(cell not in read.values and _is_list_of_numbers(cell) for cell in stated):
+        return None
+    units = _cell_units(read.units, read.values, header)
+    distinct = set(units.values())
+    return _typed("number", cells, stated, read.values, unit=distinct.pop() if len(distinct) == 1 else "",
+                  units=[units.get(cell) for cell in cells] if len(distinct) > 1 else None,
+                  integers=all(value.is_integer() for value in read.values.values()), note=read.note,
+                  conventions=Conventions(decimal=read.decimal), is_ambiguous=read.is_ambiguous)
+
+
+def _is_list_of_numbers(cell: str) -> bool:
+    return re.fullmatch(r"\s*\d[\d.]*(?:(?:, |;|；|、|\n)\s*\d[\d.]*)+\s*", cell) is not None
+
+
+def _cell_units(units: Mapping[str, str], numbers: Mapping[str, float], header: str) -> dict[str, str]:
+    """Return the unit of each cell: its own, or that of the header, or that of the others where they say it once.
+
+    In accounts only some cells of a column have the currency, and 0 has no unit to state.
+    """
+    written = set(units.values()) - {""}
+    default = header_unit(header)
+    only = written.pop() if len(written) == 1 else ""
+    return {cell: unit or default or (only if is_currency(only) or numbers[cell] == 0 else "")
+            for cell, unit in units.items()}
+
+
+def header_unit(header: str) -> str:
+    """Return the unit that a header states ("Body Mass (g)", "Preis in €", "height_ft"), "" if it states none."""
+    text = " ".join(header.replace("_", " ").split())
+    if (match := _BRACKETED_UNIT.fullmatch(text)) and (unit := _scaled_unit(match["unit"].strip())):
+        return unit
+    words = text.replace(",", " ").replace("/ ", " ").split()
+    for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):
+        if unit := _unit_at_end(" ".join(words[-number:])):
+            return unit
+    return ""
+
+
+def _unit_at_end(words: str) -> str:
+    if words.lower() in _WORDS:
+        return ""
+    return unit_of(words) or (words.upper() if is_currency(words.upper()) else "")
+
+
+def _scaled_unit(text: str) -> str:
+    """Return a unit, also one with a scale before it ("million USD"), "" if the text is none."""
+    first, _, rest = text.partition(" ")
+    if unit := unit_of(text):
+        return unit
+    return f"{first} {unit}" if (unit := unit_of(rest)) and first.isalpha() else ""
+
+
+def _dates(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
+    """Return a column of dates, or None if it is none."""
+    read = read_dates(stated, shown.day_first)
+    return _typed("date", cells, stated, read.values, precision=read.precision, note=read.note,
+                  conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous)

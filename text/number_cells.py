@@ -1,0 +1,237 @@
+"""Numbers in cells: read the figures, the sign, the unit and the scale of a cell that is a number and nothing else.
+
+What the marks between figures mean is left open, because a cell alone cannot say whether "1.250" is a thousand or a
+little more than one; see `number_columns`.
+"""
+
+import json
+import re
+import unicodedata
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .quantities import canonical_unit
+
+_SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("currencies.json").read_text("utf-8"))
+_CURRENCIES = {spelling: currency for currency, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
+"""Codes and signs of currencies. They are compared as written, because "all", "try" and "top" are words."""
+_SHARED_SIGNS = frozenset({"USD", "¥", "kr"})
+"""What the signs of several currencies are read as; a code behind the number says more: "$5 CAD"."""
+_SCALES = {
+    **dict.fromkeys(("k", "K", "thousand", "tsd", "tsd.", "mille", "mil", "千"), 10**3),
+    **dict.fromkeys(("M", "mn", "mn.", "mln", "mio", "mio.", "mill.", "million", "millions", "millionen", "millones",
+                     "百万"), 10**6),
+    **dict.fromkeys(("B", "bn", "bn.", "bln", "billion", "billions", "mrd", "mrd.", "md", "mld", "milliard",
+                     "milliards", "milliarde", "milliarden", "十亿"), 10**9),
+    **dict.fromkeys(("tn", "trn", "trillion", "trillions", "billionen", "万亿", "兆"), 10**12),
+    **dict.fromkeys(("lakh", "lakhs", "lac"), 10**5), **dict.fromkeys(("crore", "crores", "cr"), 10**7),
+    "万": 10**4, "亿": 10**8, "百": 100, "千万": 10**7,
+}
+_MONEY_SCALES = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
+"""Letters that scale an amount of money only; "5 m" are metres."""
+_ONLY_MONEY = frozenset({"cr", "mil", "md"})
+_ALSO_UNITS = frozenset({"K", "B", "k"})
+"""Kelvins and bytes, which stand apart from their number, unlike these letters where they scale it."""
+_SCALE = re.compile(r"(\s?)(万亿|千万|百万|十亿|千(?![米克瓦])|[百万亿兆]|[^\W\d_]+\.?)"
+                    r"(?=[\s€$£¥]|[^\W\d_a-zA-Z]|$)")
+_UNIT_LETTERS = frozenset("gtmhdlsWVANJKLB")
+"""Units of one letter. Other letters, and these in the other case, are codes."""
+_UNIT_WORD = re.compile(r"[^\W\d_][^\d()\[\]:;,|=<>]{0,29}")
+_MOST_UNIT_WORDS = 3
+_MINUS = "-−–"
+_CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~]+")
+"""Cells without anything that `_cleaned` would change: ASCII without #, *, `, square brackets and double spaces."""
+_NOTE_MARKS = re.compile(r"(?:\s*(?:\[[^\[\]]{1,12}\]|[*†‡§¶#]+))+$")
+_EMPHASIS = re.compile(r"\*\*(.+)\*\*")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_RAISED_POWER = re.compile(r"(?<=[×·x*]10)[⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=[×·x*] 10)[⁻⁺]?[⁰¹²³⁴-⁹]+")
+_RAISED_MARK = re.compile(r"(?<=[\d%.])[⁰¹²³⁴-⁹]+|(?<=[^\W\d_])[¹⁴-⁹]+$")
+"""Raised figures that refer to a note. Behind a letter, ² and ³ are part of a unit."""
+_TEN_WITH_MARK = re.compile(r"\s*10[⁰¹²³⁴-⁹]")
+_NO_DECIMALS = re.compile(r"[,.](?:-{1,2}|–|—)(?=[\s€)]|$)")
+"""What stands for the decimals of a round sum: "12,-"."""
+_CELL = re.compile(
+    r"(?P<before>[^\d.,]{0,8})"
+    r"(?P<figures>[.,]?\d(?:[\d.,]|[ '](?=\d{3}(?!\d)))*+)"
+    r"(?:[eE](?P<exponent>[+\-−]?\d{1,3})|\s?[x×·*]\s?10\^?(?P<power>[+\-−]?\d{1,3}))?"
+    r"(?P<after>(?!\d).*)")
+_POWER_OF_TEN = re.compile(r"10\^(?P<power>[-−]?\d{1,2})(?P<after>\D.*)?")
+_LONGEST = 60
+
+_SPACED = r"\d{1,3}(?:[ ']\d{3})+"
+_INDIAN = r"\d{1,2}(?:,\d{2})+,\d{3}"
+_FORMS = re.compile("|".join(f"(?P<{name}>(?:{form})$)" for name, form in (
+    ("code", r"0\d+"),
+    ("plain", r"\d+"),
+    ("spaced", _SPACED),
+    ("point_or_group", r"[1-9]\d{0,2}\.\d{3}"),
+    ("comma_or_group", r"[1-9]\d{0,2},\d{3}"),
+    ("point", rf"(?:{_SPACED}|{_INDIAN}|\d{{1,3}}(?:,\d{{3}})+|\d+)?\.\d+|\d{{1,3}}(?:,\d{{3}}){{2,}}|{_INDIAN}"),
+    ("comma", rf"(?:{_SPACED}|\d{{1,3}}(?:\.\d{{3}})+|\d+)?,\d+|\d{{1,3}}(?:\.\d{{3}}){{2,}}"))))
+"""The forms of figures: "point" and "comma" say what the decimal mark is, the two before them do not."""
+
+
+class NumberCell(NamedTuple):
+    """A number as its cell writes it; `form` is the name of a group of `_FORMS`."""
+
+    form: str
+    figures: str
+    is_negative: bool = False
+    is_bracketed: bool = False
+    scale: Decimal = Decimal(1)
+    unit: str = ""
+    is_known_unit: bool = True
+    has_sign_before: bool = False
+    """True if a currency stands before the figures."""
+
+
+class _Prefix(NamedTuple):
+    currency: str
+    is_negative: bool
+    is_bracketed: bool
+
+
+class _Suffix(NamedTuple):
+    scale: int
+    unit: str
+    is_known_unit: bool
+    is_negative: bool
+    is_closed: bool
+
+
+def read_number(cell: str) -> NumberCell | None:
+    """Return the number that a cell consists of, or None if it is anything else: a range, a fraction, a code."""
+    if len(cell) > _LONGEST:
+        return None
+    text = cell.strip()
+    if not _CLEAN.fullmatch(text):
+        if _TEN_WITH_MARK.match(text):  # 10³ alone may be a power, or ten with the mark of a note
+            return None
+        text = _cleaned(text)
+    match = _CELL.fullmatch(text)
+    if match is None:
+        return None
+    power = _POWER_OF_TEN.fullmatch(text)
+    return _power_of_ten(power) if power else _number(match)
+
+
+def _cleaned(text: str) -> str:
+    """Return a cell with plain spaces, digits and signs, and without emphasis and marks of notes."""
+    text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
+    text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", text)).replace("’", "'")
+    text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
+    return _NO_DECIMALS.sub("", _NOTE_MARKS.sub("", text))
+
+
+def _power_of_ten(match: re.Match[str]) -> NumberCell | None:
+    suffix = _suffix(match["after"] or "", "", is_bracketed=False)
+    return suffix and NumberCell("plain", "1", scale=_ten_to(match["power"]), unit=suffix.unit,
+                                 is_known_unit=suffix.is_known_unit)
+
+
+def _number(match: re.Match[str]) -> NumberCell | None:
+    figures = match["figures"]
+    if figures[-1] == "." and figures[:-1].isdigit():  # an ordinal: "1."
+        figures = figures[:-1]
+    form = _FORMS.match(figures)
+    prefix = _prefix(match["before"])
+    if form is None or prefix is None:
+        return None
+    suffix = _suffix(match["after"], prefix.currency, prefix.is_bracketed)
+    if suffix is None or (prefix.is_negative and suffix.is_negative) or prefix.is_bracketed != suffix.is_closed:
+        return None
+    exponent = match["exponent"] or match["power"]
+    scale = suffix.scale * _ten_to(exponent) if exponent else Decimal(suffix.scale)
+    return NumberCell(form.lastgroup or "", figures, prefix.is_negative or suffix.is_negative or prefix.is_bracketed,
+                      prefix.is_bracketed, scale, suffix.unit, suffix.is_known_unit, bool(prefix.currency))
+
+
+def _ten_to(exponent: str) -> Decimal:
+    return Decimal(10) ** int(exponent.replace("−", "-"))
+
+
+@lru_cache(maxsize=4096)
+def _prefix(before: str) -> _Prefix | None:
+    """Return what is before the figures of a number, or None if it is more than a currency, a sign and a bracket."""
+    rest = before.replace(" ", "")
+    is_bracketed = rest.count("(") == 1
+    rest = rest.replace("(", "", 1)
+    signs = [character for character in rest if character in f"{_MINUS}+"]
+    currency = "".join(character for character in rest if character not in f"{_MINUS}+")
+    if (currency and currency not in _CURRENCIES) or len(signs) > 1 or (is_bracketed and signs):
+        return None
+    return _Prefix(_CURRENCIES.get(currency, ""), bool(signs) and signs[0] != "+", is_bracketed)
+
+
+@lru_cache(maxsize=4096)
+def _suffix(after: str, currency: str, is_bracketed: bool) -> _Suffix | None:
+    """Return what is behind the figures of a number, or None if it is more than a scale, a unit and a minus."""
+    is_closed = is_bracketed and after.count(")") == 1
+    rest = after.replace(")", "", 1) if is_closed else after
+    begin = rest.lstrip()
+    is_negative = begin[:1] in tuple(_MINUS) and begin[1:2] in {"", " "}
+    scale, rest = _scale(begin[1:] if is_negative else rest, bool(currency))
+    unit, is_known = _unit(rest, currency)
+    return None if unit is None else _Suffix(scale, unit, is_known, is_negative, is_closed)
+
+
+def _scale(rest: str, is_money: bool) -> tuple[int, str]:
+    """Return the factor that a text behind a number begins with ("k", "Mio.", 万), and the rest of the text."""
+    match = _SCALE.match(rest)
+    if match is None:
+        return 1, rest
+    gap, word = match[1], match[2]
+    is_money = is_money or rest[match.end():].strip() in _CURRENCIES
+    if not is_money and ((gap and word in _ALSO_UNITS) or word.lower() in _ONLY_MONEY):
+        return 1, rest
+    factor = _SCALES.get(word) or (_SCALES.get(word.lower()) if len(word) > 1 else None)
+    factor = factor or (_MONEY_SCALES.get(word) if is_money else None)
+    return (factor, rest[match.end():]) if factor else (1, rest)
+
+
+def _unit(rest: str, currency: str) -> tuple[str | None, bool]:
+    """Return the unit in the text behind a number, and whether it is a known one; None if the text is no unit."""
+    text = rest.strip()
+    if not text:
+        return currency, True
+    if currency:
+        return _unit_of_money(text, currency), True
+    if known := unit_of(text):
+        return known, True
+    # Any other word may be a unit if the whole column has it; behind figures without a space it is a code.
+    is_word = _UNIT_WORD.fullmatch(text) is not None and len(text.split()) <= _MOST_UNIT_WORDS
+    return (text, False) if is_word and (rest[0] == " " or not text[0].isascii()) else (None, False)
+
+
+def _unit_of_money(text: str, currency: str) -> str | None:
+    """Return the unit of an amount with a currency before it and a text behind it: "$5 CAD", "€3/kg"."""
+    divisor = text.removeprefix("/") if text.startswith("/") else text.removeprefix("per ")
+    if divisor != text:
+        divisor = divisor.strip()
+        return f"{currency}/{unit_of(divisor) or divisor}" if _UNIT_WORD.fullmatch(divisor) else None
+    code = _CURRENCIES.get(text, "")
+    return code if code and (code == currency or currency in _SHARED_SIGNS) else None
+
+
+def is_currency(unit: str) -> bool:
+    """Return True if a unit is a currency."""
+    return unit in _SPELLINGS
+
+
+@lru_cache(maxsize=4096)
+def unit_of(text: str) -> str:
+    """Return the canonical form of a unit or currency, "" if the text is none. "€/kg" and "g/m3" are units, too."""
+    text = unicodedata.normalize("NFKC", text).strip()
+    if text in _CURRENCIES:
+        return _CURRENCIES[text]
+    text = text.strip(".")
+    if len(text) == 1 and text.isalpha() and text.isascii():
+        return text if text in _UNIT_LETTERS else ""
+    if known := canonical_unit(text):
+        return known
+    dividend, _, divisor = text.replace(" per ", "/").partition("/")
+    if divisor and "/" not in divisor and (unit := unit_of(dividend)) and (other := unit_of(divisor)):
+        return f"{unit}/{other}"
+    return ""

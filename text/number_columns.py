@@ -1,0 +1,177 @@
+"""Numbers of a column: decide from all its cells what points and commas mean and which cells are codes."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from .cells import read_most
+from .number_cells import NumberCell, read_number
+
+DecimalMark = Literal["", ".", ","]
+
+_PLAIN = re.compile(r"(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,17})?\n)++")
+"""Numbers, one a line, whose only mark is a point."""
+_DOUBTFUL_POINT = re.compile(r"^-?[1-9]\d{0,2}\.\d{3}$", re.MULTILINE)
+_DECIMAL_COMMA_UNITS = frozenset({"EUR", "kr", "PLN", "CZK", "HUF", "RUB", "BRL", "TRY", "VND", "IDR"})
+"""Currencies that, written behind the number, are those of people who write a decimal comma."""
+_MARKS: dict[str, tuple[DecimalMark, DecimalMark]] = {"point_or_group": (".", ","), "comma_or_group": (",", ".")}
+"""The forms of figures with one mark before three figures: the decimal mark if it is one, and if it ends a group."""
+_EXACT_FIGURES = 15
+"""The most figures of a whole number that a float keeps; longer ones are identifiers."""
+_GROUP = 3
+_CLEAR_MAJORITY = 9
+_MOST_CODES = 0.01
+"""The share of numbers that may begin with 0; with more, the column has codes, such as those of places."""
+_MIXED = "decimal points and decimal commas are mixed: numbers such as {} are left out"
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """The numbers of a column."""
+
+    values: Mapping[str, float]
+    """The value of each distinct cell that is a number."""
+    units: Mapping[str, str]
+    """Its unit, "" if the cell states none."""
+    decimal: DecimalMark = ""
+    """The decimal mark that the cells show; "" if they show none."""
+    is_ambiguous: bool = False
+    """True if the decimal mark was decided without proof."""
+    note: str = ""
+
+
+class _Decision(NamedTuple):
+    decimal: DecimalMark
+    """The decimal mark of numbers that do not show it; "" if they mean nothing certain."""
+    is_sure: bool = True
+    note: str = ""
+
+
+def read_numbers(cells: Mapping[str, int], hint: DecimalMark = "") -> NumberColumn:
+    """Read the cells of a column that are numbers, with one decimal mark for all; none if too few are.
+
+    Args:
+        cells: the distinct cells that are not empty, each with how often it occurs.
+        hint: the decimal mark of the other columns of the table, "" if they show none.
+    """
+    lines = "\n".join([*cells, ""])
+    if _PLAIN.fullmatch(lines) and not _DOUBTFUL_POINT.search(lines):  # a shortcut with the same result
+        decimal: DecimalMark = "." if "." in lines else ""
+        return NumberColumn({cell: float(cell) for cell in cells}, dict.fromkeys(cells, ""), decimal)
+    read = _without_codes(read_most(cells, read_number), cells)
+    decision = _decide_mark(read, cells, hint)
+    values = {cell: value for cell, number in read.items() if (value := _value(number, decision.decimal)) is not None}
+    shown = {number.form for number in read.values()}
+    has_point, has_comma = "point" in shown, "comma" in shown
+    decimal = "" if has_point == has_comma else "." if has_point else ","
+    units = {cell: read[cell].unit for cell in values}
+    return NumberColumn(values, units, decimal, not decision.is_sure, decision.note)
+
+
+def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, NumberCell]:
+    """Leave out numbers that the column shows to be codes, and words behind numbers that it shows to be no unit."""
+    total = sum(map(cells.__getitem__, read))
+    with_zeros = sum(cells[cell] for cell, number in read.items() if number.form == "code")
+    if with_zeros > _MOST_CODES * total or all(map(_is_numbering, read.values())):
+        return {}
+    words = Counter[str]()
+    letters = {number.unit for cell, number in read.items() if _is_letter_behind(cell, number)}
+    for cell, number in read.items():
+        if not number.is_known_unit:
+            words[_singular(number.unit)] += cells[cell]
+    units = {word for word, times in words.items() if 1 < times >= total / 2}
+    return {cell: number for cell, number in read.items()
+            if number.form != "code" and not (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)
+            and (number.is_known_unit or _singular(number.unit) in units)
+            and not (len(letters) > 1 and _is_letter_behind(cell, number))}
+
+
+def _is_numbering(number: NumberCell) -> bool:
+    """Return True for "(1)", which is a negative number only beside other numbers."""
+    return number.is_bracketed and number.form == "plain" and len(number.figures) <= _GROUP and not number.unit
+
+
+def _is_letter_behind(cell: str, number: NumberCell) -> bool:
+    """Return True for "12A": volts and amperes if the column has no other letter, seats and houses otherwise."""
+    return len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()
+
+
+def _singular(word: str) -> str:
+    """Return the form in which "file" and "files" are one unit."""
+    return word.casefold().removesuffix("s")
+
+
+def _decide_mark(read: Mapping[str, NumberCell], cells: Mapping[str, int], hint: DecimalMark) -> _Decision:
+    """Decide what the mark of numbers such as "1.250" and "1,250" is, from all numbers of the column."""
+    weights = Counter[str]()
+    for cell, number in read.items():
+        weights[number.form] += cells[cell]
+    doubtful = [form for form in _MARKS if weights[form]]
+    if not doubtful:
+        return _Decision(".")
+    example = next(number.figures for number in read.values() if number.form in _MARKS)
+    if weights["point"] or weights["comma"]:
+        point, comma = weights["point"], weights["comma"]
+        if max(point, comma) > _CLEAR_MAJORITY * min(point, comma):
+            return _Decision("." if point > comma else ",")
+        return _Decision("", is_sure=True, note=_MIXED.format(example))
+    if len(doubtful) > 1:
+        return _Decision(hint, is_sure=bool(hint), note="" if hint else _MIXED.format(example))
+    if weights["spaced"]:  # the groups have a mark of their own
+        return _Decision(_MARKS[doubtful[0]][0])
+    return _decide_groups(doubtful[0], list(read.values()), hint)
+
+
+def _decide_groups(form: str, numbers: Collection[NumberCell], hint: DecimalMark) -> _Decision:
+    """Decide what the only mark of a column means, which has three figures behind it wherever it occurs."""
+    as_decimal, as_group = _MARKS[form]
+    doubtful = [number for number in numbers if number.form == form]
+    whole = [number.figures for number in numbers if number.form == "plain" and number.figures != "0"]
+    example = doubtful[0].figures
+    if _are_groups(doubtful, whole):
+        return _Decision(as_group, hint != as_decimal, _doubt(example, as_group) if hint == as_decimal else "")
+    if hint:
+        return _Decision(hint)
+    is_behind = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
+    if as_decimal == ",":  # with a comma, groups are far more frequent than three decimals
+        return _Decision(as_group, is_sure=False, note=_doubt(example, as_group) if is_behind else "")
+    if is_behind:
+        return _Decision(as_group)
+    is_closer = bool(whole) and _spread(doubtful, whole, "") * 10 < _spread(doubtful, whole, ".")
+    chosen = as_group if is_closer else as_decimal
+    return _Decision(chosen, is_sure=False, note=_doubt(example, chosen))
+
+
+def _are_groups(doubtful: Iterable[NumberCell], whole: Collection[str]) -> bool:
+    """Return True for columns such as "3.000", "980": decimals would all end in zeros ("980.000") or none ("3")."""
+    return (bool(whole) and max(map(len, whole)) <= _GROUP
+            and any(number.figures.endswith("0") for number in doubtful))
+
+
+def _spread(doubtful: Iterable[NumberCell], whole: Iterable[str], mark: str) -> float:
+    """Return the ratio of the largest to the smallest number if `mark` stands for a point."""
+    values = [*(float(number.figures.replace(".", mark)) for number in doubtful), *map(float, whole)]
+    return max(values) / min(values)
+
+
+def _doubt(figures: str, decimal: str) -> str:
+    """Return a note that says how doubtful figures are read."""
+    as_decimal, as_group = re.sub("[.,]", ".", figures), re.sub("[.,]", "", figures)
+    read, otherwise = (as_decimal, as_group) if decimal in figures else (as_group, as_decimal)
+    return f"{figures} is read as {read}; it could also be {otherwise}"
+
+
+def _value(number: NumberCell, decimal: DecimalMark) -> float | None:
+    """Return a number's value; None if its marks mean nothing certain."""
+    form, figures = number.form, number.figures
+    if form in _MARKS:
+        if not decimal:
+            return None
+        form = "comma" if decimal == "," else "point"
+    figures = figures.replace(" ", "").replace("'", "")
+    figures = figures.replace(".", "").replace(",", ".") if form == "comma" else figures.replace(",", "")
+    value = float(figures) if number.scale == 1 else float(Decimal(figures) * number.scale)
+    return -value if number.is_negative else value
