@@ -9,6 +9,7 @@ from ..agents.construction.state import GivenDocument
 from ..ingest.fetching import is_address
 from ..ingest.loaders import FORMATS
 from ..ingest.reading import IngestError
+from ..ingest.source_tables import WrittenTable, collected_tables
 from ..ingest.table_lines import table_lines
 from ..schemas.documents import Document
 from ..schemas.naming import content_id
@@ -62,7 +63,8 @@ def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
     if isinstance(item, str):
         return [_make_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
     if isinstance(item, Document):
-        return [_make_document(name or item.id, title or item.title, item.text, item.metadata)]
+        tables = [WrittenTable.of(table, item.text) for table in item.tables]
+        return [_make_document(name or item.id, title or item.title, item.text, item.metadata, tables)]
     if isinstance(item, Mapping):
         document = {**item, **({"id": name} if name else {}), **({"title": title} if title else {})}
         return [cast("GivenDocument", document)]  # its keys are not checked here, because the build checks them
@@ -74,12 +76,15 @@ def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
                       "or a data frame")
 
 
-def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None) -> GivenDocument:
+def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None,
+                   tables: Sequence[WrittenTable] = ()) -> GivenDocument:
     document = GivenDocument(id=name, text=text)
     if title:
         document["title"] = title
     if metadata:
         document["metadata"] = dict(metadata)
+    if tables:
+        document["tables"] = [table.model_dump() for table in tables]
     return document
 
 
@@ -93,7 +98,9 @@ def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
     columns = [str(column) for column in frame.columns]
     rows = [[_cell_text(value) for value in row] for row in _rows(frame)]
     if "text" not in columns:
-        return [_make_document(name, title or name, "\n".join(table_lines(columns, rows, title or name)))]
+        with collected_tables() as tables:
+            text = "\n".join(table_lines(columns, rows, title or name))
+        return [_make_document(name, title or name, text, tables=tables)]
     documents = []
     for number, row in enumerate(rows):
         record = dict(zip(columns, row, strict=True))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
@@ -17,9 +17,11 @@ from .decoding import decode, read_bytes, undecodable
 from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata
 from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
 from .records import BadRecordError, lines, parse
+from .source_tables import WrittenTable, collected_tables, place_tables
 from .table_lines import with_rows
 
 SOURCE = "given as text"
+_TABLES = TypeAdapter(list[WrittenTable])
 _PARTS = (3, 4)  # head, relation, tail, and perhaps when it holds
 
 RecordedFormat = Literal["hipporag", "triples"]
@@ -68,13 +70,24 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
     except DocumentIdError as error:
         raise IngestError(f"{where}: {error}") from error
     metadata = with_date(clean_metadata(given.get("metadata") or {}), document_id)
-    return Document(id=document_id, title=title, source=SOURCE, metadata=metadata,
-                    text=with_metadata(with_rows(text, title), document_id, title, metadata))
+    with collected_tables() as tables:
+        text = with_metadata(with_rows(text, title), document_id, title, metadata)
+    return Document(id=document_id, title=title, source=SOURCE, metadata=metadata, text=text,
+                    tables=place_tables([*_tables_of(given, where), *tables], text))
+
+
+def _tables_of(given: Mapping[str, Any], where: str) -> list[WrittenTable]:
+    """Return the tables whose rows are lines of a given text."""
+    try:
+        return _TABLES.validate_python(given.get("tables", ()))
+    except ValidationError as error:
+        raise IngestError(f"{where}: its `tables` are not those that Banyan wrote ({error.errors()[0]['msg']}): leave "
+                          "them out") from error
 
 
 def _has_expected_fields(given: object) -> bool:
-    return (isinstance(given, dict) and {"id", "text"} <= given.keys() <= {"id", "title", "text", "metadata"}
-            and all(isinstance(value, str) for name, value in given.items() if name != "metadata")
+    return (isinstance(given, dict) and {"id", "text"} <= given.keys() <= {"id", "title", "text", "metadata", "tables"}
+            and all(isinstance(value, str) for name, value in given.items() if name not in {"metadata", "tables"})
             and isinstance(given.get("metadata", {}), dict))
 
 

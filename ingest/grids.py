@@ -15,6 +15,8 @@ from .table_lines import TableLine, has_header, is_value, table_lines
 _SOME = 0.2  # the smallest share of values, and of other cells, in a column that counts as mixed
 _PAIR = 2  # places of a property and its value
 _MOST_CELLS = 1_000_000
+_MISSING = frozenset({"", "-", "–", "—", "?", "n/a", "na", "n.a.", "nan", "null", "none", "unknown", "tbd", "无",
+                      "未知"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +107,14 @@ def header_depth(rows: Sequence[GridRow]) -> int:
 
 
 def _is_of_properties(rows: Sequence[GridRow]) -> bool:
-    """Return True if each row is a property and its value: of two columns, the second mixes values and other texts."""
-    below = [is_value(row[-1].text) for row in rows[1:] if row[-1].text]
-    return len(rows[0]) == _PAIR and len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)
+    """Return True if each row is a property and its value: of two columns, the second mixes values and other texts.
+
+    Names of properties differ, and signs for a missing value are no texts: "n/a" among numbers is a gap in a column.
+    """
+    if len(rows[0]) != _PAIR or len({row[0].text for row in rows}) < len(rows):
+        return False
+    below = [is_value(row[-1].text) for row in rows[1:] if row[-1].text.casefold() not in _MISSING]
+    return len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)
 
 
 def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:

@@ -18,9 +18,19 @@ from .decoding import read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .formats import PARSED, PLAIN, suffix_of
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
-from .reading import DEFAULT_LIMITS, LEFT_OUT, Content, IngestError, Limits, LoadFailure, UnreadableError
+from .reading import (
+    DEFAULT_LIMITS,
+    LEFT_OUT,
+    Content,
+    IngestError,
+    Limits,
+    LoadFailure,
+    UnreadableError,
+    read_with_tables,
+)
 from .reading_process import ReadingProcess
 from .records import RECORD_READERS, Record, Report, read_listed
+from .source_tables import WrittenTable, collected_tables, place_tables
 from .table_lines import with_rows
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
@@ -212,16 +222,17 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
         elif suffix in RECORD_READERS:
             yield from _records(file, partial(RECORD_READERS[suffix], file.path, limits), limits, report)
         elif suffix == ".json":
-            yield from _records(file, partial(read_listed, reading().text), limits, report)
+            yield from _records(file, partial(read_listed, reading()), limits, report)
         else:
             read_plain = PLAIN.get(suffix)
-            content = read_plain(read_bytes(file.path, limits), limits) if read_plain else reading()
+            content = (read_with_tables(read_plain, read_bytes(file.path, limits), limits) if read_plain
+                       else reading())
             if content.unread:
                 report(content.unread)
             title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
             metadata = with_unread(clean_metadata(content.metadata), content.unread, content.omitted)
             yield from _document(check_id(file.id), title, content.text, file.place, metadata, report,
-                                 paged=content.paged)
+                                 tables=content.tables, paged=content.paged)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
@@ -259,7 +270,7 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
         metadata = clean_metadata(record.metadata)
         if record.number is None:  # the whole file, as a table
             yield from _document(check_id(file.id), record.title or file.path.stem, record.text, file.place, metadata,
-                                 note)
+                                 note, tables=record.tables)
             continue
         try:
             document_id = record_id(file.id, record.id) if record.id else check_id(f"{file.id}#{record.number}")
@@ -275,9 +286,10 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
 
 
 def _document(document_id: str, title: str, text: str, source: str, metadata: Mapping[str, str], report: Report, *,
-              paged: bool = False) -> Iterator[Document]:
+              tables: Sequence[WrittenTable] = (), paged: bool = False) -> Iterator[Document]:
     """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text."""
-    parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
+    with collected_tables() as in_markdown:
+        parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
     text, pages = join_pages(parts) if paged else (parts[0], ())
     if not text.strip():
         unread = metadata.get(UNREAD)
@@ -287,7 +299,7 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: Ma
     whole = with_metadata(text, document_id, title, dated)
     above = len(whole) - len(text)  # the metadata row precedes the text
     yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=dated,
-                   pages=tuple(above + start for start in pages))
+                   pages=tuple(above + start for start in pages), tables=place_tables([*tables, *in_markdown], whole))
 
 
 def _fail(on_failure: OnFailure, source: str, reason: str) -> None:

@@ -1,7 +1,7 @@
 """What all readers share: limits on what is read, the content that is returned, and the errors."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
@@ -9,6 +9,7 @@ from pydantic import Field
 
 from ..schemas.documents import Frozen
 from ..schemas.errors import BanyanError
+from .source_tables import WrittenTable, collected_tables
 
 Fetch = Literal["off", "public", "any"]
 Ocr = Literal["auto", "off"]
@@ -72,6 +73,14 @@ class Content(NamedTuple):
     paged: bool = False
     unread: str = ""  # the part of the file that could not be read, and how to fix it
     omitted: str = ""  # what is not read in any file of this kind, such as "2 pictures, 1 comment"
+    tables: Sequence[WrittenTable] = ()  # those in the text; see `read_with_tables`
+
+
+def read_with_tables(reader: Callable[[bytes, Limits], Content], data: bytes, limits: Limits) -> Content:
+    """Return the content of a file, with the tables that its reader writes as text."""
+    with collected_tables() as tables:
+        content = reader(data, limits)
+    return content._replace(tables=tables)
 
 
 def list_counts(counts: Mapping[str, int]) -> str:

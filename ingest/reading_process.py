@@ -21,7 +21,8 @@ from ..text.cleaning import clean_text
 from .decoding import read_bytes
 from .formats import load_reader
 from .metadata import clean_metadata
-from .reading import MEGABYTE, Content, Limits, UnreadableError
+from .reading import MEGABYTE, Content, Limits, UnreadableError, read_with_tables
+from .source_tables import WrittenTable
 
 try:
     import resource
@@ -76,7 +77,7 @@ class ReadingProcess:
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             raise UnreadableError(reply["error"])
-        return Content(**reply)
+        return Content(**reply | {"tables": [WrittenTable.model_validate(table) for table in reply["tables"]]})
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Start a process that reads files; it runs this module with the limits as its argument."""
@@ -123,7 +124,7 @@ def _serve(limits: Limits) -> None:
 def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     """Read a file and return the fields of its `Content`, or only "error" with the reason why it cannot be read."""
     try:
-        content = load_reader(path)(read_bytes(path, limits), limits)
+        content = read_with_tables(load_reader(path), read_bytes(path, limits), limits)
     except UnreadableError as error:
         return {"error": str(error)}
     except MemoryError:
@@ -135,7 +136,8 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     # Cleaning would turn the form feeds between pages into line breaks.
     pages = content.text.split("\f") if content.paged else [content.text]
     return {"text": "\f".join(map(clean_text, pages)), "title": content.title, "paged": content.paged,
-            "metadata": clean_metadata(content.metadata), "unread": content.unread, "omitted": content.omitted}
+            "metadata": clean_metadata(content.metadata), "unread": content.unread, "omitted": content.omitted,
+            "tables": [table.model_dump() for table in content.tables]}
 
 
 def bound_memory(most: int) -> None:

@@ -14,8 +14,9 @@ from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
 from .decoding import open_text
-from .reading import Limits, UnreadableError
+from .reading import Content, Limits, UnreadableError
 from .sheet_tables import SheetRow, sheet_lines, stream_blocks
+from .source_tables import WrittenTable, collected_tables
 from .table_lines import table_lines
 
 Fields = Mapping[str, str]
@@ -36,7 +37,7 @@ def is_row(value: object) -> bool:
 
 
 def read_fields(value: Mapping[str, object]) -> Fields:
-    """Return the fields of an object as texts, without empty ones.
+    """Return the fields of an object as texts, "" for an empty one, so that a table has the file's columns in order.
 
     A field of an inner object gets both names: `{"address": {"city": "Bern"}}` has the field "address city".
     """
@@ -46,7 +47,7 @@ def read_fields(value: Mapping[str, object]) -> Fields:
             fields |= {f"{name} {inner}": text for inner, text in read_fields(item).items()}
         else:
             fields[str(name)] = _text(item)
-    return {name: text for name, text in fields.items() if text}
+    return fields
 
 
 def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
@@ -74,7 +75,7 @@ def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str
     tables = {name: list(map(read_fields, items)) for name, items in value.items()
               if isinstance(items, list) and items and all(isinstance(item, dict) and item for item in items)}
     single_fields = read_fields({name: item for name, item in value.items() if name not in tables})
-    parts = [record_lines([single_fields], title, limits)] if single_fields else []
+    parts = [record_lines([single_fields], title, limits)] if any(single_fields.values()) else []
     parts += [f"## {name}\n\n{record_lines(rows, str(name), limits)}" for name, rows in tables.items()]
     return "\n\n".join(parts)
 
@@ -84,7 +85,7 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return LIST_MARK.join(filter(None, map(_text, value)))
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {text}" for name, text in read_fields(value).items())
+        return ", ".join(f"{name}: {text}" for name, text in read_fields(value).items() if text)
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else " ".join(str(value).split())
@@ -98,6 +99,7 @@ class Record(NamedTuple):
     title: str
     text: str
     metadata: Mapping[str, object] = {}
+    tables: Sequence[WrittenTable] = ()
 
 
 class BadRecordError(ValueError):
@@ -122,8 +124,10 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         if "text" not in names:
             sheet = (SheetRow(number, [cell.strip() for cell in row])
                      for number, row in enumerate(chain([header], (row for _, row in rows))))
-            if table := _join(sheet_lines(stream_blocks(sheet), path.stem, {}), limits):
-                yield Record(None, None, path.stem, table)
+            with collected_tables() as tables:
+                text = _join(sheet_lines(stream_blocks(sheet), path.stem, {}), limits)
+            if text:
+                yield Record(None, None, path.stem, text, tables=tables)
             return
         for number, (line, row) in enumerate((line, row) for line, row in rows if row):
             if len(row) > len(names):
@@ -197,7 +201,9 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         except BadRecordError as error:
             report(f"line {line_number}: {error}")
     if rows:
-        yield Record(None, None, path.stem, record_lines(rows, path.stem, limits))
+        with collected_tables() as tables:
+            text = record_lines(rows, path.stem, limits)
+        yield Record(None, None, path.stem, text, tables=tables)
 
 
 def _begins_as_table(path: Path, limits: Limits) -> bool:
@@ -227,17 +233,17 @@ def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
-def read_listed(text: str, report: Report) -> Iterator[Record]:
+def read_listed(content: Content, report: Report) -> Iterator[Record]:
     """Yield the records that `readers.data_files` wrote in the reading process.
 
-    Each line is a JSON pair of a record's number, and its other fields or the reason why it cannot be used.
+    Each line of the text is a JSON pair of a record's number, and its other fields or the reason why it cannot be used.
     """
-    for line in text.split("\n") if text else ():
+    for line in content.text.split("\n") if content.text else ():
         number, value = json.loads(line)
         if isinstance(value, str):  # a reason
             report(f"record {number}: {value}")
         else:
-            yield Record(number, *value)
+            yield Record(number, *value)._replace(tables=content.tables)
 
 
 def parse(text: str) -> Any:

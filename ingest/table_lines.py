@@ -15,6 +15,7 @@ from ..text.dates import parse_date
 from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.section_lines import is_telling, lines_under
 from ..text.table_rows import Cell, row_lines
+from .source_tables import TOTALS, TableRecorder
 
 _SAMPLE = 1000  # the rows that decide what a column contains; the rest is streamed
 _JUDGED = 100
@@ -37,8 +38,6 @@ _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "
                      "column 1", "序号", "编号", "名次", "排名"})
 """Headers of columns that only number the rows."""
 _NUMBERED = "row"  # the header of the names that rows get where no column names them, such as "ballots row 7"
-_TOTALS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "average", "mean", "合计",
-                     "总计", "小计", "平均"})
 _DESCRIBING = frozenset({"type", "kind", "category", "status", "unit", "required", "default", "value", "description",
                          "comment", "comments", "note", "notes", "meaning", "reason", "commentary", "rationale",
                          "definition", "example", "explanation", "remarks", "类型", "状态", "备注", "说明", "单位"})
@@ -78,6 +77,8 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
         rows: the cells of each row. Short rows lack their last cells; cells beyond the header are in unnamed columns.
             Lines between rows stay in place.
         title: the table's subject: the heading above it, or the file's name.
+
+    The rows are also collected as they stand (see `source_tables`); blank rows and rows of totals are no records.
     """
     cleaned = (row if isinstance(row, TableLine) else [" ".join(cell.split()) for cell in row] for row in rows)
     stream = (row for row in cleaned if (row.text if isinstance(row, TableLine) else any(row)))
@@ -89,14 +90,20 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
     if _is_form(header, sample):
         yield from _property_lines([header, *first], title)
         return
-    columns, numbers = _Columns(header, sample), count(1)
+    columns, numbers, record = _Columns(header, sample), count(1), TableRecorder(title, header)
     for row in chain(first, stream):
         if isinstance(row, TableLine):
+            record.end_group()
             yield row.text
-        elif columns.has_names:
-            yield from _lines(columns.cells(row))
-        else:
-            yield from _lines([Cell(_NUMBERED, f"{title} {_NUMBERED} {next(numbers)}"), *columns.cells(row)])
+            continue
+        cells = columns.cells(row)
+        name = cells[0].value
+        if not columns.has_names:
+            cells = [Cell(_NUMBERED, f"{title} {_NUMBERED} {next(numbers)}".strip()), *cells]
+        lines = list(_lines(cells))
+        record.add(row, lines, name)
+        yield from lines
+    record.close()
 
 
 def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> Iterator[str]:
@@ -105,8 +112,13 @@ def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> It
         if is_line:
             yield from (row.text for row in group if isinstance(row, TableLine))
         else:
-            pairs = (_pair(row) for row in group if not isinstance(row, TableLine))
-            yield from _lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)])
+            fields = [[*row, "", ""][:_PAIR] for row in group if not isinstance(row, TableLine)]
+            pairs = map(_pair, fields)
+            lines = list(_lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)]))
+            record = TableRecorder(title, [name.strip().rstrip(":：").strip() for name, _ in fields])
+            record.add([value for _, value in fields], lines)
+            record.close()
+            yield from lines
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -145,7 +157,7 @@ def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
 
 def _pair(row: Sequence[str]) -> tuple[str, str]:
     """Return a property and its value; a unit in the property's name is moved to a plain number."""
-    label, value = [*row, "", ""][:_PAIR]
+    label, value = row
     label, unit = _split_unit(label.strip().rstrip(":：").strip())
     if unit and _PLAIN_NUMBER.fullmatch(value):
         value = f"{value} {unit}"
@@ -155,7 +167,7 @@ def _pair(row: Sequence[str]) -> tuple[str, str]:
 def _lines(cells: Sequence[Cell]) -> Iterator[str]:
     """Yield the lines of a row: statements about its first cell, which names the row."""
     first = cells[0] if cells else Cell("", "")
-    if first.value and label_key(first.value) not in _TOTALS and len(first.value) <= _LONGEST_NAME:
+    if first.value and label_key(first.value) not in TOTALS and len(first.value) <= _LONGEST_NAME:
         yield from row_lines([cell for cell in cells if cell.value])
     elif any(cell.value for cell in cells):
         yield "; ".join(f"{cell.header}: {cell.value}" for cell in cells if cell.value)

@@ -2,12 +2,13 @@
 
 `clean_text` removes what cannot be stored. `visible` shows characters that are invisible, reorder others or look like
 others with their code points. `printable` removes what XML forbids, and `json_text` writes JSON.
-`join_broken_words` joins words that a printed text breaks at the ends of its lines.
+`broken_word_joiner` joins words that a printed text breaks at the ends of its lines.
 """
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
@@ -130,15 +131,13 @@ def json_text(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def join_broken_words(pages: Sequence[str]) -> list[str]:
-    """Join words that are broken at the ends of lines; the line break moves behind the whole word.
+def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that joins words broken at the ends of lines; the line break moves behind the whole word.
 
     If the text has the whole word elsewhere, with or without a hyphen, its more frequent spelling is used. Otherwise
     the hyphen stays if both parts are words of the text, or if the second part begins with a capital ("Anglo-Saxon").
     """
-    if not any(map(_BREAK.search, pages)):
-        return list(pages)
-    known = _count_words(pages)
+    known = _count_words(pages) if any(map(_BREAK.search, pages)) else Counter()
 
     def join(match: "re.Match[str]") -> str:
         rest, space = match.groups()
@@ -150,7 +149,7 @@ def join_broken_words(pages: Sequence[str]) -> list[str]:
         is_line_end = CELL_BREAK not in match[0]
         return hyphen + rest + ("\n" if is_line_end and space else space)
 
-    return [_BREAK.sub(join, page) for page in pages]
+    return partial(_BREAK.sub, join)
 
 
 def _count_words(pages: Sequence[str]) -> Counter[str]:

@@ -57,6 +57,8 @@ class GivenDocument(TypedDict):
     title: NotRequired[Annotated[str, Field(description="its title; by default its first heading")]]
     text: Annotated[str, Field(description="all of it, as plain text or Markdown")]
     metadata: NotRequired[Annotated[dict[str, str], Field(description="author, date and any other field")]]
+    tables: NotRequired[Annotated[list[dict[str, Any]], Field(description=(
+        "tables whose rows are lines of the text, each with title, columns, rows, and the lines of each row"))]]
 
 
 class BuildInput(TypedDict, total=False):

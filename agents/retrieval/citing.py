@@ -277,7 +277,7 @@ def _span(words: str, text: str) -> Span | None:
 def _source(documents: Documents, document: str, start: int, length: int) -> str:
     """Return `length` characters of a document from `start`; "" if the document was deleted."""
     try:
-        return documents.get(document).text[start:start + length]
+        return documents.text(document)[start:start + length]
     except UnknownDocumentError:
         return ""
 

@@ -20,7 +20,7 @@ from .tables import META, METADATA, insertion, replacement
 
 Record = Row[*tuple[Any, ...]]
 """A row of a result: its values in order, and as attributes by the columns' names."""
-FORMAT = 4
+FORMAT = 5
 """The number of the tables' format; a ledger of another one is refused. Any change of a table needs the next one."""
 _AT_ONCE = 1000
 """Rows that are copied at once; documents are among them."""

@@ -10,7 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, cast
 
-from ...schemas.documents import Chunk, Document, Frozen
+from pydantic import TypeAdapter
+
+from ...schemas.documents import Chunk, Document, Frozen, SourceTable
 from ...text.section_lines import opening_of
 from ..store_errors import UnknownDocumentError
 from .communities import GROUP
@@ -131,6 +133,18 @@ class Documents:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
         return _document_of(rows[0])
 
+    def text(self, document_id: str) -> str:
+        """Return a document's text, or raise UnknownDocumentError."""
+        if (text := self._db.scalar("SELECT text FROM documents WHERE id = :id", id=document_id)) is None:
+            raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+        return str(text)
+
+    def tables(self) -> Iterator[tuple[str, SourceTable]]:
+        """Yield the tables of all documents with their document's id, by id and in the order of the text."""
+        for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' ORDER BY id"):
+            stored = self._db.scalar("SELECT tables FROM documents WHERE id = :id", id=document_id)
+            yield from ((document_id, table) for table in _TABLES.validate_json(str(stored or "[]")))
+
     def metadata(self, document_id: str) -> dict[str, str]:
         """Return the metadata of a document; empty if there is no such document."""
         stored = self._db.scalar("SELECT metadata FROM documents WHERE id = :id", id=document_id)
@@ -194,7 +208,7 @@ class Documents:
         """Yield the ids and texts of all documents, reading some at a time."""
         ids = self._db.texts("SELECT id FROM documents ORDER BY id")
         for start in range(0, len(ids), _TEXTS_AT_ONCE):
-            for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids[start:start + _TEXTS_AT_ONCE]):
+            for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids[start:start + _TEXTS_AT_ONCE]):
                 yield row.id, row.text
 
     def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], _Content]:
@@ -204,7 +218,7 @@ class Documents:
             return self._last[1]
         ids = [document for document, is_new in parents if not is_new]
         contents = {(str(row.id), False): _Content(row.title, row.text)
-                    for row in self._db.rows(f"{_DOCUMENT} WHERE {among('id')}", among=ids)}
+                    for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids)}
         for document_id in (document for document, is_new in parents if is_new):
             # Content that is no revision any more was put in service meanwhile.
             new = self.revisions.get(document_id) or self.get(document_id)
@@ -373,13 +387,15 @@ _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('f
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"
-_CONTENTS = "title, text, source, metadata, pages"
+_CONTENTS = "title, text, source, metadata, pages, tables"
+_TABLES = TypeAdapter(tuple[SourceTable, ...])
 _PLACE = ('INSERT INTO chunks (id, document, ordinal, start, "end", heading, revision) '
           "VALUES (:id, :document, :ordinal, :start, :end, :heading, :revision) ON CONFLICT (id) "
           'DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, "end" = excluded."end" '
           "WHERE chunks.revision = excluded.revision")
 """Inserts chunks and updates the positions of existing ones. A revision does not move chunks in service."""
 _DOCUMENT = f"SELECT id, {_CONTENTS} FROM documents"  # noqa: S608
+_TEXT = "SELECT id, title, text FROM documents"
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 
 
@@ -392,13 +408,13 @@ def _chunk(row: Record, content: _Content) -> Chunk:
 def _document_of(row: Record) -> Document:
     """Build a document from a row with its id and contents."""
     return Document(id=row.id, title=row.title, text=row.text, source=row.source, metadata=json.loads(row.metadata),
-                    pages=json.loads(row.pages))
+                    pages=json.loads(row.pages), tables=_TABLES.validate_json(row.tables))
 
 
-def _contents_of(document: Document) -> tuple[str, str, str, str, str]:
+def _contents_of(document: Document) -> tuple[str, ...]:
     """Return the values of a document's columns `_CONTENTS`."""
     return (document.title, document.text, document.source, json.dumps(document.metadata, ensure_ascii=False),
-            json.dumps(document.pages))
+            json.dumps(document.pages), _TABLES.dump_json(document.tables).decode())
 
 
 def _places_of(document_id: str, chunks: Sequence[Chunk], revision: int) -> list[dict[str, object]]:

@@ -45,9 +45,9 @@ def _owner(name: str, of: str, *, primary_key: bool = False) -> Column[str]:
 META = Table("meta", METADATA, *_text_keys("key"), *_texts("value"), sqlite_with_rowid=False)
 
 DOCUMENTS = Table("documents", METADATA, *_text_keys("id"),
-                  *_texts("title", "text", "source", "metadata", "pages", "added_at"))
+                  *_texts("title", "text", "source", "metadata", "pages", "tables", "added_at"))
 REVISIONS = Table("revisions", METADATA, _owner("document", "documents", primary_key=True),
-                  *_texts("title", "text", "source", "metadata", "pages", "chunks"))
+                  *_texts("title", "text", "source", "metadata", "pages", "tables", "chunks"))
 CHUNKS = Table(
     "chunks", METADATA, *_text_keys("id"), _owner("document", "documents"), *_integers("ordinal", "start", "end"),
     *_texts("heading"),

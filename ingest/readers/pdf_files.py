@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from pypdf import PageObject, PasswordType, PdfReader
 from pypdf.generic import DictionaryObject, IndirectObject
 
-from ...text.cleaning import join_broken_words, one_line
+from ...text.cleaning import broken_word_joiner, one_line
 from ...text.titles import is_from_template, is_placeholder
 from ..metadata import CREATED
 from ..reading import Content, Limits, UnreadableError, list_counts
+from ..source_tables import change_collected
 from .archives import PASSWORD
 
 # It logs details of broken files, which would go to the terminal if nothing else handles them.
@@ -83,7 +84,10 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     if not any(page.text.strip() or page.notes for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
     texts, broken = _with_tables(data, pages, title)
-    texts = join_broken_words(drop_line_numbers([texts[at] for at in order]))
+    texts = drop_line_numbers([texts[at] for at in order])
+    join = broken_word_joiner(texts)
+    change_collected(join)
+    texts = list(map(join, texts))
     if sum(map(len, texts)) > limits.file_bytes:
         raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
     texts = [f"{text.rstrip()}\n\n{pages[at].notes}" if pages[at].notes else text

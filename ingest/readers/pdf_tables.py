@@ -310,7 +310,7 @@ def line_text(line: Sequence[PageWord]) -> str:
 def cell_text(words: Iterable[PageWord]) -> str:
     """Return the words of a cell in one line, without spaces between Chinese at line ends.
 
-    Words that are broken at line ends are marked (see `cleaning.join_broken_words`).
+    Words that are broken at line ends are marked (see `cleaning.broken_word_joiner`).
     """
     lines: list[list[PageWord]] = []
     for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):

@@ -1,7 +1,7 @@
 """Words printed in another form than they are written: broken, with soft hyphens or ligatures, or drawn twice."""
 
 import pytest
-from banyan.text.cleaning import clean_text, join_broken_words
+from banyan.text.cleaning import broken_word_joiner, clean_text
 
 from ... import pdf_sheets
 
@@ -30,7 +30,7 @@ def test_list_marks_of_symbol_fonts_are_bullets():
     ("pre-\nand post-war", "pre-\nand post-war"), ("the years 1914-\n1918", "the years 1914-\n1918"),
     ("- one\n- two", "- one\n- two"), ("北-\n京", "北-\n京")])
 def test_words_broken_at_line_ends(broken, joined):
-    assert join_broken_words([broken]) == [joined]
+    assert broken_word_joiner([broken])(broken) == joined
 
 
 def test_broken_words_of_a_pdf_file_and_of_its_cells_are_whole():

@@ -1,0 +1,153 @@
+"""The tables of documents: each row of a source is one row, its cells as written, with the place of its line."""
+
+import csv
+import html
+import json
+from pathlib import Path
+
+import openpyxl
+import pytest
+from banyan.ingest.given import given_documents
+from banyan.ingest.loaders import load_documents
+from banyan.schemas.documents import Document
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import DATA
+
+pytestmark = pytest.mark.usefixtures("shared_reading")
+TABLES = DATA / "tables" / "docs"
+CELLS = st.sampled_from(["", "", "Porites", "Fungia b", "12", "12", "3,5", "1.200,00", "(450)", "12 %", "$1.2M", "n/a",
+                         "2020-03-01", "fi ﬁ", "a\xadb", "x | y", "yes", "Müller; Söhne", "10^3", "*"])
+
+
+def load(*paths: Path) -> list[Document]:
+    return list(load_documents(paths, on_failure=lambda failure: pytest.fail(f"{failure.path}: {failure.reason}")))
+
+
+def quotes(document: Document) -> list[list[str]]:
+    return [[document.text[start:end] for start, end in table.spans] for table in document.tables]
+
+
+@st.composite
+def made_tables(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
+    """A header, and rows that may repeat; the first cell of a row is never empty, so that no row is blank."""
+    width = draw(st.integers(3, 5))
+    header = [f"column {letter}" for letter in "abcde"[:width]]
+    first = st.sampled_from(["Porites", "Fungia", "Acropora b", "7", "8"])
+    row = st.tuples(first, *[CELLS] * (width - 1)).map(list)
+    rows = draw(st.lists(row, min_size=2, max_size=12))
+    return header, [*rows, *draw(st.lists(st.sampled_from(rows), max_size=4))]
+
+
+def as_csv(header: list[str], rows: list[list[str]], path: Path) -> None:
+    with path.with_suffix(".csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([header, *rows])
+
+
+def as_jsonl(header: list[str], rows: list[list[str]], path: Path) -> None:
+    lines = (json.dumps(dict(zip(header, row, strict=True))) for row in rows)
+    path.with_suffix(".jsonl").write_text("\n".join(lines), "utf-8")
+
+
+def as_json(header: list[str], rows: list[list[str]], path: Path) -> None:
+    path.with_suffix(".json").write_text(json.dumps([dict(zip(header, row, strict=True)) for row in rows]), "utf-8")
+
+
+def as_html(header: list[str], rows: list[list[str]], path: Path) -> None:
+    def line(cells: list[str], tag: str) -> str:
+        return "".join(["<tr>", *(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells), "</tr>"])
+
+    body = "".join([line(header, "th"), *(line(row, "td") for row in rows)])
+    path.with_suffix(".html").write_text(f"<h1>Reefs</h1><p>Words.</p><table>{body}</table>", "utf-8")
+
+
+def as_markdown(header: list[str], rows: list[list[str]], path: Path) -> None:
+    lines = (f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
+    rule = "|---" * len(header) + "|"
+    path.with_suffix(".md").write_text("\n".join(["# Reefs", "", f"| {' | '.join(header)} |", rule, *lines]), "utf-8")
+
+
+def as_xlsx(header: list[str], rows: list[list[str]], path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (header, *rows):
+        book.active.append(row)
+    book.save(path.with_suffix(".xlsx"))
+
+
+@pytest.mark.parametrize("write", [as_csv, as_jsonl, as_json, as_html, as_markdown, as_xlsx])
+@given(made=made_tables())
+def test_each_row_is_a_record_as_written(write, made, tmp_path_factory):
+    header, rows = made
+    folder = tmp_path_factory.mktemp("table")
+    write(header, rows, folder / "reefs")
+    (document,) = load(folder)
+    (table,) = document.tables
+    used = [name for at, name in enumerate(header) if any(row[at] for row in rows)]
+    stored = [[cell.replace("\xad", "").replace("ﬁ", "fi") for cell in row] for row in rows]
+    assert [name for name in table.columns if name in used] == used
+    by_name = [{name: cell for name, cell in zip(table.columns, row, strict=True) if cell} for row in table.rows]
+    assert by_name == [{name: cell for name, cell in zip(header, row, strict=True) if cell} for row in stored]
+    assert len(set(table.spans)) == len(rows)
+    for row, quote in zip(stored, quotes(document)[0], strict=True):
+        assert all(cell.replace("|", "/") in quote for cell in row)
+
+
+@pytest.mark.data
+def test_every_row_of_ordinary_files_is_a_record():
+    if not TABLES.is_dir():
+        pytest.skip(f"there are no tables at {TABLES}")
+    documents = {document.id: document for document in load(TABLES)}
+    for path in (*TABLES.glob("*.csv"), *TABLES.glob("*.tsv")):
+        text = path.read_text("utf-8-sig")
+        rows = list(csv.reader(text.splitlines(), delimiter=";" if path.stem == "destinations" else
+                               "\t" if path.suffix == ".tsv" else ","))
+        (table,) = documents[path.name].tables
+        assert [list(table.columns), *map(list, table.rows)] == rows
+    (cars,) = documents["cars.jsonl"].tables
+    assert len(cars.rows) == len((TABLES / "cars.jsonl").read_text().splitlines())
+    book = openpyxl.load_workbook(TABLES / "penguins.xlsx")
+    assert [len(table.rows) for table in documents["penguins.xlsx"].tables] == [344, 344]
+    assert len(book.worksheets) == len(documents["penguins.xlsx"].tables)
+    assert [len(table.rows) for name in ("salaries.html", "crimea.md") for table in documents[name].tables] == [397, 24]
+    for document in documents.values():
+        assert all(quotes(document)[0])
+
+
+def test_records_of_documents_are_none_of_a_table(tmp_path):
+    (tmp_path / "notes.csv").write_text("id,title,text\na,A,Words of a.\nb,B,Words of b.\n")
+    assert [document.tables for document in load(tmp_path)] == [(), ()]
+
+
+def test_totals_are_no_records_and_wider_rows_have_columns_without_a_name(tmp_path):
+    (tmp_path / "sales.csv").write_text(
+        "region,units\nNorth,3\nSouth,4,late\nTotal,7\nEast,5\nTotal,5\nGrand total,12\nAverage,4\n")
+    (tmp_path / "eclipses.csv").write_text(
+        "kind,year\nTotal,1999\nAnnular,2005\nTotal,2006\nTotal,2008\nAnnular,2010\n")
+    eclipses, sales = load(tmp_path)
+    (table,) = sales.tables
+    assert table.columns == ("region", "units", "")
+    assert table.rows == (("North", "3", ""), ("South", "4", "late"), ("East", "5", ""))
+    assert "Total; units: 7" in sales.text
+    assert [row[1] for row in eclipses.tables[0].rows] == ["1999", "2005", "2006", "2008", "2010"]
+
+
+def test_a_gap_in_a_column_of_two_makes_no_form(tmp_path):
+    (tmp_path / "counts.csv").write_text("animal,count\ncat,12\ndog,n/a\ncow,7\n")
+    (document,) = load(tmp_path)
+    assert document.tables[0].rows == (("cat", "12"), ("dog", "n/a"), ("cow", "7"))
+
+
+def test_a_form_is_one_record_of_its_fields():
+    form = "# Pump X\n\n| Property | Value |\n|---|---|\n| Mass (kg) | 12 |\n| Maker | Ulm |\n"
+    (document,) = given_documents([{"id": "pump", "text": form}])
+    (table,) = document.tables
+    assert (table.title, table.columns, table.rows) == ("Pump X", ("Mass (kg)", "Maker"), (("12", "Ulm"),))
+    assert quotes(document) == [["| Name: Pump X | Mass: 12 kg | Maker: Ulm |"]]
+
+
+def test_rows_have_their_place_below_the_metadata_of_their_document():
+    text = "Words.\n\n| a | b |\n|---|---|\n| x | 1 |\n| x | 1 |\n"
+    (document,) = given_documents([{"id": "m", "title": "T", "text": text, "metadata": {"author": "Ida"}}])
+    assert quotes(document) == [["| a: x | b: 1 |", "| a: x | b: 1 |"]]
+    assert document.tables[0].spans[0][0] < document.tables[0].spans[1][0]
