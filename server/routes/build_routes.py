@@ -16,7 +16,8 @@ from ...ingest.loaders import FORMATS
 from ...schemas.formats.schema_loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
 from ..responses import Build, BuildId, Decisions, Items, KbName, errors, event, event_stream
-from ..runs.jobs import BuildOptions, Upload, no_build
+from ..runs.jobs import BuildOptions, no_build
+from ..runs.uploads import Upload
 from ..security.clients import Seeing, check_base, may
 from ..service import Reading, Service, Serving
 

@@ -29,19 +29,8 @@ from ...schemas.delta import Candidate, Decision
 from ..error_responses import detail_of, status_of
 from ..responses import Build, BuildError, BuildProgress, BuildReview
 from ..server_database import ServerDatabase, message_for_log
-from .jobs import (
-    MOST_TAKEN_UP,
-    OVER,
-    BuildOptions,
-    Job,
-    Jobs,
-    Upload,
-    files_folder,
-    new_job,
-    reading_files,
-    safe_names,
-    sweep_files,
-)
+from .jobs import MOST_TAKEN_UP, OVER, BuildOptions, Job, Jobs, new_job
+from .uploads import Upload, files_folder, reading_files, safe_names, sweep_files
 
 _T = TypeVar("_T")
 _LOG = logging.getLogger("banyan.server")

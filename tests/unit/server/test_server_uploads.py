@@ -2,9 +2,10 @@
 
 import io
 import os
+import unicodedata
 
 import pytest
-from banyan.server.runs.jobs import (
+from banyan.server.runs.uploads import (
     FileNameError,
     Upload,
     reading_files,
@@ -15,6 +16,8 @@ from banyan.server.runs.jobs import (
     sweep_files,
 )
 from banyan.server.server_database import ServerDatabase
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(("name", "kept"), [
@@ -32,6 +35,16 @@ def test_a_name_is_kept_or_refused(name, kept):
             safe_name(name)
     else:
         assert safe_name(name) == kept
+
+
+@given(st.text(max_size=40))
+def test_whatever_is_kept_stays_below_its_folder_and_is_kept_again(name):
+    try:
+        kept = safe_name(name)
+    except FileNameError:
+        return
+    assert os.path.normpath(f"/root/{kept}") == f"/root/{kept}"
+    assert kept == unicodedata.normalize("NFC", kept) == safe_name(kept)
 
 
 @pytest.mark.parametrize("names", [("a", "A"), ("a", "a"), ("ß", "ss"), ("é", "e\u0301"), ("a", "a/b"), ("A/b", "a")])
