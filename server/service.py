@@ -51,7 +51,7 @@ class Service:
         self.conversations = Conversations(self.database)
         self.questions = Questions(resources, self.conversations)
         self.clients = Clients(resources.settings, self.database)
-        self.builds = Builds(resources, self.database)
+        self.builds = Builds(resources, self.database, self.clients)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -28,6 +28,7 @@ from ...runtime.libraries import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..error_responses import detail_of, status_of
 from ..responses import Build, BuildError, BuildProgress, BuildReview
+from ..security.clients import Clients
 from ..server_database import ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, BuildOptions, Job, Jobs, new_job
 from .uploads import Upload, files_folder, reading_files, safe_names, sweep_files
@@ -47,7 +48,9 @@ class _Running:
     job: Job
     saved: Job
     """The job as it was last saved, which is what other processes see."""
-    task: asyncio.Task[None] = field(init=False)
+    work: asyncio.Task[Job] = field(init=False)
+    saving: asyncio.Task[None] = field(init=False)
+    """Saves the result of `work`. It is a task of its own because `work` may be cancelled several times."""
     is_handed_over: bool = False
     """Whether other processes are to resume it, so this one no longer saves its state."""
 
@@ -55,9 +58,10 @@ class _Running:
 class Builds:
     """The builds of a server, as seen and run by one of its processes."""
 
-    def __init__(self, resources: Resources, database: ServerDatabase) -> None:
+    def __init__(self, resources: Resources, database: ServerDatabase, clients: Clients) -> None:
         """Use the jobs in the server's database; none is run before `take_jobs`."""
         self._resources = resources
+        self._clients = clients
         self._db = database
         self.jobs = Jobs(database, resources.settings.builds_at_once)
         self._running: dict[str, _Running] = {}
@@ -94,9 +98,10 @@ class Builds:
             running.saved = job
         for job in news.taken:
             running = self._running[job.build.id] = _Running(job, job)
-            running.task = asyncio.create_task(self._run(running))
+            running.work = asyncio.create_task(self._work(running))
+            running.saving = asyncio.create_task(self._save_when_done(running))
         for ended in news.ended & self._running.keys():
-            self._running[ended].task.cancel()
+            self._running[ended].work.cancel()
 
     def all(self, kb: str = "") -> list[Build]:
         """Return all builds, or those of a knowledge base, newest first."""
@@ -148,19 +153,17 @@ class Builds:
         """Cancel this process's builds, or leave them to the other servers that share the database."""
         for running in self._running.values():
             running.is_handed_over = self._db.is_shared
-            running.task.cancel()
+            running.work.cancel()
 
     async def wait_for_end(self, seconds: float) -> bool:
         """Wait for the cancelled builds at most this many seconds; return True if all have ended by then."""
-        tasks = [running.task for running in self._running.values()]
+        tasks = [running.saving for running in self._running.values()]
         return not tasks or not (await asyncio.wait(tasks, timeout=seconds))[1]
 
-    async def _run(self, running: _Running) -> None:
-        """Do a job, then save its state, unless it is handed over to other processes."""
-        try:
-            job = await self._work(running)
-        except asyncio.CancelledError:  # by `stop`, or because the build is cancelled or taken over
-            job = running.job.having(state="cancelled")
+    async def _save_when_done(self, running: _Running) -> None:
+        """Save the state of a job when its work has ended, unless it is handed over to other processes."""
+        await asyncio.wait([running.work])
+        job = running.job.having(state="cancelled") if running.work.cancelled() else running.work.result()
         while not running.is_handed_over:
             try:
                 await anyio.to_thread.run_sync(self.jobs.end, job)
@@ -172,6 +175,7 @@ class Builds:
         self._wake_up.set()
 
     async def _work(self, running: _Running) -> Job:
+        """Do a job; wait for another writer, and queue the job again if the database fails."""
         until = time.monotonic() + _WRITER_WAIT
         while True:
             try:
@@ -202,6 +206,7 @@ class Builds:
 
     async def _run_graph(self, running: _Running) -> Job:
         job, build, folder = running.job, running.job.build, ""
+        await self._clients.check_not_revoked(job.client)
         config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
         async with AsyncExitStack() as stack:
             stack.enter_context(audit.acting(job.client))

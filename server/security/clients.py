@@ -184,6 +184,19 @@ class Clients:
             return None
         return await self._tokens.check(secret)
 
+    async def check_not_revoked(self, client: str) -> None:
+        """Check that a client's key was not revoked since the client queued a build; whoever has no key may go on.
+
+        Raises:
+            ForbiddenError: it was revoked.
+            KeysError: the keys cannot be read.
+        """
+        await self.refresh()
+        has_key = client not in {"", LOCAL} and not client.startswith(SUBJECT)
+        if has_key and client not in {key.name for key in self.keys.all()}:
+            raise ForbiddenError(f"the key {client!r}, which started this build, was revoked: start the build again "
+                                 "with another key")
+
 
 # The gate reads the key. These two only describe to clients, through the API's description, where to put it.
 _bearer = HTTPBearer(auto_error=False, description="an API key")
