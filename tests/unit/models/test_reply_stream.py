@@ -112,9 +112,10 @@ def test_a_whole_reply_to_a_request_for_a_stream_is_asked_for_once_more_and_no_s
     assert [bool(one.get("stream")) for one in sent] == [True, False, False]
 
 
-def endless(closed):
+def endless(begun, closed):
     class Endless(httpx2.AsyncByteStream):
         async def __aiter__(self):
+            begun.set()
             while True:
                 yield f"data: {json.dumps(chunk({'content': ' '}))}\n\n".encode()
                 await asyncio.sleep(0.001)
@@ -126,8 +127,8 @@ def endless(closed):
 
 
 def test_a_cancelled_call_closes_its_stream(monkeypatch):
-    closed = asyncio.Event()
-    response = endless(closed)
+    begun, closed = asyncio.Event(), asyncio.Event()
+    response = endless(begun, closed)
     monkeypatch.setattr(http_client.openai, "DefaultAsyncHttpxClient", lambda **options: httpx2.AsyncClient(
         transport=httpx2.MockTransport(lambda _: response), **options))
     endpoint = ChatClient(Settings(_env_file=None, llm_base_url="http://model.test/v1", llm_model="m"))
@@ -138,7 +139,8 @@ def test_a_cancelled_call_closes_its_stream(monkeypatch):
     async def cancel():
         with claims_to(on_claims):
             call = asyncio.ensure_future(endpoint.send([("user", "Question?")], SHAPE, Capability("m")))
-        await asyncio.sleep(0.05)
+        await begun.wait()
+        await asyncio.sleep(0.05)  # some chunks arrive
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
