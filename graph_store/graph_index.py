@@ -4,7 +4,7 @@ import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import orjson
@@ -27,6 +27,9 @@ from .index.spreading import SpreadingGraph
 from .knowledge_base import KnowledgeBase
 from .ledger.communities import TreeCommunity
 from .vectors.vector_store import Kind
+
+if TYPE_CHECKING:
+    from .sql.engine import SqlEngine
 
 _CACHED_ENTITIES = 1 << 13
 # Communities have many members.
@@ -109,6 +112,11 @@ class GraphIndex(KnowledgeGraph):
     def spreading(self) -> SpreadingGraph:
         """The walk over entities and chunks; made when a question is asked, as it imports scipy."""
         return SpreadingGraph(self._arrays, "walk")
+
+    @cached_property
+    def sql(self) -> "SqlEngine":
+        """The records, documents and facts as tables for SQL; opened when a question asks for them."""
+        return self.store.open_tables(self)
 
     # Entities.
 

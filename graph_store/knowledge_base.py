@@ -34,6 +34,8 @@ from .ledger.token_accounts import Calls
 from .ledger.version import Overview, Version, begin_epoch, ledger_state, publish, published_state, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
+from .sql.table_source import TableSource
+from .sql.table_store import TableStore
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
 from .vectors.reliability import ReliabilityRecord
@@ -41,6 +43,7 @@ from .vectors.vector_store import Kind
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
+    from .sql.engine import SqlEngine
     from .tree.tree_levels import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
@@ -99,6 +102,7 @@ class KnowledgeBase:
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
                                    self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
+        self._table_store = TableStore(layout.root)
         # A function without a reference to this object or the synchroniser: a reference cycle would keep files open
         # until the garbage collector runs.
         self.vector_synchroniser.recall = partial(_recall, self._index_store, self.database)
@@ -142,8 +146,8 @@ class KnowledgeBase:
         """Return True if the derived files of this home folder show the current state of the ledger."""
         if not self.extractions.position():  # nothing is in the ledger from which files could be derived
             return True
-        return (self.written_index() is not None and not self.vector_synchroniser.is_interrupted
-                and graph_file.is_of(self.layout.graph, self.version()))
+        return (self.written_index() is not None and self._table_store.is_current(self.version())
+                and not self.vector_synchroniser.is_interrupted and graph_file.is_of(self.layout.graph, self.version()))
 
     def is_mapped(self) -> bool:
         """Return True if the index file is of the current state, or if the ledger has nothing to index yet."""
@@ -265,9 +269,34 @@ class KnowledgeBase:
         return self._index[1] if self._index else None
 
     def save_index(self) -> None:
-        """Write the index, unless its file is of the current state; an OSError leaves the old file unchanged."""
+        """Write the index and the tables, unless their files are of the current state.
+
+        The tables come first, so that a state whose index is there has its tables.
+
+        Raises:
+            OSError: the disk is full or not writable; the old files are unchanged.
+        """
+        version = self.version()
+        if not self._table_store.is_current(version):
+            self._table_store.save(version, self._table_source(self.graph))
         if self.written_index() is None:
-            self._index_store.save(self.version(), contents(self._index_source()))
+            self._index_store.save(version, contents(self._index_source()))
+        self._table_store.remove_others(version)
+
+    def open_tables(self, graph: KnowledgeGraph) -> "SqlEngine":
+        """Return the tables for SQL: those of their file, or made in memory if it is missing or damaged.
+
+        `graph` is the graph of the current state.
+        """
+        from .sql.engine import SqlEngine  # noqa: PLC0415  (sqlglot takes some time, and searching needs no SQL)
+
+        connection = self._table_store.open(self.version(), partial(self._table_source, graph))
+        return SqlEngine(connection, self.documents.get)
+
+    def _table_source(self, graph: KnowledgeGraph) -> TableSource:
+        about = self.documents.about()
+        tables = ((document, table) for document, *_ in about for table in self.documents.get(document).tables)
+        return TableSource(about, tables, graph, self.documents.chunks())
 
     def index_differs(self) -> bool:
         """Return True if the index file, which must be of the current state, differs from what the ledger gives."""

@@ -23,6 +23,7 @@ from ..layout import RESTORING, Layout
 from ..ledger.database import FORMAT, Database
 from ..ledger.sqlite import PRIMARY_CODE, make_private
 from ..ledger.version import begin_epoch
+from ..sql.table_store import files_in
 from ..store_errors import StoreError
 from ..vectors.vector_store import IDENTITY
 from .backup import (
@@ -159,6 +160,8 @@ def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
         _begin_anew(unpacked, layout)
         layout.graph.unlink(missing_ok=True)
         layout.index.unlink(missing_ok=True)
+        for tables in files_in(layout.root):
+            tables.unlink(missing_ok=True)
         if layout.printed_works.is_dir():
             shutil.rmtree(layout.printed_works)  # they belong to documents of the old ledger
         if layout.database is None:

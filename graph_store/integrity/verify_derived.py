@@ -12,6 +12,8 @@ from ..index import columns, index_file
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
+from ..sql.table_database import TablesDamagedError, check_file
+from ..sql.table_store import files_in
 from ..vectors.vector_synchroniser import embedded
 
 # Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
@@ -22,13 +24,15 @@ _LEVELS_NAMED = 10
 
 
 def damaged_files(layout: Layout) -> Iterator[str]:
-    """Delete the graph's file and the index if they are damaged, and yield a line for each damaged one."""
-    for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index)):
+    """Delete the files of the graph, index and tables that are damaged, and yield a line for each of them."""
+    tables = ((check_file, path) for path in files_in(layout.root))
+    for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index), *tables):
         try:
             load(path)
         except FileNotFoundError:
             continue
-        except (graph_file.GraphFileDamagedError, index_file.IndexDamagedError, OSError) as error:
+        except (graph_file.GraphFileDamagedError, index_file.IndexDamagedError, TablesDamagedError,
+                OSError) as error:
             with suppress(OSError):  # on a read-only disk the file stays, and opening rebuilds it in memory
                 path.unlink()
             yield str(error)

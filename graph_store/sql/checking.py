@@ -1,0 +1,204 @@
+"""Check that a statement is one SELECT over known tables that calls only known functions, and rewrite it to be run.
+
+sqlglot reads the statement and gives each table its full name. What DuckDB is to run is then checked again as DuckDB
+itself reads it, so the two cannot differ in what they allow.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import duckdb
+import orjson
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.tokens import TokenType
+
+from ...schemas.records import TableInfo
+from .graph_tables import FACTS, VALUES
+from .sql_errors import SqlError, unknown_table
+from .sql_functions import EXPRESSIONS, FEW, FUNCTIONS, NODES, SERIES, TABLES
+from .table_file import MAIN
+
+DIALECT = "duckdb"
+LONGEST = 20_000
+"""Characters of a statement."""
+MOST_NESTED = 50
+"""The most brackets that may be open at once."""
+MOST_GROWING = 12
+"""The most calls of functions that can make long texts of short ones (`FEW`)."""
+MOST_NUMBERS = 100_000
+"""The most numbers of a series."""
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
+
+
+class Statement(NamedTuple):
+    """A checked statement, each of its tables with its full name, and the tables that it reads."""
+
+    query: exp.Query
+    tables: tuple[TableInfo, ...]
+
+
+def read_statement(sql: str, tables: Mapping[str, TableInfo]) -> Statement:
+    """Return a statement with the full names of its tables, which are given by name; DuckDB's check is still to come.
+
+    Raises:
+        SqlError: it is not one SELECT over these tables.
+    """
+    try:
+        query = _parse(sql)
+        used = {table.name: table for table in _resolve(query, tables)}
+    except RecursionError:
+        raise SqlError("the statement is nested too deeply; write it in simpler steps") from None
+    return Statement(query, tuple(used.values()))
+
+
+def text_of(query: exp.Query) -> str:
+    """Return the text of a query that DuckDB runs: all names in quotation marks, without comments."""
+    try:
+        return query.sql(dialect=DIALECT, identify=True, comments=False)
+    except RecursionError:
+        raise SqlError("the statement is nested too deeply; write it in simpler steps") from None
+
+
+def _parse(sql: str) -> exp.Query:
+    if len(sql) > LONGEST:
+        raise SqlError(f"the statement has {len(sql)} characters, and at most {LONGEST} are allowed")
+    try:
+        _check_nesting(sql)
+        parsed = [statement for statement in sqlglot.parse(sql, dialect=DIALECT) if statement is not None]
+    except SqlglotError as error:
+        raise SqlError(f"the statement cannot be read: {str(error).splitlines()[0]}") from error
+    if len(parsed) != 1 or not isinstance(parsed[0], exp.Query):
+        raise SqlError("only one SELECT statement is allowed")
+    return parsed[0]
+
+
+def _check_nesting(sql: str) -> None:
+    depth = 0
+    for token in sqlglot.tokenize(sql, dialect=DIALECT):
+        depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
+        if depth > MOST_NESTED:
+            raise SqlError(f"the statement is nested more than {MOST_NESTED} deep; write it in simpler steps")
+
+
+def _resolve(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
+    """Give each table its full name, and yield what is known of it; common table expressions stay as they are."""
+    for node in list(query.find_all(exp.Table)):
+        if not isinstance(node.this, exp.Identifier) or _is_of_statement(node):
+            continue
+        info = tables.get(node.name.lower())
+        if info is None or node.args.get("db") or node.args.get("catalog"):
+            raise unknown_table(".".join(part.name for part in node.parts), list(tables.values()))
+        source = table_source(info)
+        alias = exp.TableAlias(this=exp.to_identifier(node.alias or node.name, quoted=True),
+                               columns=(node.args["alias"].args.get("columns") if node.args.get("alias") else None))
+        source.set("alias", alias)
+        for part in ("joins", "laterals", "pivots", "sample"):
+            if node.args.get(part):
+                source.set(part, node.args[part])
+        node.replace(source)
+        yield info
+
+
+def table_source(info: TableInfo, *columns: str) -> exp.Table | exp.Subquery:
+    """Return what stands for a table in a statement: its full name, or for a relation the facts of it.
+
+    `columns` are further expressions that each row is to have.
+    """
+    if info.kind != "relation" and not columns:
+        return exp.table_(info.name, db="main", catalog=MAIN, quoted=True)
+    table, by = info.name, ""
+    if info.kind == "relation":
+        table, by = (FACTS, "relation") if info.columns[0].name == "head" else (VALUES, "attribute")
+    selected = [exp.column(column.name, quoted=True) for column in info.columns]
+    query = exp.select(*selected, *columns).from_(exp.table_(table, db="main", catalog=MAIN, quoted=True))
+    return (query.where(exp.column(by, quoted=True).eq(exp.Literal.string(info.title))) if by else query).subquery()
+
+
+def _is_of_statement(table: exp.Table) -> bool:
+    """Return True if a table's name is that of a common table expression that it can see."""
+    if table.args.get("db") or table.args.get("catalog"):
+        return False
+    child: exp.Expression = table
+    while (node := child.parent) is not None:
+        if isinstance(node, exp.With):
+            own = node.expressions.index(child)
+            visible = node.expressions if node.args.get("recursive") else node.expressions[:own]
+        else:
+            visible = node.ctes if isinstance(node, exp.Query) and not isinstance(child, exp.With) else []
+        if any(cte.alias.lower() == table.name.lower() for cte in visible):
+            return True
+        child = node
+    return False
+
+
+def check_as_read(connection: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Check a statement as DuckDB reads it; raise SqlError if it has anything that is not allowed."""
+    row = connection.execute("SELECT json_serialize_sql(?)", [text]).fetchone()
+    read = orjson.loads(row[0]) if row else {"error": True}
+    if read["error"]:
+        raise SqlError(f"the statement cannot be read: {str(read.get('error_message')).splitlines()[0]}")
+    if len(read["statements"]) != 1:
+        raise SqlError("only one SELECT statement is allowed")
+    calls: Counter[str] = Counter()
+    for node in _nodes(read["statements"][0]):
+        _check_node(node, calls)
+    if (growing := sum(calls[name] for name in FEW)) > MOST_GROWING:
+        raise SqlError(f"the statement joins texts or lists {growing} times, and at most {MOST_GROWING} are allowed")
+
+
+def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            yield value
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
+
+
+def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
+    kind = str(node.get("type", ""))
+    if "class" in node and node["class"] not in EXPRESSIONS:
+        raise SqlError(f"{str(node['class']).lower()} is not allowed in a statement")
+    if node.get("class") == "FUNCTION":
+        _check_call(node, calls)
+    elif "class" not in node and "sample" in node and "alias" in node and (kind not in TABLES or node["sample"]):
+        raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed where a table is expected")
+    elif kind.endswith("_NODE") and kind not in NODES:
+        raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed in a statement")
+    if kind == "TABLE_FUNCTION":
+        _check_series(node["function"])
+    if kind == "RECURSIVE_CTE_NODE" and any(part.get("function_name") in FEW for part in _nodes(node)):
+        raise SqlError("a recursive part of a statement cannot join texts or lists")
+
+
+def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
+    name = str(node["function_name"]).lower()
+    calls[name] += 1
+    if name not in FUNCTIONS and name not in SERIES:
+        raise SqlError(f"the function {name} is not allowed")
+    if node.get("schema") or node.get("catalog"):
+        raise SqlError(f"the function {name} is called without a name before it")
+    if name in SERIES - {"unnest"}:
+        _check_series(node)
+
+
+def _check_series(call: Mapping[str, Any]) -> None:
+    """Check that what stands for a table is a list, or a series with constant bounds."""
+    name = str(call["function_name"]).lower()
+    if name not in SERIES:
+        raise SqlError(f"the function {name} is not allowed where a table is expected")
+    if name == "unnest":
+        return
+    bounds = [argument["expression"].get("literal", {}).get("text", "") for argument in call["arguments"]]
+    try:
+        start, end, step = [0, *map(int, bounds), 1][-3:] if len(bounds) == 1 else [*map(int, bounds), 1][:3]
+    except ValueError:
+        raise SqlError(f"{name} needs bounds that are integers") from None
+    if not step or abs((end - start) / step) > MOST_NUMBERS:
+        raise SqlError(f"{name} makes more than {MOST_NUMBERS} numbers")

@@ -1,0 +1,87 @@
+"""Describe the graph's tables, and each relation and each attribute as a table of its own."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
+from .graph_tables import ENTITIES, FACTS, VALUES
+from .sql_names import NameSpace
+
+_KINDS: Mapping[str, TableKind] = {ENTITIES: "entities", FACTS: "facts", VALUES: "values"}
+_COLUMN_KINDS: Mapping[str, ColumnKind] = {"DOUBLE": "number", "INTEGER": "number", "DATE": "date", "VARCHAR[]": "list"}
+_MOST_FREQUENT = 8
+_WHEN = ("since", "until", "qualifiers", "documents")
+RELATION_COLUMNS = ("head", "tail", *_WHEN)
+ATTRIBUTE_COLUMNS = ("entity", "value", "number", "unit", "date", *_WHEN)
+_MEMBERS = {FACTS: ("relation", "tail", RELATION_COLUMNS), VALUES: ("attribute", "value", ATTRIBUTE_COLUMNS)}
+"""For each table of facts the column that names their relation, what its facts are counted by, and a view's columns."""
+
+
+def graph_infos(connection: duckdb.DuckDBPyConnection, names: NameSpace) -> Iterator[TableInfo]:
+    """Yield what is said of the graph's tables, and of its relations and attributes, which get names in SQL."""
+    for table in _KINDS:
+        yield _table_info(connection, table)
+    for table in (FACTS, VALUES):
+        yield from _member_infos(connection, table, names)
+
+
+def _table_info(connection: duckdb.DuckDBPyConnection, table: str) -> TableInfo:
+    described = connection.execute(f"DESCRIBE main.{table}").fetchall()
+    rows, documents = _row(connection, f"SELECT (SELECT count(*) FROM main.{table}), count(DISTINCT document) "  # noqa: S608
+                                       f"FROM places.{table}")
+    columns = [_column_info(connection, table, name, _COLUMN_KINDS.get(sql_type, "text"), rows)
+               for name, sql_type, *_ in described]
+    return TableInfo(name=table, title=table.replace("_", " "), kind=_KINDS[table], rows=rows, documents=documents,
+                     columns=tuple(columns))
+
+
+def _column_info(connection: duckdb.DuckDBPyConnection, table: str, column: str, kind: ColumnKind, rows: int,
+                 ) -> ColumnInfo:
+    value = f'unnest("{column}")' if kind == "list" else f'"{column}"'
+    counts = connection.execute(f'SELECT value, count(*) AS n FROM (SELECT {value} AS value FROM main.{table} '  # noqa: S608
+                                f'WHERE "{column}" IS NOT NULL) GROUP BY ALL ORDER BY n DESC, value LIMIT {_MOST_FREQUENT}').fetchall()
+    filled, distinct, least, most = _row(
+        connection, f'SELECT count("{column}"), count(DISTINCT "{column}"), min("{column}"), max("{column}") '  # noqa: S608
+                    f"FROM main.{table}")
+    has_ends = kind in ("number", "date") and filled
+    return ColumnInfo(name=column, title=column, kind=kind, distinct=distinct, empty=rows - filled,
+                      frequent=_frequent(counts), smallest=_shown(least) if has_ends else "",
+                      largest=_shown(most) if has_ends else "")
+
+
+def _member_infos(connection: duckdb.DuckDBPyConnection, table: str, names: NameSpace) -> Iterator[TableInfo]:
+    """Yield a table for each relation or attribute whose name is that of no other table."""
+    by, counted, columns = _MEMBERS[table]
+    rows = connection.execute(
+        f"SELECT {by}, count(*), count(DISTINCT document) FROM main.{table} t "  # noqa: S608
+        f"JOIN places.{table} p ON t.rowid = p.rowid GROUP BY {by} ORDER BY {by}").fetchall()
+    frequent: dict[str, list[tuple[Any, int]]] = {}
+    for member, value, count in connection.execute(
+            f"SELECT {by}, {counted}, count(*) AS n FROM main.{table} GROUP BY {by}, {counted} "  # noqa: S608
+            f"QUALIFY row_number() OVER (PARTITION BY {by} ORDER BY n DESC, {counted}) <= {_MOST_FREQUENT} "
+            f"ORDER BY {by}, n DESC, {counted}").fetchall():
+        frequent.setdefault(member, []).append((value, count))
+    for member, count, documents in rows:
+        infos = [ColumnInfo(name=name, title=name, kind=_kind_of(name),
+                            frequent=_frequent(frequent[member]) if name == counted else ()) for name in columns]
+        yield TableInfo(name=names.take(member, by), title=member, kind="relation", rows=count, documents=documents,
+                        columns=tuple(infos))
+
+
+def _kind_of(column: str) -> ColumnKind:
+    return {"number": "number", "date": "date", "documents": "list"}.get(column, "text")  # type: ignore[return-value]
+
+
+def _frequent(counts: Iterable[tuple[Any, int]]) -> tuple[tuple[str, int], ...]:
+    found = tuple((_shown(value)[:60], count) for value, count in counts)
+    return found if found and found[0][1] > 1 else ()
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _row(connection: duckdb.DuckDBPyConnection, query: str) -> Sequence[Any]:
+    return connection.execute(query).fetchall()[0]

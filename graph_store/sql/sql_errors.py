@@ -1,0 +1,61 @@
+"""Errors of statements, with the names that exist."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+import duckdb
+from rapidfuzz import fuzz, process
+
+from ...schemas.errors import BanyanError
+from ...schemas.records import TableInfo
+
+_LISTED, _NEAREST, _LEAST_LIKE = 40, 3, 70.0
+_NO_COLUMN = re.compile(r'Referenced column "(?P<column>[^"]+)" (?:was )?not found'
+                        r'|Values list "(?P<list>[^"]+)" does not have a column named "(?P<of_list>[^"]+)"'
+                        r'|Table "(?P<table>[^"]+)" does not have a column named "(?P<of_table>[^"]+)"')
+_LONGEST = 400
+
+
+class SqlError(BanyanError):
+    """A statement cannot be run; the message says why, and which names there are."""
+
+
+def unknown_table(name: str, tables: Sequence[TableInfo]) -> SqlError:
+    """Return the error for a table that there is not, with those that there are."""
+    return SqlError(f"no table {name!r}; {_known(name, [table.name for table in tables])}")
+
+
+def unknown_column(name: str, tables: Sequence[TableInfo]) -> SqlError:
+    """Return the error for a column that none of a statement's tables has, with those that they have."""
+    if not tables:
+        return SqlError(f"no column {name!r}")
+    has = "; ".join(f"{table.name} has: {_listed([column.name for column in table.columns])}" for table in tables)
+    near = _nearest(name, (column.name for table in tables for column in table.columns))
+    names = ", ".join(table.name for table in tables)
+    return SqlError(f"no column {name!r} in {names}{near}; " + (has if len(tables) > 1 else has.replace(
+        f"{tables[0].name} has", "it has", 1)))
+
+
+def refused(error: duckdb.Error, tables: Sequence[TableInfo]) -> SqlError:
+    """Return DuckDB's error in a statement over some tables as an error of ours."""
+    message = str(error)
+    if match := _NO_COLUMN.search(message):
+        return unknown_column(match["column"] or match["of_list"] or match["of_table"], tables)
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return SqlError("the statement needs more memory than a question may have; ask for fewer rows, or group them")
+    cause = message.split("\n\nLINE", 1)[0].split("\nLINE", 1)[0].strip()
+    return SqlError(f"the statement cannot be run: {cause[:_LONGEST]}")
+
+
+def _known(name: str, names: Sequence[str]) -> str:
+    return f"there are: {_listed(names)}{_nearest(name, names)}" if names else "there are none"
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + rest
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    found = process.extract(name, sorted(set(names)), scorer=fuzz.WRatio, limit=_NEAREST, score_cutoff=_LEAST_LIKE)
+    return f" (the nearest: {', '.join(match for match, *_ in found)})" if found else ""

@@ -1,0 +1,84 @@
+"""DuckDB databases of tables: written to a file, opened so that they can only be read, and checked."""
+
+from pathlib import Path
+
+import duckdb
+
+from .table_file import MAIN, read_catalogue, write_tables
+from .table_source import TableSource
+
+_MEMORY, _THREADS = "400MB", 1
+"""Limits of a query. With one thread, rows without an order come in the same order each time."""
+_LIMITS = f"""
+SET temp_directory = '';
+SET memory_limit = '{_MEMORY}';
+SET threads = {_THREADS};
+SET python_enable_replacements = false;
+SET autoinstall_known_extensions = false;
+SET autoload_known_extensions = false;
+SET enable_external_access = false;
+SET lock_configuration = true;
+"""
+
+
+class TablesDamagedError(ValueError):
+    """The file is damaged; it can be made again from the ledger."""
+
+
+def write_file(path: Path, source: TableSource) -> None:
+    """Write the tables to a new file.
+
+    Raises:
+        OSError: the disk is full or not writable.
+    """
+    try:
+        with _connect(str(path)) as connection:
+            write_tables(connection, source)
+    except duckdb.IOException as error:
+        raise OSError(f"the tables cannot be written: {error}") from error
+
+
+def check_file(path: Path) -> None:
+    """Read all of a file of tables; raise TablesDamagedError if that fails."""
+    try:
+        with _connect(str(path), "(READ_ONLY)") as connection:
+            read_catalogue(connection)
+            for schema, table in connection.execute(
+                    "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ?", [MAIN]).fetchall():
+                connection.execute(f'SELECT bit_xor(hash(t)) FROM {MAIN}."{schema}"."{table}" t').fetchall()  # noqa: S608
+    except duckdb.Error as error:
+        raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+
+
+def _connect(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
+    """Return a connection that has a database as `MAIN`."""
+    quoted = path.replace("'", "''")
+    connection = duckdb.connect(":memory:")
+    try:
+        connection.execute(f"ATTACH '{quoted}' AS {MAIN} {how}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_file(path: Path) -> duckdb.DuckDBPyConnection:
+    """Return a connection that can only read the tables of a file; raise TablesDamagedError if it is damaged."""
+    connection: duckdb.DuckDBPyConnection | None = None
+    try:
+        connection = _connect(str(path), "(READ_ONLY)")
+        read_catalogue(connection)
+        connection.execute(_LIMITS)
+    except duckdb.Error as error:
+        if connection is not None:
+            connection.close()
+        raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+    return connection
+
+
+def make_in_memory(source: TableSource) -> duckdb.DuckDBPyConnection:
+    """Return a connection that can only read tables that are made in memory."""
+    connection = _connect(":memory:")
+    write_tables(connection, source)
+    connection.execute(_LIMITS)
+    return connection

@@ -1,0 +1,88 @@
+"""Write tables of records, of documents and of the graph to DuckDB, and describe them in a catalogue.
+
+Each table of the schema `main` has the visible columns. The table of the same name in the schema `places` has for each
+of its rows, by DuckDB's rowid, the document and the start and end of its words there.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from ...schemas.records import TableInfo
+from .graph_catalogue import graph_infos
+from .graph_tables import GRAPH_TABLES, write_graph
+from .logical_tables import DOCUMENT, LogicalTable, Place, SourceColumn, logical_tables
+from .sql_names import NameSpace
+from .table_source import Documents, TableSource
+from .typed_columns import SqlColumn, text_column, typed_columns
+
+MAIN, DOCUMENTS = "kb", "documents"
+"""The name by which a connection has the database of the tables, and the name of the table of documents."""
+
+
+def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> None:
+    """Write all tables and the catalogue to the empty database that a connection has as `MAIN`."""
+    connection.execute(f"USE {MAIN}; CREATE SCHEMA places")
+    names = NameSpace([DOCUMENTS, *GRAPH_TABLES])
+    infos = [_write_records(connection, table) for table in logical_tables(source.tables, names)]
+    infos.append(_write_documents(connection, source.documents))
+    write_graph(connection, source.graph, source.chunks)
+    infos += graph_infos(connection, names)
+    _write_catalogue(connection, infos)
+
+
+def read_catalogue(connection: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ...]:
+    """Return the catalogue of the tables that a connection has as `MAIN`."""
+    row = connection.execute(f"SELECT infos FROM {MAIN}.places.catalogue").fetchone()  # noqa: S608
+    return tuple(map(TableInfo.model_validate, orjson.loads(row[0]))) if row else ()
+
+
+def _write_catalogue(connection: duckdb.DuckDBPyConnection, infos: Sequence[TableInfo]) -> None:
+    listed = orjson.dumps([info.model_dump() for info in infos]).decode()
+    connection.execute("CREATE TABLE places.catalogue AS SELECT ? AS infos", [listed])
+
+
+def _write_records(connection: duckdb.DuckDBPyConnection, table: LogicalTable) -> TableInfo:
+    names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
+    columns = [typed for column in table.columns for typed in typed_columns(column, names)]
+    columns.append(text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
+    _write_table(connection, table.name, columns, table.places)
+    return TableInfo(name=table.name, title=table.title, kind="records", rows=len(table.places),
+                     documents=len({place.document for place in table.places}),
+                     columns=tuple(column.info for column in columns))
+
+
+def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents) -> TableInfo:
+    """Write the table of all documents with the fields of their metadata."""
+    own = (DOCUMENT, "title", "source")
+    names = NameSpace(own)
+    columns = [text_column(name, name, [str(document[place]) for document in documents])
+               for place, name in enumerate(own)]
+    for field in sorted({field for *_, metadata in documents for field in metadata}):
+        cells = [metadata.get(field, "") for *_, metadata in documents]
+        columns += typed_columns(SourceColumn(names.take(field, "field"), field, cells), names)
+    _write_table(connection, DOCUMENTS, columns, [Place(document, 0, 0) for document, *_ in documents])
+    return TableInfo(name=DOCUMENTS, title=DOCUMENTS, kind="documents", rows=len(documents), documents=len(documents),
+                     columns=tuple(column.info for column in columns))
+
+
+def _write_table(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[SqlColumn],
+                 places: Sequence[Place]) -> None:
+    _create(connection, f'main."{name}"', {column.info.name: (column.sql_type, column.values) for column in columns})
+    documents = np.array([place.document for place in places] or [None], object)[:len(places)]
+    _create(connection, f'places."{name}"', {
+        "document": ("VARCHAR", documents), "start": ("INTEGER", np.array([place.start for place in places], np.int32)),
+        "end": ("INTEGER", np.array([place.end for place in places], np.int32))})
+
+
+def _create(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, tuple[str, NDArray[Any]]]) -> None:
+    """Create a table of arrays; the names are made by `NameSpace`, so they have no quotation marks."""
+    connection.register("given", {f"c{number}": values for number, (_, values) in enumerate(columns.values())})
+    selected = ", ".join(f'CAST(c{number} AS {sql_type}) AS "{name}"'
+                         for number, (name, (sql_type, _)) in enumerate(columns.items()))
+    connection.execute(f"CREATE TABLE {table} AS SELECT {selected} FROM given")  # noqa: S608
+    connection.unregister("given")

@@ -1,0 +1,76 @@
+"""The file of a knowledge base's tables: written with the index, opened for reading, made again when it is damaged."""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...runtime.safe_files import own_folder
+from ...schemas.naming import content_id
+from ..ledger.version import Version
+from .table_source import TableSource
+
+if TYPE_CHECKING:
+    import duckdb
+
+_LOG = logging.getLogger("banyan")
+_FORMAT = "1"
+"""Another number when the tables change."""
+_PREFIX, _SUFFIX = "tables-", ".duckdb"
+
+
+class TableStore:
+    """Writes and opens the tables of one knowledge base. The file's name tells the state of the ledger that it shows.
+
+    So a reader of an earlier state never reads tables of a later one. DuckDB is imported when it is needed: that takes
+    as long as opening a knowledge base.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def is_current(self, version: Version) -> bool:
+        """Return True if there is a file of a state of the ledger."""
+        return self._path(version).is_file()
+
+    def save(self, version: Version, source: TableSource) -> None:
+        """Write the tables of a state of the ledger.
+
+        Raises:
+            OSError: the disk is full or not writable; there is no new file.
+        """
+        from .table_database import write_file  # noqa: PLC0415
+
+        with own_folder(self._folder, f".{_PREFIX}") as folder:
+            write_file(folder / "new", source)
+            (folder / "new").replace(self._path(version))
+
+    def remove_others(self, version: Version) -> None:
+        """Delete the files of other states of the ledger; readers that have them open keep them."""
+        for file in files_in(self._folder):
+            if file != self._path(version):
+                with suppress(OSError):  # on Windows it is in use; the next write deletes it
+                    file.unlink(missing_ok=True)
+
+    def open(self, version: Version, source: Callable[[], TableSource]) -> "duckdb.DuckDBPyConnection":
+        """Return a connection that can only read the tables of a state of the ledger; in memory if there is no file."""
+        from .table_database import TablesDamagedError, make_in_memory, open_file  # noqa: PLC0415
+
+        path = self._path(version)
+        if path.is_file():
+            try:
+                return open_file(path)
+            except TablesDamagedError as error:
+                _LOG.warning("%s; the tables are made again", error)
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
+        return make_in_memory(source())
+
+    def _path(self, version: Version) -> Path:
+        return self._folder / f"{_PREFIX}{content_id(_FORMAT, *map(str, version))}{_SUFFIX}"
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of tables in a knowledge base's folder."""
+    return sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}"))

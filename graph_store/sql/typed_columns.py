@@ -1,0 +1,124 @@
+"""The columns of a logical table as typed columns of SQL."""
+
+import datetime
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...schemas.records import ColumnInfo, ColumnKind
+from ...text.column_values import TypedColumn, type_column
+from .logical_tables import SourceColumn
+from .sql_names import NameSpace
+
+_MOST_FREQUENT, _LONGEST_SHOWN = 8, 60
+_SQL_TYPES = {"list": "VARCHAR[]", "boolean": "BOOLEAN"}
+_LARGEST_INTEGER = 2**53
+"""Numbers up to this are exact as floats, in which they are read."""
+
+
+class SqlColumn(NamedTuple):
+    """A column as it is stored: its values, with None where it has none, and what `banyan tables` says of it."""
+
+    sql_type: str
+    values: NDArray[Any]
+    info: ColumnInfo
+
+
+def typed_columns(column: SourceColumn, names: NameSpace) -> Iterator[SqlColumn]:
+    """Yield a column as it is typed, and the columns beside it.
+
+    Numbers of several units are text, with NAME_number and NAME_unit. Cells that are not of the column's kind have
+    their text in NAME_text.
+    """
+    typed = type_column(column.cells, column.title)
+    texts = [cell if cell.strip() else None for cell in column.cells]
+    if typed.units is not None:
+        units = tuple(sorted({unit for unit in typed.units if unit}))
+        yield _column(column.name, column.title, "text", texts, empty=typed.empty, units=units)
+        yield _number_column(names.take(f"{column.name}_number", ""), column.title, typed)
+        yield _column(names.take(f"{column.name}_unit", ""), column.title, "text", typed.units, empty=typed.empty)
+        return
+    if typed.kind == "number":
+        yield _number_column(column.name, column.title, typed)
+    else:
+        yield _column(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped)
+    if typed.untyped:
+        yield _column(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
+
+
+def text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlColumn:
+    """Return a column of texts that are taken as they are."""
+    return _column(name, title, "text", texts, empty=sum(not text for text in texts))
+
+
+def _number_column(name: str, title: str, typed: TypedColumn) -> SqlColumn:
+    """Return a column of numbers; BIGINT if all are integers, otherwise DOUBLE."""
+    values = np.array([np.nan if value is None else value for value in typed.values], np.float64)
+    missing = np.isnan(values)
+    numbers = np.ma.masked_array(values, missing)
+    is_integer = typed.integers and bool((np.abs(values[~missing]) <= _LARGEST_INTEGER).all())
+    if is_integer:
+        numbers = np.ma.masked_array(np.where(missing, 0, values).astype(np.int64), missing)
+    shown = [int(value) if is_integer else value for value in values[~missing].tolist()]
+    info = _info(name, title, "number", shown, [_shown_number(value) for value in shown])
+    return SqlColumn("BIGINT" if is_integer else "DOUBLE", numbers, info.model_copy(update={
+        "unit": typed.unit, "empty": typed.empty, "untyped": typed.untyped}))
+
+
+def _column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, empty: int = 0, untyped: int = 0,
+            units: tuple[str, ...] = ()) -> SqlColumn:
+    sql_type = _date_type(values) if kind == "date" else _SQL_TYPES.get(kind, "VARCHAR")
+    filled = [value for value in values if value is not None]
+    items = [item for value in filled for item in value] if kind == "list" else filled
+    info = _info(name, title, kind, items, [_shown_date(item, sql_type) if kind == "date" else str(item)
+                                            for item in items])
+    return SqlColumn(sql_type, _array(kind, values), info.model_copy(update={
+        "empty": empty, "untyped": untyped, "units": units}))
+
+
+def _info(name: str, title: str, kind: ColumnKind, items: Sequence[Any], shown: Sequence[str]) -> ColumnInfo:
+    """Return what is said of a column's values, or of the members of its lists."""
+    counts = Counter(text[:_LONGEST_SHOWN] for text in shown)
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FREQUENT]
+    ends = ("", "")
+    if kind in ("number", "date") and items:
+        by_size = sorted(zip(items, shown, strict=True), key=lambda item: _comparable(item[0]))
+        ends = by_size[0][1], by_size[-1][1]
+    return ColumnInfo(name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=ends[0], largest=ends[1],
+                      frequent=tuple(most) if most and most[0][1] > 1 else ())
+
+
+def _comparable(value: Any) -> Any:
+    """Return a date as a time of that day, so that dates and times can be compared."""
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return datetime.datetime(value.year, value.month, value.day)  # noqa: DTZ001
+    return value
+
+
+def _array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
+    if kind == "date":
+        return np.array([np.datetime64("NaT") if value is None else np.datetime64(_comparable(value), "us")
+                         for value in values], "datetime64[us]")
+    array = np.empty(len(values), object)
+    for row, value in enumerate(values):
+        array[row] = list(value) if kind == "list" and value is not None else value
+    return array
+
+
+def _date_type(values: Sequence[Any]) -> str:
+    """Return DATE if no value has a time of day, otherwise TIMESTAMP."""
+    midnight = datetime.time()
+    return "TIMESTAMP" if any(isinstance(value, datetime.datetime) and value.time() != midnight
+                              for value in values) else "DATE"
+
+
+def _shown_date(value: Any, sql_type: str) -> str:
+    day = _comparable(value)
+    return day.isoformat(" ") if sql_type == "TIMESTAMP" else day.date().isoformat()
+
+
+def _shown_number(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.15g}"

@@ -1,0 +1,94 @@
+"""SQL over the tables of a knowledge base: what its files hold, how they follow changes, and what they say of it."""
+
+import logging
+
+import pytest
+from banyan.graph_store.graph_index import GraphIndex
+from banyan.graph_store.integrity.verify import damages_on_disk, verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+
+from ... import small_base
+
+
+@pytest.fixture
+def home(tmp_path, hashed_embedder):
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        small_base.put(kb, "a.md", "Ana Ruiz leads Orio since 2019. Orio has 120 employees.",
+                       entities={"Ana Ruiz": "Person", "Orio": "Company"}, metadata={"date": "2020-05-04"},
+                       triples=[("Ana Ruiz", "leads", "Orio", "since 2019")],
+                       attributes=[("Orio", "employees", "120")])
+        small_base.put(kb, "b.md", "Ana Ruiz leads Orio. Bo Li leads Nuvo. Orio had 90 employees in 2018.",
+                       entities={"Ana Ruiz": "Person", "Orio": "Company", "Bo Li": "Person", "Nuvo": "Company"},
+                       triples=[("Ana Ruiz", "leads", "Orio"), ("Bo Li", "leads", "Nuvo")],
+                       attributes=[("Orio", "employees", "90", "in 2018")], metadata={"date": "2021-01-01"})
+        small_base.finish(kb)
+        kb.save_index()
+    return tmp_path
+
+
+@pytest.fixture
+def opened(home, hashed_embedder):
+    return lambda: KnowledgeBase.open(home, "kb", hashed_embedder)
+
+
+def rows(kb: KnowledgeBase, sql: str) -> tuple[tuple[object, ...], ...]:
+    return GraphIndex(kb).sql.run(sql).rows
+
+
+def test_facts_are_rows_with_their_time_and_documents(opened):
+    with opened() as kb:
+        assert rows(kb, "SELECT head, relation, tail, since, until, documents FROM facts ORDER BY head") == (
+            ("Ana Ruiz", "leads", "Orio", "2019", None, ["a.md", "b.md"]),
+            ("Bo Li", "leads", "Nuvo", None, None, ["b.md"]))
+
+
+def test_a_relation_and_an_attribute_are_tables(opened):
+    with opened() as kb:
+        assert rows(kb, "SELECT count(*) FROM leads") == ((2,),)
+        assert rows(kb, "SELECT e.number, e.since FROM employees e ORDER BY e.number") == ((90, "2018"), (120, None))
+
+
+def test_documents_have_their_fields(opened):
+    with opened() as kb:
+        assert rows(kb, "SELECT document FROM documents WHERE date > DATE '2020-12-31'") == (("b.md",),)
+
+
+def test_a_missing_or_damaged_file_is_made_again(opened, home, caplog):
+    (file,) = home.glob("kb/tables-*")
+    with opened() as kb:
+        expected = rows(kb, "FROM facts")
+    file.unlink()
+    with opened() as kb:
+        assert file.is_file()
+        assert rows(kb, "FROM facts") == expected
+    file.write_bytes(file.read_bytes()[:5000])
+    with opened() as kb, caplog.at_level(logging.WARNING):
+        assert rows(kb, "FROM facts") == expected
+        assert "made again" in caplog.text
+
+
+def test_verify_names_a_damaged_file(opened, home):
+    (file,) = home.glob("kb/tables-*")
+    damaged = bytearray(file.read_bytes())
+    damaged[20000:-1000] = bytes(len(damaged) - 21000)
+    file.write_bytes(damaged)
+    with opened() as kb:
+        layout = kb.layout
+    assert [str(file) in problem.what for problem in damages_on_disk(layout)] == [True]
+    with opened() as kb:
+        assert verify(kb) == []
+    assert damages_on_disk(layout) == []
+
+
+def test_a_reader_keeps_the_tables_of_its_state(opened, home):
+    with opened() as reader:
+        reader.freeze()
+        before = GraphIndex(reader).sql.run("FROM facts").rows
+        with opened() as kb, kb.writing():
+            small_base.put(kb, "c.md", "Cy leads Orio.", entities={"Cy": "Person"}, triples=[("Cy", "leads", "Orio")])
+            small_base.finish(kb)
+            kb.save_index()
+        assert len(list(home.glob("kb/tables-*"))) == 1
+        assert rows(reader, "FROM facts") == before
+    with opened() as kb:
+        assert len(rows(kb, "FROM facts")) == len(before) + 1
