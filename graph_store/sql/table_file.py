@@ -48,7 +48,7 @@ def _write_catalogue(connection: duckdb.DuckDBPyConnection, infos: Sequence[Tabl
 
 def _write_records(connection: duckdb.DuckDBPyConnection, table: LogicalTable) -> TableInfo:
     names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
-    columns = [typed for column in table.columns for typed in typed_columns(column, names)]
+    columns = list(typed_columns(table.columns, names))
     columns.append(text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
     _write_table(connection, table.name, columns, table.places)
     return TableInfo(name=table.name, title=table.title, kind="records", rows=len(table.places),
@@ -62,9 +62,9 @@ def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents
     names = NameSpace(own)
     columns = [text_column(name, name, [str(document[place]) for document in documents])
                for place, name in enumerate(own)]
-    for field in sorted({field for *_, metadata in documents for field in metadata}):
-        cells = [metadata.get(field, "") for *_, metadata in documents]
-        columns += typed_columns(SourceColumn(names.take(field, "field"), field, cells), names)
+    fields = [SourceColumn(names.take(field, "field"), field, [metadata.get(field, "") for *_, metadata in documents])
+              for field in sorted({field for *_, metadata in documents for field in metadata})]
+    columns += typed_columns(fields, names)
     _write_table(connection, DOCUMENTS, columns, [Place(document, 0, 0) for document, *_ in documents])
     return TableInfo(name=DOCUMENTS, title=DOCUMENTS, kind="documents", rows=len(documents), documents=len(documents),
                      columns=tuple(column.info for column in columns))

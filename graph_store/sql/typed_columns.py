@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.records import ColumnInfo, ColumnKind
-from ...text.column_values import TypedColumn, type_column
+from ...text.column_values import TypedColumn, type_columns
 from .logical_tables import SourceColumn
 from .sql_names import NameSpace
 
@@ -27,13 +27,19 @@ class SqlColumn(NamedTuple):
     info: ColumnInfo
 
 
-def typed_columns(column: SourceColumn, names: NameSpace) -> Iterator[SqlColumn]:
-    """Yield a column as it is typed, and the columns beside it.
+def typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Iterator[SqlColumn]:
+    """Yield the columns of a table as they are typed, and the columns beside them.
 
     Numbers of several units are text, with NAME_number and NAME_unit. Cells that are not of the column's kind have
     their text in NAME_text.
     """
-    typed = type_column(column.cells, column.title)
+    all_typed = type_columns([column.cells for column in columns], [column.title for column in columns])
+    for column, typed in zip(columns, all_typed, strict=True):
+        yield from _with_beside(column, typed, names)
+
+
+def _with_beside(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> Iterator[SqlColumn]:
+    """Yield a typed column and the columns beside it."""
     texts = [cell if cell.strip() else None for cell in column.cells]
     if typed.units is not None:
         units = tuple(sorted({unit for unit in typed.units if unit}))
