@@ -40,8 +40,9 @@ def _table_info(connection: duckdb.DuckDBPyConnection, table: str) -> TableInfo:
 def _column_info(connection: duckdb.DuckDBPyConnection, table: str, column: str, kind: ColumnKind, rows: int,
                  ) -> ColumnInfo:
     value = f'unnest("{column}")' if kind == "list" else f'"{column}"'
-    counts = connection.execute(f'SELECT value, count(*) AS n FROM (SELECT {value} AS value FROM main.{table} '  # noqa: S608
-                                f'WHERE "{column}" IS NOT NULL) GROUP BY ALL ORDER BY n DESC, value LIMIT {_MOST_FREQUENT}').fetchall()
+    values = f'SELECT {value} AS value FROM main.{table} WHERE "{column}" IS NOT NULL'  # noqa: S608
+    counts = connection.execute(f"SELECT value, count(*) AS n FROM ({values}) GROUP BY ALL "  # noqa: S608
+                                f"ORDER BY n DESC, value LIMIT {_MOST_FREQUENT}").fetchall()
     filled, distinct, least, most = _row(
         connection, f'SELECT count("{column}"), count(DISTINCT "{column}"), min("{column}"), max("{column}") '  # noqa: S608
                     f"FROM main.{table}")

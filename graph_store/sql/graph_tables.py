@@ -35,30 +35,31 @@ FROM placed p GROUP BY {key}, since, until, is_open, qualifiers
 ORDER BY {key}, since NULLS FIRST, until NULLS FIRST, qualifiers NULLS FIRST
 """
 """Makes one row for each fact and time: what a chunk states without a time holds at all of the fact's times."""
+_TEXTS = "WITH texts AS (SELECT number, text::VARCHAR AS text FROM given_texts)"
 _TABLES = {
     ENTITIES: """
-SELECT n.text::VARCHAR AS entity, t.text::VARCHAR AS type, count(DISTINCT c.document)::INTEGER AS documents,
+SELECT n.text AS entity, t.text AS type, count(DISTINCT c.document)::INTEGER AS documents,
        min({'document': c.document, 'start': c.start + m.start, 'end': c.start + m."end"}) AS place
-FROM given_entities e JOIN given_texts n ON n.number = e.name JOIN given_texts t ON t.number = e.type
+FROM given_entities e JOIN texts n ON n.number = e.name JOIN texts t ON t.number = e.type
      LEFT JOIN (given_mentions m JOIN given_chunks c ON c.number = m.chunk) ON m.entity = e.row
 GROUP BY e.row, n.text, t.text ORDER BY e.row""",
     FACTS: """
-SELECT hn.text::VARCHAR AS head, ht.text::VARCHAR AS head_type, r.text::VARCHAR AS relation, tn.text::VARCHAR AS tail, tt.text::VARCHAR AS tail_type,
+SELECT hn.text AS head, ht.text AS head_type, r.text AS relation, tn.text AS tail, tt.text AS tail_type,
        f.since::VARCHAR AS since, f.until::VARCHAR AS until, f.qualifiers::VARCHAR AS qualifiers,
        f.documents::VARCHAR[] AS documents, f.place
 FROM stated_facts f JOIN given_triples k ON k.row = f.triple
      JOIN given_entities h ON h.row = k.head JOIN given_entities t ON t.row = k.tail
-     JOIN given_texts hn ON hn.number = h.name JOIN given_texts ht ON ht.number = h.type
-     JOIN given_texts tn ON tn.number = t.name JOIN given_texts tt ON tt.number = t.type
-     JOIN given_texts r ON r.number = k.relation
+     JOIN texts hn ON hn.number = h.name JOIN texts ht ON ht.number = h.type
+     JOIN texts tn ON tn.number = t.name JOIN texts tt ON tt.number = t.type
+     JOIN texts r ON r.number = k.relation
 ORDER BY f.triple, f.since NULLS FIRST, f.until NULLS FIRST, f.qualifiers NULLS FIRST""",
     VALUES: """
-SELECT n.text::VARCHAR AS entity, t.text::VARCHAR AS type, a.text::VARCHAR AS attribute, v.text::VARCHAR AS value, y.figure AS number, y.unit::VARCHAR AS unit,
+SELECT n.text AS entity, t.text AS type, a.text AS attribute, v.text AS value, y.figure AS number, y.unit::VARCHAR AS unit,
        y.date::DATE AS date, f.since::VARCHAR AS since, f.until::VARCHAR AS until, f.qualifiers::VARCHAR AS qualifiers,
        f.documents::VARCHAR[] AS documents, f.place
 FROM stated_values f JOIN given_entities e ON e.row = f.entity
-     JOIN given_texts n ON n.number = e.name JOIN given_texts t ON t.number = e.type
-     JOIN given_texts a ON a.number = f.attribute JOIN given_texts v ON v.number = f.value
+     JOIN texts n ON n.number = e.name JOIN texts t ON t.number = e.type
+     JOIN texts a ON a.number = f.attribute JOIN texts v ON v.number = f.value
      JOIN given_typed y ON y.attribute = f.attribute AND y.value = f.value
 ORDER BY f.attribute, f.entity, f.value, f.since NULLS FIRST, f.until NULLS FIRST, f.qualifiers NULLS FIRST"""}
 
@@ -77,7 +78,7 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
         later="given_later_values",
         same_key="l.entity = p.entity AND l.attribute = p.attribute AND l.value = p.value"))
     for name, query in _TABLES.items():
-        connection.execute(f"CREATE TEMP TABLE placed AS {query}")
+        connection.execute(f"CREATE TEMP TABLE placed AS {_TEXTS} {query}")
         connection.execute(f"CREATE TABLE main.{name} AS SELECT * EXCLUDE (place) FROM placed")  # noqa: S608
         connection.execute(f"CREATE TABLE places.{name} AS SELECT unnest(place) FROM placed")  # noqa: S608
         connection.execute("DROP TABLE placed")
