@@ -54,7 +54,8 @@ FROM stated_facts f JOIN given_triples k ON k.row = f.triple
      JOIN texts r ON r.number = k.relation
 ORDER BY f.triple, f.since NULLS FIRST, f.until NULLS FIRST, f.qualifiers NULLS FIRST""",
     VALUES: """
-SELECT n.text AS entity, t.text AS type, a.text AS attribute, v.text AS value, y.figure AS number, y.unit::VARCHAR AS unit,
+SELECT n.text AS entity, t.text AS type, a.text AS attribute, v.text AS value, y.figure AS number,
+       y.unit::VARCHAR AS unit,
        y.date::DATE AS date, f.since::VARCHAR AS since, f.until::VARCHAR AS until, f.qualifiers::VARCHAR AS qualifiers,
        f.documents::VARCHAR[] AS documents, f.place
 FROM stated_values f JOIN given_entities e ON e.row = f.entity
