@@ -13,7 +13,7 @@ import orjson
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from ...schemas.records import TableInfo
 from .graph_tables import FACTS, VALUES
@@ -122,7 +122,7 @@ def _is_of_statement(table: exp.Table) -> bool:
     """Return True if a table's name is that of a common table expression that it can see."""
     if table.args.get("db") or table.args.get("catalog"):
         return False
-    child: exp.Expression = table
+    child: exp.Expr = table
     while (node := child.parent) is not None:
         if isinstance(node, exp.With):
             own = node.expressions.index(child)
@@ -138,7 +138,7 @@ def _is_of_statement(table: exp.Table) -> bool:
 def check_as_read(connection: duckdb.DuckDBPyConnection, text: str) -> None:
     """Check a statement as DuckDB reads it; raise SqlError if it has anything that is not allowed."""
     row = connection.execute("SELECT json_serialize_sql(?)", [text]).fetchone()
-    read = orjson.loads(row[0]) if row else {"error": True}
+    read: Any = orjson.loads(row[0]) if row else {"error": True}
     if read["error"]:
         raise SqlError(f"the statement cannot be read: {str(read.get('error_message')).splitlines()[0]}")
     if len(read["statements"]) != 1:

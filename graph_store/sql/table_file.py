@@ -73,7 +73,7 @@ def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents
 def _write_table(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[SqlColumn],
                  places: Sequence[Place]) -> None:
     _create(connection, f'main."{name}"', {column.info.name: (column.sql_type, column.values) for column in columns})
-    documents = np.array([place.document for place in places] or [None], object)[:len(places)]
+    documents = np.array([place.document for place in places], object)
     _create(connection, f'places."{name}"', {
         "document": ("VARCHAR", documents), "start": ("INTEGER", np.array([place.start for place in places], np.int32)),
         "end": ("INTEGER", np.array([place.end for place in places], np.int32))})

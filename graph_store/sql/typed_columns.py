@@ -122,7 +122,7 @@ def _date_type(values: Sequence[Any]) -> str:
 
 
 def _shown_date(value: Any, sql_type: str) -> str:
-    day = _comparable(value)
+    day: datetime.datetime = _comparable(value)
     return day.isoformat(" ") if sql_type == "TIMESTAMP" else day.date().isoformat()
 
 
