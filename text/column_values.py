@@ -14,9 +14,9 @@ from typing import Any
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnKind
 from .cells import DASHES, most_that_differ, says_nothing
-from .date_cells import Precision, read_dates
+from .date_cells import Precision, are_compact_dates, read_dates
 from .list_cells import read_lists
-from .number_cells import is_currency, unit_of
+from .number_cells import is_currency, scaled_unit_of
 from .number_columns import DecimalMark, read_numbers
 
 Value = float | date | datetime | bool | list[str] | str | None
@@ -24,11 +24,14 @@ Value = float | date | datetime | bool | list[str] | str | None
 _TRUTHS = tuple((frozenset(true.split()), frozenset(false.split())) for true, false in (
     ("yes", "no"), ("true", "false"), ("y", "n"), ("ja", "nein"), ("oui", "non"), ("sí si", "no"), ("wahr", "falsch"),
     ("vrai", "faux"), ("是", "否"), ("有", "无"), ("✓ ✔ ✔️ ☑ ✅", "✗ ✘ × ❌ ☐ x")))
-_LETTERS = frozenset("yn")
+_LETTERS = frozenset("ynx")
+"""A column of one of these alone may have any code."""
 _MOST_SPELLINGS = 12
 """The most ways in which a column writes two truth values ("Yes", "YES ", "yes")."""
 _TICKS = frozenset({"x", "✓", "✔", "✔️", "☑", "✅", "•", "●"})
 """Marks that say yes in a column of which all other cells are empty."""
+_DIVIDING = frozenset({"per", "pro", "je", "par", "por"})
+_SCALE_LETTERS = frozenset("kKMB")
 _CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip code|postal code|postcode|plz|isbn|issn"
                     r"|iban|telefon|postleitzahl|电话|邮编|手机|版本)(?: (?:no|number|nr))?\.?$")
 """Headers of columns whose figures are names: nobody adds telephone numbers, and version 1.10 is not 1.1."""
@@ -117,8 +120,7 @@ def _truths(cells: Sequence[str], stated: Mapping[str, int]) -> TypedColumn | No
     folded = {cell: cell.strip().lower() for cell in stated}
     values = set(folded.values())
     for true, false in _TRUTHS:
-        # A column of "y" alone, or of "n" alone, may have any code.
-        if values <= true | false and (len(values) > 1 or not values <= _LETTERS):
+        if values <= true | false and (values == {"y", "n"} or not values <= _LETTERS):
             return TypedColumn("boolean", [folded[cell] in true if cell in stated else None for cell in cells],
                                empty=len(cells) - sum(stated.values()))
     return None
@@ -144,6 +146,8 @@ def _typed(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], va
 def _numbers(cells: Sequence[str], stated: Mapping[str, int], header: str, shown: Conventions) -> TypedColumn | None:
     """Return a column of numbers, or None if it is none."""
     if _CODES.search(label_key(header)):
+        return None
+    if are_compact_dates(stated):
         return None
     read = read_numbers(stated, shown.decimal)
     if not read.values or any(cell not in read.values and _is_list_of_numbers(cell) for cell in stated):
@@ -175,27 +179,19 @@ def _cell_units(units: Mapping[str, str], numbers: Mapping[str, float], header: 
 def header_unit(header: str) -> str:
     """Return the unit that a header states ("Body Mass (g)", "Preis in €", "height_ft"), "" if it states none."""
     text = " ".join(header.replace("_", " ").split())
-    if (match := _BRACKETED_UNIT.fullmatch(text)) and (unit := _scaled_unit(match["unit"].strip())):
+    if (match := _BRACKETED_UNIT.fullmatch(text)) and (unit := scaled_unit_of(match["unit"].strip())):
         return unit
     words = text.replace(",", " ").replace("/ ", " ").split()
     for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):
         if unit := _unit_at_end(" ".join(words[-number:])):
-            return unit
+            return "" if words[-number - 1].lower() in _DIVIDING else unit
     return ""
 
 
 def _unit_at_end(words: str) -> str:
-    if words.lower() in _WORDS:
+    if words.lower() in _WORDS or words in _SCALE_LETTERS:
         return ""
-    return unit_of(words) or (words.upper() if is_currency(words.upper()) else "")
-
-
-def _scaled_unit(text: str) -> str:
-    """Return a unit, also one with a scale before it ("million USD"), "" if the text is none."""
-    first, _, rest = text.partition(" ")
-    if unit := unit_of(text):
-        return unit
-    return f"{first} {unit}" if (unit := unit_of(rest)) and first.isalpha() else ""
+    return scaled_unit_of(words) or (words.upper() if is_currency(words.upper()) else "")
 
 
 def _dates(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:

@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from .cells import read_most
@@ -16,11 +17,14 @@ Precision = Literal["", "month", "day", "second"]
 
 _SHORTEST, _LONGEST = 6, 48
 _TIME = re.compile(
-    r"(?:[T,]? ?| at )(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)? ?"
+    r"(?:[T,]? ?| at | um )(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)? ?"
     r"(?P<half>[ap]\.?m\.?)? ?(?:Uhr ?)?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?(?: ?\([A-Z]{2,5}\))?$", re.IGNORECASE)
 _WEEKDAY = re.compile(r"^(?:[^\W\d_]{2,10}\.?, ?|(?:mon|tue|wed|thu|fri|sat|sun)(?:\w{0,6}day)? )", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"(?P<year>\d{4})(?P<mark>[-./])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})")
 _COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])")
+_COMPACT_LINES = re.compile(f"(?:{_COMPACT.pattern}\n)++".replace("?P<year>", "").replace("?P<month>", "").replace(
+    "?P<day>", ""))
+_ISO_LINES = re.compile(r"(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?\n)++")
 _YEAR_LAST = re.compile(r"(?P<first>\d{1,2})(?P<mark>[-./]) ?(?P<second>\d{1,2})(?P=mark) ?(?P<year>\d{4}|\d\d)")
 _YEAR_MONTH = re.compile(r"(?P<year>[12]\d{3})[-/](?P<month>0?[1-9]|1[0-2])"
                          r"|(?P<late_month>0?[1-9]|1[0-2])/(?P<late_year>[12]\d{3})")
@@ -28,7 +32,10 @@ _HYPHENS = re.compile(r"(?<=[^\W_])-(?=[^\W_])")
 _SHORT_YEAR = re.compile(r"(?P<day>\d{1,2}) (?P<month>[^\W\d_]{3,9})\.? (?P<year>\d\d)")
 _NORMAL = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?")
 _LAST_OF_CENTURY = 68
-"""Years of two figures up to this are of the 21st century, as in POSIX."""
+"""If the last year of a column has two figures, it is of the 21st century up to this, as in POSIX."""
+_ENOUGH_TO_BE_SORTED = 6
+"""Dates that are in order by chance only once in 360 times."""
+_ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
 _YEAR_FIGURES = 4
 _MONTHS = 12
 _HALF_DAY = 12
@@ -80,16 +87,12 @@ def _day(text: str) -> DateCell | None:
             return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
     if match := _YEAR_LAST.fullmatch(text):
         year = match["year"]
-        return DateCell(_full_year(year), int(match["first"]), int(match["second"]),
+        return DateCell(int(year), int(match["first"]), int(match["second"]),
                         "dots" if match["mark"] == "." else "open", "day", has_short_year=len(year) < _YEAR_FIGURES)
     if match := _YEAR_MONTH.fullmatch(text):
-        return DateCell(int(match["year"] or match["late_year"]), int(match["month"] or match["late_month"]), 1,
-                        "known", "month")
+        year, month = match["year"] or match["late_year"], match["month"] or match["late_month"]
+        return DateCell(int(year), int(month), 1, "known", "month")
     return _written_day(text)
-
-
-def _full_year(year: str) -> int:
-    return int(year) if len(year) == _YEAR_FIGURES else int(year) + (2000 if int(year) <= _LAST_OF_CENTURY else 1900)
 
 
 def _written_day(text: str) -> DateCell | None:
@@ -100,12 +103,13 @@ def _written_day(text: str) -> DateCell | None:
         return None
     short = _SHORT_YEAR.fullmatch(text)
     if short:
-        text = f"{short['day']} {short['month']} {_full_year(short['year'])}"
+        text = f"{short['day']} {short['month']} 20{short['year']}"  # the century is decided by column
     match = _NORMAL.fullmatch(parse_date(text))
     if match is None:
         return None
     year, month, day = (int(part or 0) for part in match.groups())
-    return DateCell(year, month, day or 1, "known", "day" if day else "month", has_short_year=bool(short))
+    read = DateCell(year, month, day or 1, "known", "day" if day else "month")
+    return read._replace(year=int(short["year"]), has_short_year=True) if short else read
 
 
 def _with_time(read: DateCell, match: re.Match[str]) -> DateCell | None:
@@ -133,30 +137,71 @@ def _zone(written: str | None) -> int | None:
     return -minutes if written[0] == "-" else minutes
 
 
+def are_compact_dates(cells: Iterable[str]) -> bool:
+    """Return True if all cells are dates such as 20310403; other numbers of eight figures are hardly ever all dates."""
+    return _COMPACT_LINES.fullmatch("\n".join([*cells, ""])) is not None
+
+
 def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn:
-    """Read all cells of a column that are dates, with one order of day and month and one precision.
+    """Read the cells of a column that are dates, with one order of day and month and one precision; none if few are.
 
     Args:
         cells: the distinct cells that are not empty, in order, each with how often it occurs.
         hint: True if other columns of the table have the day before the month, False if after it, None if none shows.
     """
-    read = read_most(cells, read_date_cell)
-    precisions = Counter[bool]()
-    for cell, day in read.items():
-        precisions[day.precision == "month"] += cells[cell]
-    are_months = precisions[True] > precisions[False]
-    read = {cell: day for cell, day in read.items() if (day.precision == "month") == are_months}
+    if (column := _read_iso(cells)) is not None:
+        return column
+    read = _of_one_precision(read_most(cells, read_date_cell), cells)
+    read, year_note = _with_centuries(read)
     shown = _shown_order(read, cells)
     day_first, is_sure = _day_order(read, shown, hint)
-    notes = [_doubtful_order(day_first)] if not is_sure else []
-    values, zone_note = _values(read, day_first)
-    if zone_note:
-        notes.append(zone_note)
-    if any(day.has_short_year for day in read.values()):
-        notes.append(f"years of two figures are read as {1900 + _LAST_OF_CENTURY + 1} to {2000 + _LAST_OF_CENTURY}")
-    has_times = any(isinstance(value, datetime) for value in values.values())
-    precision: Precision = "month" if are_months else "second" if has_times else "day"
-    return DateColumn(values, precision, shown, not is_sure, "; ".join(notes))
+    values, zone_note = _values(read, day_first, shown)
+    precision: Precision = next((day.precision for day in read.values()), "")
+    if precision != "month":
+        precision = "second" if any(isinstance(value, datetime) for value in values.values()) else "day"
+    notes = (year_note, zone_note, "" if is_sure else _ORDER_NOTE)
+    return DateColumn(values, precision, shown, not is_sure, "; ".join(filter(None, notes)))
+
+
+def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
+    """Return the dates of a column in ISO form, or None for any other column: a shortcut with the same result."""
+    if not _ISO_LINES.fullmatch("\n".join([*cells, ""])):
+        return None
+    try:
+        values = {cell: datetime.fromisoformat(cell) for cell in cells}
+    except ValueError:  # no such day or time
+        return None
+    if all(moment.time() == time() for moment in values.values()):
+        return DateColumn({cell: moment.date() for cell, moment in values.items()}, "day")
+    return DateColumn(values, "second")
+
+
+def _of_one_precision(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> Mapping[str, DateCell]:
+    """Return the dates that are months, or those that are days, whichever are more."""
+    weights = Counter[bool]()
+    for cell, day in read.items():
+        weights[day.precision == "month"] += cells[cell]
+    if not all(weights.values()) or len(weights) == 1:
+        return read
+    return {cell: day for cell, day in read.items() if (day.precision == "month") == (weights[True] > weights[False])}
+
+
+def _with_centuries(read: Mapping[str, DateCell]) -> tuple[Mapping[str, DateCell], str]:
+    """Return dates with years of four figures, and a note on those that had two.
+
+    The years of a column are taken to be close to each other: the largest gap among them is where they begin, so that
+    98, 99 and 01 are 1998 to 2001, and 45, 72 and 80 are 1945 to 1980.
+    """
+    years = sorted({day.year for day in read.values() if day.has_short_year})
+    if not years:
+        return read, ""
+    gaps = [(following - year) % 100 or 100 for year, following in pairwise([*years, years[0]])]
+    last = years[gaps.index(max(gaps))]
+    latest = last + (2000 if last <= _LAST_OF_CENTURY else 1900)
+    full = {cell: day._replace(year=latest - (latest - day.year) % 100) if day.has_short_year else day
+            for cell, day in read.items()}
+    written = sorted(day.year for cell, day in full.items() if read[cell].has_short_year)
+    return full, f"years of two figures are read as {written[0]} to {written[-1]}"
 
 
 def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:
@@ -186,39 +231,36 @@ def _day_order(read: Mapping[str, DateCell], shown: bool | None, hint: bool | No
     return True, False
 
 
-_ENOUGH_TO_BE_SORTED = 6
-"""Dates that are in order by chance only once in 360 times."""
-
-
 def _is_sorted(days: list[DateCell], day_first: bool) -> bool:
     """Return True if enough dates rise or fall from row to row, as those of a log or a statement do."""
     keys = [(day.year, *((day.second, day.first) if day_first else (day.first, day.second))) for day in days]
     return len(keys) >= _ENOUGH_TO_BE_SORTED and (keys == sorted(keys) or keys == sorted(keys, reverse=True))
 
 
-def _doubtful_order(day_first: bool) -> str:
-    parts = "day/month" if day_first else "month/day"
-    return f"dates such as 03/04 are read as {parts}; no cell shows the order"
-
-
-def _values(read: Mapping[str, DateCell], day_first: bool) -> tuple[dict[str, date | datetime], str]:
+def _values(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
+        dict[str, date | datetime], str]:
     """Return the dates, or points in time if any cell has a time of day, and a note on their zone."""
     zones = {day.zone for day in read.values() if day.clock is not None}
     is_local = len(zones) <= 1
     has_times = any(day.clock and day.clock != time() for day in read.values())
     values: dict[str, date | datetime] = {}
     for cell, day in read.items():
-        month, number = (day.second, day.first) if day.order != "known" and day_first else (day.first, day.second)
-        try:
-            moment = datetime.combine(date(day.year, month, number), day.clock or time())
-        except ValueError:  # no such day, such as 31/02
+        moment = _moment(day, is_day_first=day_first if day.order == "open" else shown is not False)
+        if moment is None or (not is_local and day.clock is not None and day.zone is None):
             continue
-        if not is_local and day.clock is not None:
-            if day.zone is None:
-                continue
-            moment -= timedelta(minutes=day.zone)
+        if not is_local:
+            moment -= timedelta(minutes=day.zone or 0)
         values[cell] = moment if has_times else moment.date()
     return values, _zone_note(zones, is_local) if has_times else ""
+
+
+def _moment(day: DateCell, *, is_day_first: bool) -> datetime | None:
+    """Return the point in time of a date, midnight if it has no time; None for a date such as 31 April."""
+    month, number = (day.second, day.first) if day.order != "known" and is_day_first else (day.first, day.second)
+    try:
+        return datetime.combine(date(day.year, month, number), day.clock or time())
+    except ValueError:
+        return None
 
 
 def _zone_note(zones: set[int | None], is_local: bool) -> str:

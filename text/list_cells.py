@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from .number_cells import read_number
 
 _SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")
 """In the order in which they are tried: what separates names with commas in them is tried before the comma."""
@@ -13,11 +15,16 @@ _BULLET = re.compile(r"^[-*•·]\s+")
 _ADDRESS = re.compile(r"@\w")
 _LONGEST_ITEM, _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 80, 10, 5
 _NEARLY_ALL = 0.9
-_MANY_LENGTHS = 3
+_MANY_LENGTHS = 2
+"""Places have few lengths, too, but their parts are single words."""
 _ENOUGH = 0.05
 """The share of cells that must have a separator; with fewer, it is part of their words."""
 _MIXING = 0.3
-"""The share of items after a comma that are first or alone elsewhere: tags mix, "Berlin, Germany" does not."""
+"""The share of first items that are also later ones or alone, and of later ones that are also first or alone."""
+_MOST = 0.8
+_AND = re.compile(r" (?:and|und|et|y|e|&) ")
+_AND_BEFORE = re.compile(r"^(?:and|und|et|y|&) ")
+_FIGURES = re.compile(r"\d[\d.]*")
 
 
 def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
@@ -35,7 +42,8 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         split = {cell: _split(cell, separator) for cell in several}
         split = {cell: items for cell, items in split.items() if len(items) > 1}
         if split and _are_items(split, separator) and (separator not in _COMMAS or _are_alike(split, cells)):
-            return {cell: split.get(cell) or [_item(cell)] for cell in cells}
+            lists = {cell: split.get(cell) or [_item(cell)] for cell in cells}
+            return _with_last_items(lists) if separator in _COMMAS else lists
     return None
 
 
@@ -67,17 +75,33 @@ def _are_alike(split: Mapping[str, Sequence[str]], cells: Iterable[str]) -> bool
     parts = [item for items in split.values() for item in items]
     if sum(_ADDRESS.search(item) is not None for item in parts) >= _NEARLY_ALL * len(parts):
         return True
-    if all(re.fullmatch(r"[\d.]+", item) for item in parts):
-        return True
-    firsts = {items[0] for items in split.values()} | {_item(cell) for cell in cells if cell not in split}
-    later = [item for items in split.values() for item in items[1:]]
-    if sum(item in firsts for item in later) >= _MIXING * len(later):
-        return True
-    return _are_many_names(split, later)
+    if all(_FIGURES.fullmatch(item) for item in parts):
+        return not all(map(read_number, split))  # "1,234" is one number
+    return _are_mixed(split, {_item(cell) for cell in cells if cell not in split}) or _are_many_names(split, parts)
 
 
-def _are_many_names(split: Mapping[str, Sequence[str]], later: Sequence[str]) -> bool:
-    """Return True for names that hardly recur, in lists of many lengths; places have few, and their countries recur."""
-    lengths = Counter(map(len, split.values()))
-    recurring = sum(number - 1 for number in Counter(later).values())
-    return len(lengths) >= _MANY_LENGTHS and recurring * 10 <= len(later) and not any(map(str.isdigit, "".join(later)))
+def _are_mixed(split: Mapping[str, Sequence[str]], alone: Collection[str]) -> bool:
+    """Return True if the same items are first, later and alone. "Berlin, Germany" has cities before countries."""
+    firsts, laters = [items[0] for items in split.values()], [item for items in split.values() for item in items[1:]]
+    before, behind = {*firsts, *alone}, {*laters, *alone}
+    return (sum(item in behind for item in firsts) >= _MIXING * len(firsts)
+            and sum(item in before for item in laters) >= _MIXING * len(laters))
+
+
+def _are_many_names(split: Mapping[str, Sequence[str]], parts: Sequence[str]) -> bool:
+    """Return True for names of several words that hardly recur, in lists of many lengths."""
+    recurring = sum(number - 1 for number in Counter(parts).values())
+    several_words = sum(" " in item for item in parts)
+    return (len(set(map(len, split.values()))) >= _MANY_LENGTHS and recurring * 10 <= len(parts)
+            and several_words >= _MOST * len(parts) and not any(map(str.isdigit, "".join(parts))))
+
+
+def _with_last_items(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return lists such as "pears, plums and apples" with two items for the last part, if others have both."""
+    known = {item for items in lists.values() for item in items}
+    complete: dict[str, list[str]] = {}
+    for cell, items in lists.items():
+        last = _AND_BEFORE.sub("", items[-1])
+        parts = _AND.split(last)
+        complete[cell] = [*items[:-1], *(parts if known.issuperset(parts) else [last])]
+    return complete

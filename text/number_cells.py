@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .quantities import canonical_unit
+from .scripts import with_ascii_digits
 
 _SPELLINGS: dict[str, str] = json.loads(Path(__file__).with_name("currencies.json").read_text("utf-8"))
 _CURRENCIES = {spelling: currency for currency, listed in _SPELLINGS.items() for spelling in listed.split(", ")}
@@ -20,7 +21,7 @@ _CURRENCIES = {spelling: currency for currency, listed in _SPELLINGS.items() for
 _SHARED_SIGNS = frozenset({"USD", "¥", "kr"})
 """What the signs of several currencies are read as; a code behind the number says more: "$5 CAD"."""
 _SCALES = {
-    **dict.fromkeys(("k", "K", "thousand", "tsd", "tsd.", "mille", "mil", "千"), 10**3),
+    **dict.fromkeys(("k", "K", "thousand", "thousands", "tsd", "tsd.", "mille", "mil", "千"), 10**3),
     **dict.fromkeys(("M", "mn", "mn.", "mln", "mio", "mio.", "mill.", "million", "millions", "millionen", "millones",
                      "百万"), 10**6),
     **dict.fromkeys(("B", "bn", "bn.", "bln", "billion", "billions", "mrd", "mrd.", "md", "mld", "milliard",
@@ -31,6 +32,8 @@ _SCALES = {
 }
 _MONEY_SCALES = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 """Letters that scale an amount of money only; "5 m" are metres."""
+_SCALE_NAMES = {10**3: "thousand", 10**4: "万", 10**5: "lakh", 10**6: "million", 10**7: "crore", 10**8: "亿",
+                10**9: "billion", 10**12: "trillion"}
 _ONLY_MONEY = frozenset({"cr", "mil", "md"})
 _ALSO_UNITS = frozenset({"K", "B", "k"})
 """Kelvins and bytes, which stand apart from their number, unlike these letters where they scale it."""
@@ -40,11 +43,13 @@ _UNIT_LETTERS = frozenset("gtmhdlsWVANJKLB")
 """Units of one letter. Other letters, and these in the other case, are codes."""
 _UNIT_WORD = re.compile(r"[^\W\d_][^\d()\[\]:;,|=<>]{0,29}")
 _MOST_UNIT_WORDS = 3
+_SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
 _MINUS = "-−–"
-_CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~]+")
+_CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~€£]+")
 """Cells without anything that `_cleaned` would change: ASCII without #, *, `, square brackets and double spaces."""
 _NOTE_MARKS = re.compile(r"(?:\s*(?:\[[^\[\]]{1,12}\]|[*†‡§¶#]+))+$")
 _EMPHASIS = re.compile(r"\*\*(.+)\*\*")
+_PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _RAISED_POWER = re.compile(r"(?<=[×·x*]10)[⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=[×·x*] 10)[⁻⁺]?[⁰¹²³⁴-⁹]+")
 _RAISED_MARK = re.compile(r"(?<=[\d%.])[⁰¹²³⁴-⁹]+|(?<=[^\W\d_])[¹⁴-⁹]+$")
@@ -55,7 +60,7 @@ _NO_DECIMALS = re.compile(r"[,.](?:-{1,2}|–|—)(?=[\s€)]|$)")
 _CELL = re.compile(
     r"(?P<before>[^\d.,]{0,8})"
     r"(?P<figures>[.,]?\d(?:[\d.,]|[ '](?=\d{3}(?!\d)))*+)"
-    r"(?:[eE](?P<exponent>[+\-−]?\d{1,3})|\s?[x×·*]\s?10\^?(?P<power>[+\-−]?\d{1,3}))?"
+    r"(?:[eE](?P<exponent>[+\-−]?\d{1,2})|\s?[x×·*]\s?10\^?(?P<power>[+\-−]?\d{1,2}))?"
     r"(?P<after>(?!\d).*)")
 _POWER_OF_TEN = re.compile(r"10\^(?P<power>[-−]?\d{1,2})(?P<after>\D.*)?")
 _LONGEST = 60
@@ -120,7 +125,7 @@ def read_number(cell: str) -> NumberCell | None:
 def _cleaned(text: str) -> str:
     """Return a cell with plain spaces, digits and signs, and without emphasis and marks of notes."""
     text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
-    text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", text)).replace("’", "'")
+    text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
     text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
     return _NO_DECIMALS.sub("", _NOTE_MARKS.sub("", text))
 
@@ -198,7 +203,8 @@ def _unit(rest: str, currency: str) -> tuple[str | None, bool]:
         return currency, True
     if currency:
         return _unit_of_money(text, currency), True
-    if known := unit_of(text):
+    known = unit_of(text)
+    if known and rest != "s":  # "1850s" is a decade
         return known, True
     # Any other word may be a unit if the whole column has it; behind figures without a space it is a code.
     is_word = _UNIT_WORD.fullmatch(text) is not None and len(text.split()) <= _MOST_UNIT_WORDS
@@ -234,4 +240,19 @@ def unit_of(text: str) -> str:
     dividend, _, divisor = text.replace(" per ", "/").partition("/")
     if divisor and "/" not in divisor and (unit := unit_of(dividend)) and (other := unit_of(divisor)):
         return f"{unit}/{other}"
+    return ""
+
+
+def scaled_unit_of(text: str) -> str:
+    """Return the canonical form of a unit with or without a scale ("$M", "Mio. €", 亿元), "" if the text is none.
+
+    The scale stays in the unit ("million EUR"), so that numbers are not changed by what stands elsewhere.
+    """
+    if unit := unit_of(text):
+        return unit
+    sign = _SIGN.match(text)
+    written = [f"1 {text}", *([f"{sign[0]}1{text[sign.end():]}"] if sign else [])]
+    for number in filter(None, map(read_number, written)):
+        if number.is_known_unit and number.form == "plain" and (name := _SCALE_NAMES.get(int(number.scale))):
+            return f"{name} {number.unit}".strip()
     return ""

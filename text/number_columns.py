@@ -77,16 +77,28 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
     with_zeros = sum(cells[cell] for cell, number in read.items() if number.form == "code")
     if with_zeros > _MOST_CODES * total or all(map(_is_numbering, read.values())):
         return {}
-    words = Counter[str]()
+    units = _units_in_words(read, cells)
     letters = {number.unit for cell, number in read.items() if _is_letter_behind(cell, number)}
+    return {cell: number if number.is_known_unit else number._replace(unit=units[_singular(number.unit)])
+            for cell, number in read.items()
+            if not _is_code(number) and (number.is_known_unit or _singular(number.unit) in units)
+            and not (len(letters) > 1 and _is_letter_behind(cell, number))}
+
+
+def _is_code(number: NumberCell) -> bool:
+    return number.form == "code" or (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)
+
+
+def _units_in_words(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, str]:
+    """Return the word that stands behind most numbers ("guests"), by its singular: it is their unit."""
+    spellings: dict[str, str] = {}
+    weights = Counter[str]()
     for cell, number in read.items():
         if not number.is_known_unit:
-            words[_singular(number.unit)] += cells[cell]
-    units = {word for word, times in words.items() if 1 < times >= total / 2}
-    return {cell: number for cell, number in read.items()
-            if number.form != "code" and not (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)
-            and (number.is_known_unit or _singular(number.unit) in units)
-            and not (len(letters) > 1 and _is_letter_behind(cell, number))}
+            spellings.setdefault(_singular(number.unit), number.unit)
+            weights[_singular(number.unit)] += cells[cell]
+    least = max(2, sum(map(cells.__getitem__, read)) / 2)
+    return {word: spellings[word] for word, times in weights.items() if times >= least}
 
 
 def _is_numbering(number: NumberCell) -> bool:
@@ -137,10 +149,13 @@ def _decide_groups(form: str, numbers: Collection[NumberCell], hint: DecimalMark
         return _Decision(hint)
     is_behind = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
     if as_decimal == ",":  # with a comma, groups are far more frequent than three decimals
-        return _Decision(as_group, is_sure=False, note=_doubt(example, as_group) if is_behind else "")
+        is_doubtful = is_behind or not any(number.has_sign_before for number in doubtful)
+        return _Decision(as_group, is_sure=False, note=_doubt(example, as_group) if is_doubtful else "")
     if is_behind:
         return _Decision(as_group)
-    is_closer = bool(whole) and _spread(doubtful, whole, "") * 10 < _spread(doubtful, whole, ".")
+    # A whole number of four figures without a mark shows that the column does not mark groups.
+    is_closer = (bool(whole) and max(map(len, whole)) <= _GROUP
+                 and _spread(doubtful, whole, "") * 10 < _spread(doubtful, whole, "."))
     chosen = as_group if is_closer else as_decimal
     return _Decision(chosen, is_sure=False, note=_doubt(example, chosen))
 
@@ -174,4 +189,4 @@ def _value(number: NumberCell, decimal: DecimalMark) -> float | None:
     figures = figures.replace(" ", "").replace("'", "")
     figures = figures.replace(".", "").replace(",", ".") if form == "comma" else figures.replace(",", "")
     value = float(figures) if number.scale == 1 else float(Decimal(figures) * number.scale)
-    return -value if number.is_negative else value
+    return -value if number.is_negative and value else value
