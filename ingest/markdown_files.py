@@ -16,7 +16,8 @@ from ..text.section_lines import Heading, headings
 from .decoding import decode
 from .grids import place_cells
 from .metadata import MOST_FIELDS
-from .readers.web_pages import parse_html, rows_of_table
+from .raised_figures import END, NOTE, RAISED, write_raised
+from .readers.web_pages import mark_raised, parse_html, rows_of_table
 from .reading import Content, Limits, UnreadableError, count_sources
 
 _LONGEST_HEAD = 20_000  # characters of front matter that are read as metadata
@@ -40,6 +41,7 @@ _CODE = re.compile(r"(`[^`\n]*+`)")
 # Links within a site. Links to the web stay, because their address is information.
 _LINK = re.compile(r"!?\[(?P<words>[^\[\]\n]{0,500})\]\((?!\s?[a-z]{2,10}:)[^()\n]{0,1000}\)", re.IGNORECASE)
 _WIKI_LINK = re.compile(r"!?\[\[(?:[^\[\]|\n]{1,200}\|)?(?P<words>[^\[\]|\n]{1,200})\]\]")
+_FOOTNOTE = re.compile(r"(?<=[^\W_])\[(\^[^\[\]\s]{1,18})\]")
 _TAG = re.compile(r"(?<!\\)</?(?P<name>[A-Za-z][A-Za-z0-9]{0,20})(?:\s[^<>]{0,1000})?/?>")
 _INLINE = frozenset((
     "a", "abbr", "b", "big", "cite", "code", "del", "dfn", "em", "font", "i", "img", "ins", "kbd", "mark", "q", "s",
@@ -180,10 +182,9 @@ def _clean_line(line: str) -> str:
         kind = (admonition["a"] or admonition["b"] or admonition["c"]).lower()
         title = admonition["title"].strip(' "[]')
         return f"{admonition['set_in']}{'> ' if admonition['c'] else ''}{title or kind.capitalize()}:"
-    if "<" not in line and "](" not in line and "[[" not in line and "&" not in line:
+    if not any(mark in line for mark in ("<", "](", "[[", "&", "[^")):
         return line
-    return "".join(part if at % 2 else _plain(part)
-                   for at, part in enumerate(_CODE.split(line))).rstrip()
+    return write_raised("".join(part if at % 2 else _plain(part) for at, part in enumerate(_CODE.split(line))).rstrip())
 
 
 def _plain(words: str) -> str:
@@ -193,10 +194,13 @@ def _plain(words: str) -> str:
     """
     def replacement(tag: re.Match[str]) -> str:
         name = tag["name"].lower()
+        if name == "sup":
+            return END if tag[0].startswith("</") else RAISED
         return "" if name in _INLINE else " " if name in _BLOCKS else tag[0]
 
     for link in (_LINK, _WIKI_LINK):
         words = link.sub(lambda found: found["words"], words)
+    words = _FOOTNOTE.sub(rf"{NOTE}[\1]{END}", words)
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), _TAG.sub(replacement, words))
 
 
@@ -234,7 +238,9 @@ def _pipe_table(table: str) -> str:
     if len(_TABLE.findall(table)) > 1 or len(table) > _LARGEST_TABLE:
         return table
     try:
-        grid = place_cells(rows_of_table(parse_html(table)))
+        soup = parse_html(table)
+        mark_raised(soup)
+        grid = place_cells(rows_of_table(soup))
     except UnreadableError:
         return table
     rows = [[cell.text.replace("|", "\\|") for cell in row] for row in grid]

@@ -56,7 +56,12 @@ _AMOUNT = re.compile(
     rf"(?: ?(?P<scales>(?:{'|'.join(_SCALES)})(?: (?:{'|'.join(_SCALES)}))*)(?![^\W\d_]))?")
 _LEAD = re.compile(r"^(?:(?:about|around|approximately|approx\.?|nearly|almost|over|more than|less than|at least|up to|"
                    r"some|roughly|c\.|ca\.|circa) ?|[约近超达逾~≈]|大约|超过|不足|不到)+")
-_ASIDE = re.compile(r" ?\([^()]*\)$")
+_ASIDE = re.compile(r" ?(?:\([^()]*\)|\[[^\[\]]{1,12}\])$")
+_POWER = r"(?:(?P<factor>\d{1,9}(?:\.\d{1,9})?)\s?[x×·*]\s?)?(?<![\d.,])10\^(?P<exponent>[-−]?\d{1,2})(?!\d)"
+_POWER_OF_TEN = re.compile(_POWER)
+_RAISED = re.compile(r"(?<=\d)[⁰¹²³⁴-⁹]+")
+"""Raised figures behind a number: the mark of a note, but behind 10 perhaps an exponent."""
+_RAISED_TEN = re.compile(r"(?<![\d.,])10[⁰¹²³⁴-⁹]")
 _HAN_PERCENT = re.compile(r"^百分之(\S+)$")
 _RANGE = re.compile(r" ?(?:-|–|—|~|to|至|到) ?")
 _UNIT_WORDS = 3
@@ -93,7 +98,7 @@ _LAST_YEAR = 2200
 def _number_pattern(before: str, unit: str, han_unit: str) -> str:
     """Return a regular expression for a number with its currency, scale and unit (`han_unit` in Chinese text)."""
     return (rf"(?:(?:US|HK|C|A)?[$€£¥₹]\s?|\b(?:USD|RMB|EUR|GBP|HKD)\s?)?(?<![{before}])(?<!\d{{3}}-)"
-            rf"(?:{_EUROPEAN}|(?!0\d)(?:{_GROUPED}|\d++)(?:\.\d+)?+(?!-\d{{3}}))"
+            rf"(?:{_POWER}|{_EUROPEAN}|(?!0\d)(?:{_GROUPED}|\d++)(?:\.\d+)?+(?!-\d{{3}}))"
             rf"(?:\s?[多余]?[百千万亿兆]+(?:多|余)?(?:{han_unit})?"
             rf"|{_WRITTEN_SCALE}(?:\s?(?:{unit})(?!\w))?(?:{han_unit})?)")
 
@@ -122,7 +127,10 @@ def parse_number(text: str) -> str:
 
     The number is in figures or words, in English or Chinese, alone or after a word such as "about".
     """
-    folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(text)).strip(" .;。，")))
+    if _RAISED_TEN.search(text):
+        return ""
+    folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(_RAISED.sub("", text))).strip(" .;。，")))
+    folded = _POWER_OF_TEN.sub(_write_out, folded)
     folded = _EUROPEAN_FIGURES.sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)
     folded = _HAN_PERCENT.sub(r"\1%", folded)
     low = _AMOUNT.match(folded)
@@ -141,6 +149,10 @@ def parse_number(text: str) -> str:
         smaller_part = parse_number(rest_of_compound) if first_unit else ""
         return f"{_plain(_value(low))} {first_unit} {smaller_part}" if smaller_part else ""
     return f"{_plain(_value(low))} {unit}".rstrip()
+
+
+def _write_out(power: re.Match[str]) -> str:
+    return _plain(Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-"))))
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:

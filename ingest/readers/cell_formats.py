@@ -10,14 +10,16 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
-from xml.parsers import expat  # see `archives`
+from xml.etree import ElementTree as ET  # see `archives`
+from xml.parsers import expat
 
+from ..raised_figures import END, RAISED, write_raised
 from .archives import local_name, parse_xml
 
 _PERCENT_FORMATS = {9: "0%", 10: "0.00%"}
 """The built-in formats of percentages. Those of currencies show the currency of the reader's machine."""
-_TOKEN = re.compile(r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]|'
-                    r"\[(?P<rule>[^\]]*)\]|[_*].|(?P<figures>General|[0#?.,/]+(?:E[+-][0#?]+)?)|(?P<other>.)",
+_TOKEN = re.compile(r'"(?P<quoted>[^"]{0,99})"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]{0,9})(?:-[^\]]{0,19})?\]|'
+                    r"\[(?P<rule>[^\]]{0,19})\]|[_*].|(?P<figures>General|[0#?.,/]+(?:E[+-][0#?]+)?)|(?P<other>.)",
                     re.IGNORECASE | re.DOTALL)
 _SECTIONS = re.compile(r'((?:"[^"]*"|\\.|[^";\\])*)(?:;|$)', re.DOTALL)
 _CODE = re.compile("0{2,}")  # figures of a number with leading zeros, such as a postal code
@@ -26,6 +28,7 @@ _THOUSANDTHS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 _OF_UNITS = frozenset("%‰°")
 _SIGNS = " -+("
 _SHEETS, _SHEET_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
+_STRINGS = "xl/sharedStrings.xml"
 _CONTENT = "content.xml"
 _OPEN_DOCUMENT_PLACES = frozenset({"table", "table-row", "table-cell", "covered-table-cell"})
 _Attributes = dict[str, str]
@@ -108,6 +111,8 @@ class SheetFormats:
         self._archive, names = archive, set(archive.namelist())
         self._is_open_document = _CONTENT in names
         self._formats: Mapping[str, NumberFormat] = _read_styles(archive) if _STYLES in names else {}
+        self.raised: Mapping[str, str] = _read_raised(archive) if _STRINGS in names else {}
+        """The texts with raised figures as `raised_figures` writes them, by these texts in one size."""
         self._parts: Mapping[str, str] = _parts_of_sheets(archive) if self._formats and _SHEETS in names else {}
 
     def cells(self, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
@@ -129,6 +134,23 @@ def _read_styles(archive: zipfile.ZipFile) -> dict[str, NumberFormat]:
     parsed = {number: parse_format(code) for number, code in {**_PERCENT_FORMATS, **codes}.items()}
     formats = {str(at): parsed.get(int(style.get("numFmtId", "0"))) for at, style in enumerate(cell_styles)}
     return {style: known for style, known in formats.items() if known is not None}
+
+
+def _read_raised(archive: zipfile.ZipFile) -> dict[str, str]:
+    if b"superscript" not in archive.read(_STRINGS):
+        return {}
+    raised: dict[str, str] = {}
+    for text in parse_xml(archive, _STRINGS):
+        runs = [(_run_text(run), any(part.get("val") == "superscript" for part in run.iter()
+                                     if local_name(part) == "vertAlign")) for run in text if local_name(run) == "r"]
+        if any(is_raised for _, is_raised in runs):
+            raised["".join(words for words, _ in runs)] = write_raised("".join(
+                f"{RAISED}{words}{END}" if is_raised else words for words, is_raised in runs))
+    return raised
+
+
+def _run_text(run: ET.Element) -> str:
+    return "".join(part.text or "" for part in run if local_name(part) == "t")
 
 
 def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:

@@ -17,6 +17,7 @@ from ...text.cleaning import one_line
 from ...text.titles import is_from_template
 from ..grids import GridCell, grid_lines
 from ..metadata import CREATED
+from ..raised_figures import END, RAISED, write_raised
 from ..reading import Content, Limits, UnreadableError, list_counts
 from .archives import (
     PASSWORD,
@@ -37,6 +38,7 @@ _BODY, _COMMENTS = "word/document.xml", "word/comments.xml"
 _MARGINS = re.compile(r"word/(header|footer)\d*\.xml")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _MARKS = {"num": "", "den": "/", "e": "", "sub": "_", "sup": "^"}
 """The parts of a fraction and of a letter with scripts, in order, each with the mark in front of it."""
 _SEPARATED = {"mr": ", ", "m": "; ", "eqArr": "; ", "func": " "}
@@ -57,6 +59,7 @@ _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms"
                       "covered-table-cell"})
 _META = {"initial-creator": "author", "creator": "author", "date": "date", "creation-date": CREATED,
          "subject": "subject", "keyword": "keywords", "description": "description"}
+_RAISED_POSITIONS = ("super", *"123456789")  # a number is the share of the height by which a text is raised
 _TAGS = {"p": "p", "text-box": "div", "table": "table", "table-row": "tr", "table-cell": "td"}
 _BLANKS = frozenset({"s", "tab", "line-break"})
 _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
@@ -180,8 +183,9 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
     parts: list[str] = []
     titles: list[str] = []
     for number, slide in enumerate(pptx.Presentation(BytesIO(data)).slides, 1):
+        _mark_raised_runs(slide.element)
         title = slide.shapes.title
-        heading = " ".join(title.text_frame.text.split()) if title is not None else ""
+        heading = write_raised(" ".join(title.text_frame.text.split())) if title is not None else ""
         titles.append(heading)
         parts.append(f"# {heading or f'Slide {number}'}")
         parts += (text for shape in slide.shapes if title is None or shape.shape_id != title.shape_id
@@ -197,10 +201,18 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
     return Content(text, stored or next(iter(titles), ""), about, omitted=list_counts(omitted))
 
 
+def _mark_raised_runs(slide: Any) -> None:
+    for run in slide.iter(f"{_DRAWING}r"):
+        properties_of_run, text = run.find(f"{_DRAWING}rPr"), run.find(f"{_DRAWING}t")
+        is_raised = properties_of_run is not None and not properties_of_run.get("baseline", "-").startswith(("-", "0"))
+        if is_raised and text is not None and text.text:
+            text.text = f"{RAISED}{text.text}{END}"
+
+
 def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
     """Yield the texts of a shape and of the shapes grouped in it; `omitted` counts unreadable ones by kind."""
     if shape.has_text_frame:
-        yield shape.text_frame.text
+        yield write_raised(shape.text_frame.text)
     elif getattr(shape, "has_table", False):
         yield _table_text(shape.table, heading)
     elif getattr(shape, "has_chart", False):
@@ -215,7 +227,7 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
 
 def _table_text(table: Any, heading: str) -> str:
     """Return the lines of a table; the text of a merged cell is in each of its places."""
-    grid = [[GridCell(cell.text) for cell in row.cells] for row in table.rows]
+    grid = [[GridCell(write_raised(cell.text)) for cell in row.cells] for row in table.rows]
     for top, row in enumerate(table.rows):
         for left, cell in enumerate(row.cells):
             if cell.is_merge_origin:
@@ -284,6 +296,8 @@ class _Writer:
         self._numbered = {(_attribute(style, "name"), _attribute(level, "level"))
                           for style in styles if local_name(style) == "list-style" for level in style
                           if local_name(level) == "list-level-style-number" and _attribute(level, "num-format")}
+        self._raised = {_attribute(style, "name") for style in styles if local_name(style) == "style" for part in style
+                        if _attribute(part, "text-position").startswith(_RAISED_POSITIONS)}
         self._last: dict[str, int] = {}  # the last number of each list, by its style and by its id
 
     def add(self, parent: ET.Element, element: ET.Element, style: str = "", level: int = 0) -> None:
@@ -304,6 +318,8 @@ class _Writer:
                 tag = _TAGS.get(name, "")
                 if name == "h" or (name == "p" and _attribute(child, "style-name") in self._titles):
                     tag = f"h{min(_number(child, 'outline-level', 1), _DEEPEST_HEADING)}"
+                elif name == "span" and _attribute(child, "style-name") in self._raised:
+                    tag = "sup"
                 spans = {of: value for span, of in _SPANS.items() if (value := _attribute(child, span))}
                 self.add(ET.SubElement(parent, tag, spans) if tag else parent, child)
             _append(parent, child.tail)

@@ -15,6 +15,7 @@ from pypdf.generic import DictionaryObject, IndirectObject
 from ...text.cleaning import broken_word_joiner, one_line
 from ...text.titles import is_from_template, is_placeholder
 from ..metadata import CREATED
+from ..raised_figures import END, RAISED, write_raised
 from ..reading import Content, Limits, UnreadableError, list_counts
 from ..source_tables import change_collected
 from .archives import PASSWORD
@@ -35,6 +36,7 @@ _COST_OF_LINE, _BUDGET = 5, 1_500_000
 _NO_COMMENTS = frozenset({"/Popup", "/Link"})
 """Kinds of annotations whose contents repeat those of others, or describe a link."""
 _MOST_PARENTS = 20
+_LONGEST_RAISED, _RAISED_SIZE = 2, 0.85  # figures of an exponent or the mark of a note, and their largest relative size
 _PASSWORD_FLAG = 1 << 13
 _FEWEST_CHARACTERS = 20
 _UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text has, and of rare letters
@@ -136,13 +138,30 @@ def _read_pages(reader: PdfReader, limits: Limits) -> tuple[list[_Page], list[in
 
 
 def _read_page(number: int, page: PageObject) -> _Page:
-    text, contents = page.extract_text(), page.get_contents()
+    pieces: list[tuple[str, float]] = []
+    text = page.extract_text(visitor_text=lambda piece, _cm, _tm, _font, size: pieces.append((piece, size)))
+    contents = page.get_contents()
     drawing = contents.get_data() if contents is not None else b""
     annotations = (entry.get_object() for entry in page.get("/Annots") or ())
     notes = (_field(annotation) if annotation.get("/Subtype") == "/Widget" else _comment(annotation)
              for annotation in annotations if isinstance(annotation, DictionaryObject))
-    return _Page(number, text, len(_LINE.findall(drawing)), _PICTURE.search(drawing) is not None,
+    return _Page(number, _with_raised(text, pieces), len(_LINE.findall(drawing)), _PICTURE.search(drawing) is not None,
                  frozenset(_pictures(page)), "\n".join(dict.fromkeys(filter(None, notes))))
+
+
+def _with_raised(text: str, pieces: Sequence[tuple[str, float]]) -> str:
+    """Return the text of a page with its raised figures apart: small ones right behind a figure of another size."""
+    if "".join(piece for piece, _ in pieces) != text:
+        return text
+    marked, before, size_before = list[str](), "", 0.0
+    for piece, size in pieces:
+        is_figure = piece.strip().isdecimal() and len(piece.strip()) <= _LONGEST_RAISED and before[-1:].isdigit()
+        if is_figure and size < _RAISED_SIZE * size_before:
+            marked.append(f"{RAISED}{piece}{END}")
+        elif piece:
+            marked.append(piece)
+            before, size_before = piece, size
+    return write_raised("".join(marked))
 
 
 def _pictures(page: PageObject) -> Iterator[int]:

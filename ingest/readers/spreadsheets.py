@@ -89,7 +89,8 @@ def _lines(sheet: CalamineSheet, formats: SheetFormats | None, title: str, limit
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
                               f"{limits.table_columns:,} columns and {_MOST_CELLS:,} cells are read: split it")
     values = sheet.to_python(skip_empty_area=False)
-    rows = [[_text(value) for value in row] for row in values]
+    raised = formats.raised if formats else {}
+    rows = [[raised.get(value, value) if isinstance(value, str) else _text(value) for value in row] for row in values]
     for at, column, known in formats.cells(sheet.name) if formats else ():
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):

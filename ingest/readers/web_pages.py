@@ -15,6 +15,7 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.libraries import ignoring
 from ..decoding import decode
 from ..grids import GridCell, SpanningCell, grid_lines, place_cells
+from ..raised_figures import END, NOTE, RAISED, write_raised
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError, count_sources, list_counts
 from .archives import local_name, open_archive, parse_xml
 
@@ -73,14 +74,15 @@ def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
     """
     soup = parse_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     _remove_site_parts(soup)
+    mark_raised(soup)
     title = _title(soup)
     blocks: list[str] = []
     for is_preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
         if not is_preformatted:
-            blocks.append(_GAP.sub(_gap, _AFTER_MARK.sub("", block)).strip())
+            blocks.append(write_raised(_GAP.sub(_gap, _AFTER_MARK.sub("", block)).strip()))
         elif (code := block.replace(_LINE, "\n").strip("\n")).strip():
-            blocks.append(f"```\n{code}\n```")
+            blocks.append(write_raised(f"```\n{code}\n```"))
     fields = ((_META.get(str(tag.get("name") or tag.get("property") or "").lower()), str(tag["content"]))
               for tag in soup.find_all("meta", content=True, limit=_MAX_META))
     return Content("\n\n".join(filter(None, blocks)), title, {name: value for name, value in fields if name},
@@ -129,6 +131,33 @@ def _is_footnote_mark(tag: Tag) -> bool:
     # A bracket may be in a tag of its own. A tag without an end has the rest of the page in it, so look no deeper.
     texts = (part.contents[0] if isinstance(part, Tag) and len(part.contents) == 1 else part for part in link.contents)
     return _FOOTNOTE_MARK.fullmatch("".join(text for text in texts if isinstance(text, NavigableString))) is not None
+
+
+def mark_raised(soup: BeautifulSoup) -> None:
+    """Put the marks of `raised_figures` around raised texts; one with a link, or that begins a note, marks a note."""
+    raised = [(tag, text) for tag in soup.find_all("sup") if (text := _short_text(tag))]
+    of_notes = {text for tag, text in raised if _begins_block(tag)}
+    for tag, text in raised:
+        parts = [tag.parent, *tag.contents]
+        is_note = text in of_notes or any(isinstance(part, Tag) and part.name == "a" and part.get("href")
+                                          for part in parts)
+        tag.insert(0, NavigableString(NOTE if is_note else RAISED))
+        tag.append(NavigableString(END))
+
+
+def _short_text(tag: Tag) -> str:
+    """Return the text of a tag with few tags in it, or ""; a tag without an end has the rest of the page in it."""
+    inner = [part.contents if isinstance(part, Tag) else [part] for part in tag.contents[:_MOST_IN_MARK + 1]]
+    texts = [text for texts in inner for text in texts[:_MOST_IN_MARK]]
+    is_short = len(inner) <= _MOST_IN_MARK and all(isinstance(text, NavigableString) for text in texts)
+    return "".join(map(str, texts)).strip() if is_short else ""
+
+
+def _begins_block(tag: Tag) -> bool:
+    before = tag.previous_element
+    while isinstance(before, NavigableString) and not before.strip():
+        before = before.previous_element
+    return isinstance(before, Tag) and before.name in _BLOCKS - set(_CELLS)
 
 
 def _count_letters(tag: Tag) -> int:
@@ -208,7 +237,7 @@ def _number(item: Tag) -> int:
 
 
 def _line(tag: Tag) -> str:
-    return _SPACES.sub(" ", tag.get_text()).strip()
+    return write_raised(_SPACES.sub(" ", tag.get_text()).strip())
 
 
 def _gap(match: re.Match[str]) -> str:
@@ -229,7 +258,7 @@ def _read_table(table: Tag, heading: str) -> str:
         return ""
     if max(len(cell.text) for row in grid for cell in row) > _LONGEST_CELL:
         return ""
-    caption = " ".join(table.caption.get_text(" ").split()) if table.caption else ""
+    caption = write_raised(" ".join(table.caption.get_text(" ").split())) if table.caption else ""
     return "\n".join(grid_lines(grid, heading, caption))
 
 
@@ -258,7 +287,7 @@ def _cell_text(pieces: list[tuple[int, str]]) -> str:
         if block := " ".join("".join(piece for _, piece in group).split()):
             separator = " " if text.endswith(_ENDS) else "; "
             text += f"{separator if text else ''}{block}"
-    return text
+    return write_raised(text)
 
 
 def _visible(node: PageElement) -> str:

@@ -121,9 +121,9 @@ def test_a_pdf_that_shows_one_page_thousands_of_times_reads_it_once(tmp_path, mo
     writer.write(tmp_path / "many.pdf")
     times, extract = [], PageObject.extract_text
 
-    def counted(page):
+    def counted(page, **options):
         times.append(1)
-        return extract(page)
+        return extract(page, **options)
 
     monkeypatch.setattr(PageObject, "extract_text", counted)
     content = read_pdf((tmp_path / "many.pdf").read_bytes(), Limits())
