@@ -291,7 +291,7 @@ class KnowledgeBase:
         from .sql.engine import SqlEngine  # noqa: PLC0415  (sqlglot takes some time, and searching needs no SQL)
 
         connection = self._table_store.open(self.version(), partial(self._table_source, graph))
-        return SqlEngine(connection, self.documents.get)
+        return SqlEngine(connection, self.documents)
 
     def _table_source(self, graph: KnowledgeGraph) -> TableSource:
         about = self.documents.about()

@@ -6,7 +6,7 @@ itself reads it, so the two cannot differ in what they allow.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import orjson
@@ -34,25 +34,30 @@ _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE,
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 
 
-class Statement(NamedTuple):
-    """A checked statement, each of its tables with its full name, and the tables that it reads."""
-
-    query: exp.Query
-    tables: tuple[TableInfo, ...]
-
-
-def read_statement(sql: str, tables: Mapping[str, TableInfo]) -> Statement:
-    """Return a statement with the full names of its tables, which are given by name; DuckDB's check is still to come.
+def read_statement(sql: str) -> exp.Query:
+    """Return a statement as sqlglot reads it; its tables have the names that it gives them.
 
     Raises:
-        SqlError: it is not one SELECT over these tables.
+        SqlError: it is not one SELECT.
     """
     try:
-        query = _parse(sql)
+        return _parse(sql)
+    except RecursionError:
+        raise _too_deep() from None
+
+
+def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[exp.Query, list[TableInfo]]:
+    """Return a query with the full names of its tables, which are given by name, and those of them that it reads.
+
+    Raises:
+        SqlError: it reads another table.
+    """
+    try:
+        query = query.copy()
         used = {table.name: table for table in _resolve(query, tables)}
     except RecursionError:
-        raise SqlError("the statement is nested too deeply; write it in simpler steps") from None
-    return Statement(query, tuple(used.values()))
+        raise _too_deep() from None
+    return query, list(used.values())
 
 
 def text_of(query: exp.Query) -> str:
@@ -60,7 +65,7 @@ def text_of(query: exp.Query) -> str:
     try:
         return query.sql(dialect=DIALECT, identify=True, comments=False)
     except RecursionError:
-        raise SqlError("the statement is nested too deeply; write it in simpler steps") from None
+        raise _too_deep() from None
 
 
 def _parse(sql: str) -> exp.Query:
@@ -73,7 +78,14 @@ def _parse(sql: str) -> exp.Query:
         raise SqlError(f"the statement cannot be read: {str(error).splitlines()[0]}") from error
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Query):
         raise SqlError("only one SELECT statement is allowed")
+    for table in parsed[0].find_all(exp.Table):
+        if table.args.get("db"):
+            raise SqlError(f"no table {table.sql(dialect=DIALECT)!r}: tables have names of one word")
     return parsed[0]
+
+
+def _too_deep() -> SqlError:
+    return SqlError("the statement is nested too deeply; write it in simpler steps")
 
 
 def _check_nesting(sql: str) -> None:
@@ -87,11 +99,12 @@ def _check_nesting(sql: str) -> None:
 def _resolve(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
     """Give each table its full name, and yield what is known of it; common table expressions stay as they are."""
     for node in list(query.find_all(exp.Table)):
-        if not isinstance(node.this, exp.Identifier) or _is_of_statement(node):
+        is_full = node.catalog == MAIN  # what stands for a relation, or what is traced
+        if not isinstance(node.this, exp.Identifier) or is_full or _is_of_statement(node):
             continue
         info = tables.get(node.name.lower())
-        if info is None or node.args.get("db") or node.args.get("catalog"):
-            raise unknown_table(".".join(part.name for part in node.parts), list(tables.values()))
+        if info is None:
+            raise unknown_table(node.name, list(tables.values()))
         source = table_source(info)
         alias = exp.TableAlias(this=exp.to_identifier(node.alias or node.name, quoted=True),
                                columns=(node.args["alias"].args.get("columns") if node.args.get("alias") else None))
@@ -103,7 +116,7 @@ def _resolve(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[Tabl
         yield info
 
 
-def table_source(info: TableInfo, *columns: str) -> exp.Table | exp.Subquery:
+def table_source(info: TableInfo, *columns: exp.Expr) -> exp.Table | exp.Subquery:
     """Return what stands for a table in a statement: its full name, or for a relation the facts of it.
 
     `columns` are further expressions that each row is to have.
@@ -120,8 +133,6 @@ def table_source(info: TableInfo, *columns: str) -> exp.Table | exp.Subquery:
 
 def _is_of_statement(table: exp.Table) -> bool:
     """Return True if a table's name is that of a common table expression that it can see."""
-    if table.args.get("db") or table.args.get("catalog"):
-        return False
     child: exp.Expr = table
     while (node := child.parent) is not None:
         if isinstance(node, exp.With):

@@ -1,33 +1,30 @@
 """Run SQL over the tables of a knowledge base."""
 
-import datetime
 import threading
-from collections.abc import Callable
 from contextlib import suppress
-from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from ...schemas.documents import Document
-from ...schemas.records import ColumnKind, SqlResult, TableInfo
-from .checking import Statement, check_as_read, read_statement, text_of
+from ...schemas.records import SqlResult, TableInfo
+from ..ledger.document_rows import Documents
+from .checking import check_as_read, read_statement, text_of, with_full_names
+from .result_units import check_units, units_of
+from .result_values import kind_of, plain
 from .sql_errors import SqlError, refused
 from .table_file import read_catalogue
-
-_DIGITS = 15
-"""Significant digits of a number: those that a float has for certain."""
+from .traced_records import RecordTracer, Rest
+from .tracing import Untraceable, trace
 
 
 class SqlEngine:
     """The tables of one state of a knowledge base, for questions in SQL. Safe for many threads."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, document: Callable[[str], Document]) -> None:
-        """Use a connection that can only read (see `TableStore.open`), and a function that returns a document."""
+    def __init__(self, connection: duckdb.DuckDBPyConnection, documents: Documents) -> None:
+        """Use a connection that can only read (see `TableStore.open`), and the documents that rows are from."""
         self._connection = connection
-        self._document = document
+        self._documents = documents
 
     @cached_property
     def _tables(self) -> dict[str, TableInfo]:
@@ -48,36 +45,50 @@ class SqlEngine:
         Raises:
             SqlError: it is no SELECT over these tables, cannot be run, or takes longer.
         """
-        statement = read_statement(sql, self._tables)
-        limited = _limit(statement.query, most_rows + 1)
+        query = read_statement(sql)
+        full, used = with_full_names(query, self._tables)
+        check_units(query, self._tables)
         connection = self._connection.cursor()
         timer = threading.Timer(seconds, connection.interrupt)
         timer.daemon = True
         timer.start()
         try:
-            check_as_read(connection, text_of(limited))
-            return self._run(connection, sql, statement, limited, most_rows)
+            result = _execute(connection, sql, full, most_rows)
+            units = units_of(query, self._tables, result.columns)
+            return self._with_records(connection, query, result.model_copy(update={"units": units}))
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
         except duckdb.Error as error:
-            raise refused(error, statement.tables) from error
+            raise refused(error, used) from error
         finally:
             timer.cancel()
             connection.close()
 
-    def _run(self, connection: duckdb.DuckDBPyConnection, sql: str, statement: Statement, limited: exp.Query,
-             most_rows: int) -> SqlResult:
-        found = connection.execute(text_of(limited))
-        described = found.description or []
-        rows = found.fetchmany(most_rows + 1)
-        total = len(rows)
-        if total > most_rows:
-            counted = exp.select(exp.Count(this=exp.Star())).from_(statement.query.subquery("counted"))
-            total = int(connection.execute(text_of(counted)).fetchall()[0][0])
-        return SqlResult(
-            sql=sql, columns=tuple(str(column[0]) for column in described), units=("",) * len(described),
-            kinds=tuple(_kind(str(column[1])) for column in described),
-            rows=tuple(tuple(map(_plain, row)) for row in rows[:most_rows]), total=total, records=None)
+    def _with_records(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult) -> SqlResult:
+        """Return a result with the records that it rests on, or with a note that says why they cannot be told."""
+        tracer = RecordTracer(self._tables, self._documents)
+        try:
+            rest: Rest = tracer.read(connection, trace(query, self._tables))
+        except Untraceable as error:
+            return result.model_copy(update={"notes": (f"the records that it rests on cannot be told: {error}",)})
+        return result.model_copy(update=rest._asdict())
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, most_rows: int) -> SqlResult:
+    """Run a query with full names, and return its first rows and how many there are."""
+    text = text_of(_limit(query, most_rows + 1))
+    check_as_read(connection, text)
+    found = connection.execute(text)
+    described = found.description or []
+    rows = found.fetchmany(most_rows + 1)
+    total = len(rows)
+    if total > most_rows:
+        counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
+        total = int(connection.execute(text_of(counted)).fetchall()[0][0])
+    return SqlResult(
+        sql=sql, columns=tuple(str(column[0]) for column in described), units=("",) * len(described),
+        kinds=tuple(kind_of(str(column[1])) for column in described),
+        rows=tuple(tuple(map(plain, row)) for row in rows[:most_rows]), total=total, records=None)
 
 
 def _limit(query: exp.Query, most: int) -> exp.Query:
@@ -88,33 +99,3 @@ def _limit(query: exp.Query, most: int) -> exp.Query:
     with suppress(ValueError, AttributeError):
         return query if int(own.expression.name) <= most else query.limit(most)
     raise SqlError("LIMIT needs a number")
-
-
-def _kind(sql_type: str) -> ColumnKind:
-    if sql_type.endswith("]") or sql_type == "list":
-        return "list"
-    if sql_type.startswith(("DATE", "TIMESTAMP")):
-        return "date"
-    if sql_type == "BOOLEAN":
-        return "boolean"
-    return "text" if sql_type.startswith(("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "\"NULL\"")) else "number"
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
-    if isinstance(value, float | Decimal):
-        return _number(float(value))
-    if isinstance(value, datetime.datetime):
-        return value.isoformat(" ")
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
-
-
-def _number(value: float) -> float | None:
-    """Return a number without the digits in which floats differ; None if it is not finite, as JSON has none."""
-    return float(f"{value:.{_DIGITS}g}") if abs(value) < float("inf") else None

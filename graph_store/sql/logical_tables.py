@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...schemas.documents import SourceTable
 from ...schemas.naming import normalise
-from .sql_names import NameSpace
+from .sql_names import NameSpace, snake_case
 
 DOCUMENT, SECTION = "document", "section"
 """The columns that a logical table has beside its own: the document of each row, and its table's title there."""
@@ -113,8 +113,16 @@ def _title(parts: Sequence[_Part], tables_of: Mapping[str, int]) -> str:
     if len(documents) == 1:
         (document,) = documents
         return f"{_stem(document)} {shared}".strip() if tables_of[document] > 1 else _stem(document)
-    return shared or _stem(parts[0].document)
+    return shared or _shared_name(sorted(documents))
+
+
+def _shared_name(documents: Sequence[str]) -> str:
+    """Return the words that the names of files share, or the folder that they share, or else the first file's name."""
+    words = [snake_case(_stem(document)).split("_") for document in documents]
+    shared = [word for word in words[0] if word and all(word in of_one for of_one in words)]
+    folders = {PurePath(document).parent.name for document in documents}
+    return " ".join(shared) or (folders.pop() if len(folders) == 1 else "") or _stem(documents[0])
 
 
 def _stem(document: str) -> str:
-    return PurePath(document.replace("\\", "/")).stem
+    return PurePath(document).stem

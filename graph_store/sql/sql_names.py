@@ -38,7 +38,7 @@ class NameSpace:
         number = 1
         while name in self._taken:
             number += 1
-            name = f"{wanted}_{number}"
+            name = f"{wanted.rstrip('_')}_{number}"
         self._taken.add(name)
         return name
 

@@ -1,0 +1,87 @@
+"""The units of a result's columns, and what may not be computed of numbers with several units."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+
+from ...schemas.records import ColumnInfo, TableInfo
+from .sql_errors import SqlError
+
+_KEEPING = (
+    exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Mode, exp.Quantile, exp.PercentileCont, exp.PercentileDisc,
+    exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.First, exp.Last, exp.AnyValue, exp.ArgMax, exp.ArgMin, exp.Abs,
+    exp.Round, exp.Ceil, exp.Floor, exp.Neg, exp.Paren, exp.Cast, exp.Alias, exp.Window, exp.Filter, exp.Coalesce,
+    exp.Trunc, exp.Distinct)
+"""Functions whose result has the unit of their first argument."""
+_Columns = Mapping[str, ColumnInfo]
+
+
+def units_of(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the unit of each column of a result, "" where it has none or it cannot be told.
+
+    `names` are the names of the result's columns.
+    """
+    select = query
+    while isinstance(select, exp.Subquery | exp.SetOperation):
+        select = select.this
+    known = _columns(query, tables)
+    if not isinstance(select, exp.Select):
+        return ("",) * len(names)
+    projections = select.expressions
+    if len(projections) != len(names) or any(part.is_star for part in projections):
+        return tuple(known[name.lower()].unit if name.lower() in known else "" for name in names)
+    return tuple(_unit(part, known) for part in projections)
+
+
+def check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
+    """Raise SqlError if a statement computes with numbers of several units without telling the units apart."""
+    used = {column.name.lower() for column in query.find_all(exp.Column)}
+    for info in _tables(query, tables):
+        for column in info.columns:
+            number, unit = _number_and_unit(info, column)
+            if column.units and number in used and unit not in used and column.name not in used - {number}:
+                raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
+                               f"be added or compared: group by {unit}, or limit it with WHERE {unit} = ...")
+
+
+def _number_and_unit(info: TableInfo, column: ColumnInfo) -> tuple[str, str]:
+    """Return the names of the columns with the numbers and units of a column of mixed units."""
+    if info.kind == "relation":
+        return "number", "unit"
+    names = {known.name for known in info.columns}
+    return f"{column.name}_number" if f"{column.name}_number" in names else "", f"{column.name}_unit"
+
+
+def _tables(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
+    names = dict.fromkeys(table.name.lower() for table in query.find_all(exp.Table))
+    return (tables[name] for name in names if name in tables)
+
+
+def _columns(query: exp.Query, tables: Mapping[str, TableInfo]) -> _Columns:
+    """Return the columns of a statement's tables by name, and those that it computes; without ambiguous names."""
+    known: dict[str, ColumnInfo] = {}
+    for info in _tables(query, tables):
+        for column in info.columns:
+            same = known.setdefault(column.name, column)
+            if same.unit != column.unit:
+                known[column.name] = same.model_copy(update={"unit": ""})
+    inner = [part for part in query.find_all(exp.Alias) if part.alias and part.alias.lower() not in known]
+    for alias in reversed(inner):  # the innermost ones come last
+        if unit := _unit(alias.this, known):
+            known[alias.alias.lower()] = ColumnInfo(name=alias.alias, title=alias.alias, kind="number", unit=unit)
+    return known
+
+
+def _unit(part: exp.Expr, known: _Columns) -> str:
+    """Return the unit of an expression, "" if it has none or it cannot be told."""
+    if isinstance(part, exp.Column):
+        found = known.get(part.name.lower())
+        return found.unit if found else ""
+    if isinstance(part, exp.Add | exp.Sub):
+        units = {_unit(side, known) for side in (part.left, part.right) if not isinstance(side, exp.Literal)}
+        return units.pop() if len(units) == 1 else ""
+    if isinstance(part, exp.Mul | exp.Div):
+        if isinstance(part.right, exp.Literal):
+            return _unit(part.left, known)
+        return _unit(part.right, known) if isinstance(part, exp.Mul) and isinstance(part.left, exp.Literal) else ""
+    return _unit(part.this, known) if isinstance(part, _KEEPING) and isinstance(part.this, exp.Expr) else ""

@@ -1,0 +1,107 @@
+"""Count and cite the rows that a statement's result rests on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import duckdb
+from sqlglot import exp
+
+from ...schemas.documents import Citation
+from ...schemas.records import LeftOut, TableInfo
+from ..ledger.document_rows import Documents
+from .checking import text_of, with_full_names
+from .logical_tables import Place
+from .table_file import MAIN
+from .tracing import TracedQuery, UsedColumn
+
+MOST_CITED = 10
+_MOST_READ = 200
+"""The first rows of a statement that are looked through for rows to cite."""
+_LONGEST_HEAD = 300
+"""Characters of a document's beginning that are cited for the document as a whole."""
+_TableRow: TypeAlias = tuple[str, int]
+"""A table and the number of one of its rows."""
+
+
+class Rest(NamedTuple):
+    """What a result rests on."""
+
+    records: int
+    citations: tuple[Citation, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+class RecordTracer:
+    """Reads the rows of traced statements."""
+
+    def __init__(self, tables: Mapping[str, TableInfo], documents: Documents) -> None:
+        self._tables = tables
+        self._documents = documents
+
+    def read(self, connection: duckdb.DuckDBPyConnection, parts: Sequence[TracedQuery]) -> Rest:
+        """Return what the parts of a statement rest on: of several tables, the number of rows of the largest."""
+        texts = [(part, text_of(with_full_names(part.query, self._tables)[0])) for part in parts]
+        tables = dict.fromkeys(ids.table for part in parts for ids in part.ids)
+        records = max((self._count(connection, table, texts) for table in tables), default=0)
+        left_out = [found for part in parts for column in part.used
+                    if (found := self._left_out(connection, part, column)) is not None]
+        return Rest(records, tuple(self._citations(connection, texts)), tuple(left_out))
+
+    @staticmethod
+    def _count(connection: duckdb.DuckDBPyConnection, table: str, texts: Sequence[tuple[TracedQuery, str]]) -> int:
+        """Return how many rows of a table the parts of a statement rest on."""
+        selected = [(part, ids.column, text) for part, text in texts for ids in part.ids if ids.table == table]
+        if len(selected) == 1 and not selected[0][0].is_joined:
+            query = f"SELECT count(*) FROM ({selected[0][2]})"  # noqa: S608
+        else:
+            union = " UNION ".join(f'SELECT "{column}" AS id FROM ({text})' for _, column, text in selected)  # noqa: S608
+            query = f"SELECT count(id) FROM ({union})"  # noqa: S608
+        return int(connection.execute(query).fetchall()[0][0])
+
+    def _citations(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[tuple[TracedQuery, str]],
+                   ) -> Iterator[Citation]:
+        """Yield the first rows that a statement rests on."""
+        found: dict[_TableRow, None] = {}
+        for part, text in texts:
+            columns = ", ".join(f'"{ids.column}"' for ids in part.ids)
+            for row in connection.execute(f"SELECT {columns} FROM ({text}) LIMIT {_MOST_READ}").fetchall():  # noqa: S608
+                found.update({(ids.table, number): None for ids, number in zip(part.ids, row, strict=True)
+                              if number is not None})
+        cited = list(found)[:MOST_CITED]
+        places = self._places(connection, cited)
+        for number, place in enumerate(dict.fromkeys(places[row] for row in cited), 1):
+            yield self._citation(number, place)
+
+    def _places(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Place]:
+        """Return where rows of tables stand."""
+        places: dict[_TableRow, Place] = {}
+        for table in {table for table, _ in rows}:
+            numbers = [number for of, number in rows if of == table]
+            places.update({(table, number): Place(*place) for number, *place in connection.execute(
+                f'SELECT rowid, document, start, "end" FROM {MAIN}.places."{table}" '  # noqa: S608
+                "WHERE rowid IN (SELECT unnest(?))", [numbers]).fetchall()})
+        return places
+
+    def _citation(self, number: int, place: Place) -> Citation:
+        document, start, end = place
+        text = self._documents.get(document).text
+        if not end:
+            end = len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])
+        return Citation(id=number, document=document, start=start, end=end, quote=text[start:end],
+                        metadata=self._documents.metadata(document), page=self._documents.page(document, start))
+
+    def _left_out(self, connection: duckdb.DuckDBPyConnection, part: TracedQuery, column: UsedColumn) -> LeftOut | None:
+        """Return how many rows have no value in an aggregated column; None if all have one."""
+        if not column.info.empty and not column.info.untyped:
+            return None
+        value = exp.column(column.info.name, column.alias, quoted=True)
+        text = exp.column(f"{column.info.name}_text", column.alias, quoted=True) if column.info.untyped else exp.null()
+        rows = part.query.copy()
+        rows.set("order", None)
+        rows.set("expressions", [exp.alias_(exp.column(column.id_column, column.alias, quoted=True), "id", quoted=True),
+                                 exp.alias_(value, "value", quoted=True), exp.alias_(text, "text", quoted=True)])
+        query = text_of(with_full_names(rows, self._tables)[0])
+        empty, untyped = connection.execute(
+            "SELECT count(DISTINCT id) FILTER (WHERE text IS NULL), count(DISTINCT id) FILTER (WHERE text IS NOT NULL) "  # noqa: S608
+            f"FROM ({query}) WHERE value IS NULL").fetchall()[0]
+        return LeftOut(column=column.info.name, empty=empty, untyped=untyped) if empty or untyped else None

@@ -1,0 +1,256 @@
+"""Trace a statement: make of it queries for the rows that its result rests on.
+
+A row of a table is known by DuckDB's rowid. The queries have the statement's FROM and WHERE, with the rows' ids instead
+of what is computed of them. Subqueries that only select are followed; those that group are traced on their own.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from ...schemas.records import ColumnInfo, TableInfo
+from .checking import table_source
+from .graph_tables import FACTS, VALUES
+
+_CLAUSES_OF_GROUPS = ("group", "having", "qualify", "order", "limit", "offset", "distinct", "windows")
+_EXTREMES = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin)
+
+
+class Untraceable(Exception):
+    """A statement's rows cannot be told; the message says why."""
+
+
+class RowIds(NamedTuple):
+    """A column of a query that has the ids of rows of a table."""
+
+    column: str
+    table: str
+
+
+class UsedColumn(NamedTuple):
+    """A column whose values are aggregated: where a row has none, it is not in the result."""
+
+    info: ColumnInfo
+    alias: str
+    """The name by which the query has the column's table."""
+    id_column: str
+    """The column with the ids of the table's rows there."""
+
+
+@dataclass
+class TracedQuery:
+    """A query for the rows on which a part of a statement rests."""
+
+    query: exp.Select
+    ids: list[RowIds]
+    is_joined: bool = False
+    """True if a row can come several times."""
+    used: list[UsedColumn] = field(default_factory=list)
+
+
+class _Derived(NamedTuple):
+    """A common table expression, with those that it can see."""
+
+    query: exp.Query
+    visible: "Mapping[str, _Derived]"
+
+
+def trace(query: exp.Query, tables: Mapping[str, TableInfo]) -> list[TracedQuery]:
+    """Return queries for the rows that a statement's result rests on; its tables have not yet their full names.
+
+    Raises:
+        Untraceable: they cannot be told.
+    """
+    with_clause = query.args.get("with_")
+    if with_clause is not None and with_clause.args.get("recursive"):
+        raise Untraceable("it is recursive")
+    traced = list(_Tracer(tables).parts(query, {}))
+    for part in traced:
+        if with_clause is not None and part.query.args.get("with_") is None:
+            part.query.set("with_", with_clause.copy())
+    return traced
+
+
+def real_table(info: TableInfo) -> str:
+    """Return the name of the table that has the rows of a table: that of all facts for a relation."""
+    if info.kind != "relation":
+        return info.name
+    return FACTS if info.columns[0].name == "head" else VALUES
+
+
+class _Tracer:
+    """Traces the parts of one statement; each column of ids gets a name of its own."""
+
+    def __init__(self, tables: Mapping[str, TableInfo]) -> None:
+        self._tables = tables
+        self._count = 0
+
+    def parts(self, query: exp.Expr, visible: Mapping[str, _Derived]) -> Iterator[TracedQuery]:
+        """Yield a query for each part of a statement that is traced on its own."""
+        query = _unwrapped(query)
+        if isinstance(query, exp.Union):
+            inner = _with_own(query, visible)
+            yield from self.parts(query.left, inner)
+            yield from self.parts(query.right, inner)
+        elif isinstance(query, exp.Select):
+            own, others = self._expand(query, visible)
+            if own.ids:
+                yield own
+            yield from others
+        else:
+            raise Untraceable("it combines sets of rows")
+
+    def _expand(self, select: exp.Select, visible: Mapping[str, _Derived]) -> tuple[TracedQuery, list[TracedQuery]]:
+        """Return the query for the rows of a select, and those for the parts of it that group."""
+        visible = _with_own(select, visible)
+        new = select.copy()
+        made, others, sources = TracedQuery(new, []), list[TracedQuery](), dict[str, tuple[TableInfo, RowIds]]()
+        nodes = [node.this for node in (new.args.get("from_"), *(new.args.get("joins") or ())) if node is not None]
+        for node in nodes:
+            derived = _derived(node, visible)
+            if derived is not None:
+                self._follow(node, derived, made, others)
+            elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
+                self._add_table(node, self._tables[node.name.lower()], made, sources)
+        made.is_joined |= len(nodes) > 1
+        if not nodes:  # SELECT (SELECT count(*) FROM a) + 1
+            others += [part for inner in new.find_all(exp.Subquery) for part in self.parts(inner, visible)]
+        made.used = list(_used_columns(select, sources))
+        _select_ids(new, made, is_grouped=is_grouped(select))
+        return made, others
+
+    def _add_table(self, node: exp.Table, info: TableInfo, made: TracedQuery,
+                   sources: dict[str, tuple[TableInfo, RowIds]]) -> None:
+        """Put a table with the ids of its rows in the place of a table."""
+        ids, alias = RowIds(self._name(), real_table(info)), node.alias or node.name
+        rowid = exp.alias_(exp.column("rowid", quoted=True), ids.column, quoted=True)
+        _replace(node, table_source(info, rowid), alias)
+        sources[alias.lower()] = info, ids
+        made.ids.append(self._renamed(alias, ids, made.query))
+
+    def _follow(self, node: exp.Expr, derived: _Derived, made: TracedQuery, others: list[TracedQuery]) -> None:
+        """Trace a subquery or common table expression: with its rows if it only selects, else on its own."""
+        inner = _unwrapped(derived.query)
+        if not isinstance(inner, exp.Select) or is_grouped(inner):
+            others += self.parts(derived.query, derived.visible)
+            return
+        own, further = self._expand(inner, derived.visible)
+        others += further
+        alias = node.alias or node.name
+        if own.ids:
+            _replace(node, own.query.subquery(), alias)
+        made.is_joined |= own.is_joined
+        made.ids += [self._renamed(alias, ids, made.query) for ids in own.ids]
+
+    def _renamed(self, alias: str, ids: RowIds, query: exp.Select) -> RowIds:
+        """Select a source's column of ids under a new name, as * may select it under the old one."""
+        new = RowIds(self._name(), ids.table)
+        query.append("expressions", exp.alias_(exp.column(ids.column, alias, quoted=True), new.column, quoted=True))
+        return new
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"_row{self._count}"
+
+
+def is_grouped(select: exp.Select) -> bool:
+    """Return True if a select's rows are not those of its tables."""
+    if any(select.args.get(clause) for clause in ("group", "having", "distinct")):
+        return True
+    return any(isinstance(node, exp.AggFunc) and node.find_ancestor(exp.Window, exp.Select) is select
+               for projection in select.expressions for node in projection.find_all(exp.AggFunc))
+
+
+def _unwrapped(query: exp.Expr) -> exp.Expr:
+    while isinstance(query, exp.Subquery):
+        query = query.this
+    return query
+
+
+def _with_own(query: exp.Query, visible: Mapping[str, _Derived]) -> Mapping[str, _Derived]:
+    """Return the common table expressions that a query can see, with its own."""
+    for cte in query.ctes:
+        visible = {**visible, cte.alias.lower(): _Derived(cte.this, visible)}
+    return visible
+
+
+def _derived(node: exp.Expr, visible: Mapping[str, _Derived]) -> _Derived | None:
+    """Return what a source is if it is a subquery or a common table expression."""
+    if isinstance(node, exp.Subquery):
+        if not isinstance(_unwrapped(node), exp.Query):
+            raise Untraceable("it has joins in brackets")
+        return _Derived(node, visible)
+    return visible.get(node.name.lower()) if isinstance(node, exp.Table) and not node.args.get("db") else None
+
+
+def _replace(node: exp.Expr, source: exp.Expr, alias: str) -> None:
+    """Put a source in the place of another one, under its name."""
+    named = node.args.get("alias")
+    source.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True),
+                                       columns=named.args.get("columns") if named else None))
+    for part in ("joins", "laterals", "pivots"):
+        if node.args.get(part):
+            raise Untraceable("it turns rows into columns")
+    node.replace(source)
+
+
+def _select_ids(query: exp.Select, made: TracedQuery, *, is_grouped: bool) -> None:
+    """Drop what groups the rows, and all columns but those of ids; a select that only selects stays as it is."""
+    if not is_grouped:
+        return
+    projections = query.expressions[:-len(made.ids)] if made.ids else query.expressions
+    _inline_aliases(query, projections)
+    ordered = _order_of_extreme(projections)
+    for clause in _CLAUSES_OF_GROUPS:
+        query.set(clause, None)
+    query.set("expressions", query.expressions[len(projections):])
+    if ordered is not None:
+        query.order_by(ordered, copy=False)
+
+
+def _order_of_extreme(projections: list[exp.Expr]) -> exp.Ordered | None:
+    """Return an order that begins with the rows of the largest or smallest value, if that is what is asked for."""
+    for projection in projections:
+        found = projection.find(*_EXTREMES)
+        if found is not None and found.find_ancestor(exp.Window, exp.Select) is not None:
+            by = found.expression if isinstance(found, exp.ArgMax | exp.ArgMin) else found.this
+            if by is not None and not isinstance(by, exp.Distinct):
+                return exp.Ordered(this=by.copy(), desc=isinstance(found, exp.Max | exp.ArgMax), nulls_first=False)
+    return None
+
+
+def _inline_aliases(query: exp.Select, projections: list[exp.Expr]) -> None:
+    """Put expressions in the place of their names in WHERE, where DuckDB knows the names of selected expressions."""
+    named = {part.alias.lower(): part.this for part in projections if isinstance(part, exp.Alias)}
+    where = query.args.get("where")
+    for column in list(where.find_all(exp.Column)) if where is not None else ():
+        meant = named.get(column.name.lower())
+        if not column.table and meant is not None and not (
+                isinstance(meant, exp.Column) and meant.name.lower() == column.name.lower()):
+            column.replace(exp.Paren(this=meant.copy()))
+
+
+def _used_columns(select: exp.Select, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> Iterator[UsedColumn]:
+    """Yield the columns of tables that a select aggregates."""
+    seen = set[tuple[str, str]]()
+    for projection in select.expressions:
+        for call in projection.find_all(exp.AggFunc):
+            for column in call.find_all(exp.Column):
+                found = _source_of(column, sources)
+                if found is None or (key := (found[0], column.name.lower())) in seen:
+                    continue
+                seen.add(key)
+                yield UsedColumn(found[1], found[0], sources[found[0]][1].column)
+
+
+def _source_of(column: exp.Column, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> tuple[str, ColumnInfo] | None:
+    """Return the source of a column, by its name in the query, and what is known of the column; None if unknown."""
+    name, of = column.name.lower(), column.table.lower()
+    for alias, (info, _) in sources.items():
+        if of in ("", alias):
+            for known in info.columns:
+                if known.name == name:
+                    return alias, known
+    return None

@@ -1,0 +1,141 @@
+"""SQL over records: results, the records that they rest on, what was left out, and errors that name what exists."""
+
+import pytest
+from banyan.graph_store.sql.sql_errors import SqlError
+
+from ...sql_tables import document_of, document_of_tables, engine_of
+
+CORALS = document_of("data/corals.csv", ("study", "Species", "growth (cm)", "Sample Size"), [
+    ("A", "Porites", "0.5", "12"), ("B", "Porites", "0.89", "12"), ("A", "Acropora", "1.2", "30"),
+    ("C", "Porites", "1.2", "21"), ("D", "", "0.1", "18")], author="Ann Lee")
+NOTES = document_of("notes.md", ("word", "meaning"), [("reef", "a ridge")], date="2021-03-01")
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return engine_of(NOTES, CORALS)
+
+
+@pytest.mark.parametrize(("sql", "rows", "records"), [
+    ("SELECT sum(sample_size) FROM corals", ((93,),), 5),
+    ("SELECT avg(growth_cm) FROM corals WHERE species = 'Porites'", ((0.863333333333333,),), 3),
+    ("SELECT count(*) FROM Corals c WHERE C.study = 'A'", ((2,),), 2),
+    ("SELECT species, count(*) AS n FROM corals GROUP BY ALL HAVING n > 1", (("Porites", 3),), 5),
+    ("SELECT study FROM corals ORDER BY sample_size DESC, study LIMIT 2", (("A",), ("C",)), 2),
+    ("SELECT max(g) FROM (SELECT species, avg(growth_cm) AS g FROM corals WHERE study <> 'A' GROUP BY 1)",
+     ((1.045,),), 3),
+    ("WITH a AS (SELECT * FROM corals WHERE study = 'A') SELECT sum(sample_size) FROM a", ((42,),), 2),
+    ("WITH corals AS (SELECT * FROM corals WHERE study = 'A') SELECT count(*) FROM corals", ((2,),), 2),
+    ("SELECT growth_cm * 2 AS double FROM corals WHERE double > 2 ORDER BY study", ((2.4,), (2.4,)), 2),
+    ("SELECT count(*) FROM corals WHERE growth_cm > (SELECT avg(growth_cm) FROM corals)", ((3,),), 3),
+    ("SELECT c.study FROM corals c JOIN documents d USING (document) WHERE d.author = 'Ann Lee' AND study > 'B'",
+     (("C",), ("D",)), 2),
+    ("SELECT (SELECT count(*) FROM corals) - (SELECT count(*) FROM notes)", ((4,),), 5),
+    ("SELECT count(*) FROM corals WHERE study = 'A' UNION ALL SELECT count(*) FROM corals WHERE species = 'Porites'",
+     ((2,), (3,)), 4),
+    ("SELECT study, rank() OVER (ORDER BY growth_cm) AS place FROM corals QUALIFY place = 1", (("D", 1),), 1),
+    ("SELECT i FROM generate_series(1, 3) AS s(i)", ((1,), (2,), (3,)), 0),
+])
+def test_a_result_says_how_many_records_it_rests_on(engine, sql, rows, records):
+    found = engine.run(sql)
+    assert found.rows == rows
+    assert found.records == records
+
+
+def test_the_records_of_a_result_are_cited_in_their_order(engine):
+    found = engine.run("SELECT study, sample_size FROM corals ORDER BY sample_size DESC LIMIT 2")
+    assert [one.quote for one in found.citations] == ["A | Acropora | 1.2 | 30", "C | Porites | 1.2 | 21"]
+    assert all(CORALS.text[one.start:one.end] == one.quote for one in found.citations)
+    assert found.citations[0].metadata == {"author": "Ann Lee"}
+
+
+def test_the_record_of_an_extreme_comes_first(engine):
+    assert engine.run("SELECT max(sample_size) FROM corals").citations[0].quote == "A | Acropora | 1.2 | 30"
+    assert engine.run("SELECT min(sample_size) AS least FROM corals").citations[0].quote == "A | Porites | 0.5 | 12"
+
+
+def test_a_statement_that_cannot_be_traced_says_so(engine):
+    found = engine.run("WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 5) "
+                       "SELECT sum(n) FROM t")
+    assert (found.rows, found.records) == (((15,),), None)
+    assert "recursive" in found.notes[0]
+
+
+def test_numbers_are_shown_with_their_unit(engine):
+    found = engine.run("SELECT species, max(growth_cm) AS most, count(*) FROM corals GROUP BY species")
+    assert found.units == ("", "cm", "")
+    assert found.kinds == ("text", "number", "number")
+
+
+def test_the_first_rows_come_with_the_number_of_all(engine):
+    found = engine.run("SELECT study FROM corals ORDER BY sample_size", most_rows=2)
+    assert (len(found.rows), found.total) == (2, 5)
+
+
+def test_sums_of_decimals_have_no_digits_of_floats():
+    engine = engine_of(document_of("prices.csv", ("price",), [("0.1",)] * 10 + [("0.2",)]))
+    assert engine.run("SELECT sum(price) FROM prices").rows == ((1.2,),)
+
+
+def test_cells_without_a_value_are_counted():
+    engine = engine_of(document_of("p.csv", ("name", "mass"), [
+        *((f"n{number}", str(number)) for number in range(20)), ("x", ""), ("y", "unknown to us"), ("z", "")]))
+    (mass,) = [column for column in engine.tables()[0].columns if column.name == "mass"]
+    assert (mass.kind, mass.empty, mass.untyped) == ("number", 2, 1)
+    (left_out,) = engine.run("SELECT avg(mass) FROM p").left_out
+    assert (left_out.column, left_out.empty, left_out.untyped) == ("mass", 2, 1)
+    assert engine.run("SELECT avg(mass) FROM p WHERE name = 'y'").left_out[0].untyped == 1
+    assert engine.run("SELECT mass_text FROM p WHERE name = 'y'").rows == (("unknown to us",),)
+
+
+def test_numbers_of_several_units_are_told_apart():
+    engine = engine_of(document_of("prices.csv", ("item", "price"), [
+        ("a", "10 EUR"), ("b", "20 USD"), ("c", "30 EUR")]))
+    with pytest.raises(SqlError, match=r"several units \(EUR, USD\)"):
+        engine.run("SELECT sum(price_number) FROM prices")
+    assert engine.run("SELECT price_unit, sum(price_number) FROM prices GROUP BY 1 ORDER BY 1").rows == (
+        ("EUR", 40), ("USD", 20))
+
+
+@pytest.mark.parametrize(("sql", "message"), [
+    ("SELECT * FROM coral", r"no table 'coral'; there are: corals, notes, .*\(the nearest: corals"),
+    ("SELECT growth FROM corals", r"no column 'growth' in corals \(the nearest: growth_cm\); it has: study, species"),
+    ("SELECT c.size FROM corals c", r"no column 'size' in corals.*it has: study"),
+    ("SELECT study FROM corals GROUP BY species", "cannot be run: .*study.* must appear in the GROUP BY"),
+    ("SELEC 1", "cannot be read|only one SELECT"),
+])
+def test_errors_name_what_exists(engine, sql, message):
+    with pytest.raises(SqlError, match=message):
+        engine.run(sql)
+
+
+@pytest.mark.parametrize(("first", "second", "name"), [
+    ("votes_2020.csv", "votes_2021.csv", "votes"), ("votes/2020.csv", "votes/2021.csv", "votes"),
+    ("a.md", "b.md", "a")])
+def test_tables_with_the_same_header_are_one_table(first, second, name):
+    engine = engine_of(document_of(second, ("votes", "name"), [("5", "Bo")]),
+                       document_of(first, ("Name", "Votes"), [("Ann", "3")]))
+    (votes,) = [table for table in engine.tables() if table.kind == "records"]
+    assert (votes.name, votes.rows, votes.documents) == (name, 2, 2)
+    assert engine.run(f"FROM {name}").rows == (("Ann", 3, first), ("Bo", 5, second))
+
+
+def test_tables_of_one_document_have_its_name_and_their_title():
+    engine = engine_of(document_of_tables("birds.xlsx", [
+        ("Birds", ("species", "mass"), [("a", "1")]), ("Islands", ("island", "size"), [("x", "2")])]))
+    assert [table.name for table in engine.tables()[:2]] == ["birds_birds", "birds_islands"]
+
+
+def test_sections_of_a_document_with_the_same_header_have_a_column_for_their_title():
+    engine = engine_of(document_of_tables("s.md", [
+        ("May", ("a", "b"), [("1", "2")]), ("June", ("a", "b"), [("3", "4")])]))
+    assert engine.run("SELECT section, a FROM s").rows == (("May", 1), ("June", 3))
+
+
+def test_names_need_no_quotation_marks():
+    columns = ("Order", "2019", "Größe (cm)", "性别", "order", "", "select", "document")
+    engine = engine_of(document_of("select.csv", columns, [tuple("12345678")]))
+    (table,) = [table for table in engine.tables() if table.kind == "records"]
+    names = [column.name for column in table.columns]
+    assert names == ["order_", "_2019", "größe_cm", "性别", "order_2", "column_6", "select_", "document_2", "document"]
+    assert engine.run(f"SELECT {', '.join(names)} FROM {table.name} t WHERE t.{names[2]} = 3").total == 1
