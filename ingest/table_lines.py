@@ -6,25 +6,28 @@ the table. Tables in Markdown texts are found here, too.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, groupby, islice
+from itertools import count, groupby
 
 from ..schemas.naming import label_key
 from ..text.dates import parse_date
 from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.section_lines import is_telling, lines_under
-from ..text.table_rows import Cell, row_lines
+from ..text.table_rows import Cell, numbered_cell, row_lines
+from .reading import UnreadableError
 from .source_tables import TOTALS, TableRecorder
 
-_SAMPLE = 1000  # the rows that decide what a column contains; the rest is streamed
+_SAMPLE = 1000  # the rows that decide what a column contains
+_MOST_CELLS = 20_000_000
 _JUDGED = 100
 """The cells of a column that are parsed as values, because parsing a cell takes much longer than writing it."""
 _LONGEST_HEADER = 100
 _LONGEST_NAME = 200
 _MOSTLY = 0.8  # the share of a column's cells that counts as most of them
-_GROUPING = 0.5
-"""The largest share of distinct cells in a column that groups rows: on average each of its cells is in two of them."""
+_GAPS = 0.5  # the share of filled cells from which the first column may name the rows; others have to be filled mostly
+_MOST_NAMED = 10_000
+"""The most rows of a table whose rows are things of the graph. A thing and its facts cost far more than a record."""
 _UNIT = re.compile(r"(?P<label>[^()\[\]（）]+?) ?[(\[（](?P<unit>[^()\[\]（）]{1,30})[)\]）]")
 _LAST_WORD = re.compile(r"(?P<label>\S.*)[ ](?P<unit>\S{1,10})")
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
@@ -37,7 +40,6 @@ _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
                      "column 1", "序号", "编号", "名次", "排名"})
 """Headers of columns that only number the rows."""
-_NUMBERED = "row"  # the header of the names that rows get where no column names them, such as "ballots row 7"
 _DESCRIBING = frozenset({"type", "kind", "category", "status", "unit", "required", "default", "value", "description",
                          "comment", "comments", "note", "notes", "meaning", "reason", "commentary", "rationale",
                          "definition", "example", "explanation", "remarks", "类型", "状态", "备注", "说明", "单位"})
@@ -67,9 +69,11 @@ class TableLine:
 
 
 def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine], title: str) -> Iterator[str]:
-    """Yield the lines of a table, at least one for each row that is not empty; only a sample of its rows is in memory.
+    """Yield the lines of a table, at least one for each row that is not empty.
 
-    Rows without a name and rows of totals get another form, so that later steps read their cells as text, not as facts.
+    Rows are named by the column that names each of them differently; without one they are numbered, and no entities or
+    facts are read from them: equal cells of a table of measurements do not make two rows the same thing. Rows without
+    a name and rows of totals get another form, so that later steps read their cells as text, not as facts.
 
     Args:
         header: the columns' names; empty if there are none. A table of two columns without names, or with names such
@@ -82,28 +86,36 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
     """
     cleaned = (row if isinstance(row, TableLine) else [" ".join(cell.split()) for cell in row] for row in rows)
     stream = (row for row in cleaned if (row.text if isinstance(row, TableLine) else any(row)))
-    first = list(islice(stream, _SAMPLE))
-    sample = [row for row in first if not isinstance(row, TableLine)]
+    lines_and_rows = list(_bounded(stream))
+    table_rows = [row for row in lines_and_rows if not isinstance(row, TableLine)]
+    sample = table_rows[:_SAMPLE]
     if _is_of_properties(header, sample):
-        yield from _property_lines(first, title)
+        yield from _property_lines(lines_and_rows, title)
         return
     if _is_form(header, sample):
-        yield from _property_lines([header, *first], title)
+        yield from _property_lines([header, *lines_and_rows], title)
         return
-    columns, numbers, record = _Columns(header, sample), count(1), TableRecorder(title, header)
-    for row in chain(first, stream):
+    columns, numbers, record = _Columns(header, table_rows), count(1), TableRecorder(title, header)
+    for row in lines_and_rows:
         if isinstance(row, TableLine):
             record.end_group()
             yield row.text
             continue
-        cells = columns.cells(row)
-        name = cells[0].value
-        if not columns.has_names:
-            cells = [Cell(_NUMBERED, f"{title} {_NUMBERED} {next(numbers)}".strip()), *cells]
+        cells = columns.cells(row, lambda: numbered_cell(title, next(numbers)))
         lines = list(_lines(cells))
-        record.add(row, lines, name)
+        record.add(row, lines, cells[0].value)
         yield from lines
     record.close()
+
+
+def _bounded(rows: Iterable[Sequence[str] | TableLine]) -> Iterator[Sequence[str] | TableLine]:
+    """Yield the rows; raise UnreadableError if they have too many cells to be in memory."""
+    cells = 0
+    for row in rows:
+        cells += 1 if isinstance(row, TableLine) else len(row)
+        if cells > _MOST_CELLS:
+            raise UnreadableError(f"a table of more than {_MOST_CELLS:,} cells: split it")
+        yield row
 
 
 def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> Iterator[str]:
@@ -174,9 +186,10 @@ def _lines(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 class _Columns:
-    """The columns of a table: headers, units, and the column that names the row."""
+    """The columns of a table: headers, units, and the column that names the rows, if one does."""
 
-    def __init__(self, header: Sequence[str], sample: Sequence[Sequence[str]]) -> None:
+    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        sample = rows[:_SAMPLE]
         width = max([len(header), *map(len, sample)])
         columns = [[row[at] for row in sample if at < len(row) and row[at]] for at in range(width)]
         self._headers: list[str] = []
@@ -186,46 +199,54 @@ class _Columns:
             self._headers.append(label or f"Column {at + 1}")
             self._units.append(unit)
         self._headers = _distinct(self._headers)
-        self._key = self._identifying_column(columns, len(sample))
-        keys = columns[self._key] if columns else []
+        self._key = self._naming_column(columns, rows)
+        keys = columns[self._key] if self._key is not None else []
         # True if plain numbers name the rows; years do not count, because they are names by themselves.
         self._has_numeric_names = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
-        # Numbers that several rows share are no names: a table of ranks or readings has only such.
-        self.has_names = len(set(keys)) == len(keys) or not self._has_numeric_names
 
-    def cells(self, row: Sequence[str]) -> list[Cell]:
-        """Return the cells of a row with headers and units, beginning with the cell that names the row, if one does."""
+    def cells(self, row: Sequence[str], named: Callable[[], Cell]) -> list[Cell]:
+        """Return the cells of a row with headers and units, beginning with the one that names it, else with `named`."""
         cells: list[Cell] = []
         for at, value in enumerate(row):
             unit = self._units[at] if at < len(self._units) and _PLAIN_NUMBER.fullmatch(value) else ""
             cells.append(Cell(self._headers[at] if at < len(self._headers) else f"Column {at + 1}",
                               f"{value} {unit}" if unit else value))
-        if self._key >= len(cells):  # the row is too short to have a name
-            cells.append(Cell(self._headers[self._key], ""))
-        key = cells.pop(min(self._key, len(cells) - 1))
-        if self.has_names and self._has_numeric_names and _PLAIN_NUMBER.fullmatch(key.value):
+        if self._key is None:
+            return [named(), *cells]
+        key = cells.pop(self._key) if self._key < len(cells) else Cell(self._headers[self._key], "")
+        if self._has_numeric_names and _PLAIN_NUMBER.fullmatch(key.value):
             key = Cell(key.header, f"{key.header} {key.value}")  # a name such as "Flight 7" instead of "7"
         return [key, *cells]
 
-    def _identifying_column(self, columns: Sequence[Sequence[str]], rows: int) -> int:
-        """Return the index of the column that identifies a row: the first one in this list that the table has."""
+    def _naming_column(self, columns: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> int | None:
+        """Return the index of the column that names each row: the first one in this list that the table has.
+
+        It is None if the table has no such column, if it has no texts (of readings, none is a name), or if it is so
+        large that it is data to compute with, and no list of things to tell of.
+        """
+        sample = rows[:_SAMPLE]
+        described = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)]
+        if not described or len(rows) > _MOST_NAMED:
+            return None
         describing = {at for at, header in enumerate(self._headers[:len(columns)])
                       if at > 0 and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)}
-        texts = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)
-                 and max(map(len, cells)) <= _LONGEST_NAME and at not in describing]
-        shares = [len(set(cells)) / len(cells) if cells else 0.0 for cells in columns]
-        distinct = [at for at, cells in enumerate(columns) if len(set(cells)) == len(cells) >= _MOSTLY * rows]
+        texts = [at for at in described if max(map(len, columns[at])) <= _LONGEST_NAME and at not in describing]
+        distinct = [at for at, cells in enumerate(columns)
+                    if len(cells) >= (_MOSTLY if at else _GAPS) * len(sample) and _differs(at, sample)]
         distinct_texts = [at for at in distinct if at in texts]
         names = [at for at in distinct_texts if label_key(self._headers[at]).endswith(_NAMING)]
         numbers_first = distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0]))
         has_serial_numbers = numbers_first and _is_counted_up(columns[0]) and (
             label_key(self._headers[0]).rstrip(".") not in _COUNTS)
-        groups_rows = bool(texts) and shares[texts[0]] <= _GROUPING
-        of_most_rows = [at for at in texts if groups_rows and len(columns[at]) >= _MOSTLY * rows
-                        and shares[at] >= _MOSTLY]
-        of_most_rows.sort(key=lambda at: not label_key(self._headers[at]).endswith(_NAMING))
-        return next(iter((*names, *([0] if has_serial_numbers else ()), *distinct_texts,
-                          *([0] if numbers_first else ()), *of_most_rows, *texts)), 0)
+        candidates = (*names, *([0] if has_serial_numbers else ()), *distinct_texts, *([0] if numbers_first else ()))
+        return next((at for at in candidates if _differs(at, rows)), None)
+
+
+def _differs(column: int, rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if no two rows have the same text in a column, regardless of case; rows of totals do not count."""
+    texts = [row[column].casefold() for row in rows if column < len(row) and row[column]]
+    names = [text for text in texts if text not in TOTALS]
+    return len(set(names)) == len(names)
 
 
 def _holds_values(cells: Sequence[str]) -> bool:

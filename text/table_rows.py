@@ -22,6 +22,7 @@ NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|�
 """A regular expression for what a header of numbers adds to the noun for what is numbered: "Invoice Number"."""
 _MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")
 """Signs that answer by themselves: a rating, yes or no."""
+_NUMBERED = "row"
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "
 
 
@@ -32,12 +33,25 @@ class Cell(NamedTuple):
     value: str
 
 
+_ROW_NUMBER = re.compile(rf"(?:.* )?{_NUMBERED} \d+\Z")
+
+
+def numbered_cell(title: str, number: int) -> Cell:
+    """Return the first cell of a row that no column names, such as "ballots row 7"."""
+    return Cell(_NUMBERED, f"{title} {_NUMBERED} {number}".strip())
+
+
 class Row(NamedTuple):
     """A line of a text, characters `start` to `end`, that is a row; the first cell names its subject."""
 
     start: int
     end: int
     cells: tuple[Cell, ...]
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether no column names the row, so that its cells are facts of no entity."""
+        return self.cells[0].header == _NUMBERED and _ROW_NUMBER.match(self.cells[0].value) is not None
 
 
 def states_something(value: str) -> bool:

@@ -3,11 +3,12 @@
 The first cell of a row is an entity; every other cell describes it under its header. A header leads to another entity
 if the schema has it as a relation (by name or cue) or as a type. Any other header is an attribute. Bounding maps labels
 to the schema's, or turns them into proposals. Nothing is guessed from other rows, so a chunk's facts depend on the
-chunk alone. Forms to fill in, layout and cells without a header state nothing.
+chunk alone. Forms to fill in, layout and cells without a header state nothing. Rows that no column names are records
+alone (see `ingest/source_tables.py`): they are facts of no entity.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from threading import Lock
 from typing import NamedTuple
@@ -89,7 +90,7 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     may give the type of a column of names. `document` is the document's name in the graph.
     """
     rows = list(find_rows(text))
-    found = facts_of_rows(rows, text, title, heading, schema, document=document)
+    found = facts_of_rows([row for row in rows if not row.is_numbered], text, title, heading, schema, document=document)
     rest, begin = list[str](), 0
     for row in rows:
         # A cell that is too long for a value stays in the text.
@@ -117,7 +118,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     # A row that describes the title of such a document describes the document.
     rows = [row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if is_keyed and row.cells[0].value == title
             else row for row in useful_rows(rows)]
-    metadata, distinguishing = Extraction(), _distinguishing_columns(rows)
+    metadata = Extraction()
     document_title = title if is_keyed or document.startswith(f"{title} (") else ""
     lines = {line.start: line for line in lines_under(text, heading)}
     for row in rows:
@@ -138,10 +139,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
                 value)
             relation = headers.relation(header, row_type) if may_be_entity else None
             if relation is None:
-                if _is_time(header):
-                    condition = "; ".join(filter(None, [section, _event_of_row(row)]))
-                else:
-                    condition = _condition(row, header, time, distinguishing.get(row.cells[0], ""))
+                condition = "; ".join(filter(None, [section, _event_of_row(row)])) if _is_time(header) else time
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
                                                      time=condition))
                 continue
@@ -158,29 +156,6 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
 def _section_qualifier(section: str) -> str:
     """Return the qualifier of facts that are stated in a section ("section: ..."), or "" without a section."""
     return f"{SECTION[has_han(section)]}: {section}" if section else ""
-
-
-def _distinguishing_columns(rows: Iterable[Row]) -> dict[Cell, str]:
-    """Return for each subject with several rows the first column whose cells differ in all of them, or ""."""
-    rows_by_subject: dict[Cell, list[dict[str, str]]] = {}
-    for row in rows:
-        rows_by_subject.setdefault(row.cells[0], []).append({cell.header: cell.value for cell in row.cells[1:]})
-
-    def distinguishing_header(subject_rows: list[dict[str, str]]) -> str:
-        return next((header for header in subject_rows[0]
-                     if len({cells.get(header) for cells in subject_rows}) == len(subject_rows)), "")
-
-    return {subject: distinguishing_header(subject_rows) for subject, subject_rows in rows_by_subject.items()
-            if len(subject_rows) > 1}
-
-
-def _condition(row: Row, header: str, time: str, distinguishing: str) -> str:
-    """Return when and with what the value under a `header` holds, such as "2020; type: cold"."""
-    if header == distinguishing:
-        return time
-    qualifiers = (f"{cell.header}: {cell.value}" for cell in row.cells[1:] if cell.header == distinguishing)
-    # What says when is no qualifier: it would be read as a time.
-    return "; ".join(filter(None, [time, *(one for one in qualifiers if split_qualifiers(one)[1])]))
 
 
 def _event_of_row(row: Row) -> str:

@@ -128,7 +128,7 @@ def test_totals_are_no_records_and_wider_rows_have_columns_without_a_name(tmp_pa
     (table,) = sales.tables
     assert table.columns == ("region", "units", "")
     assert table.rows == (("North", "3", ""), ("South", "4", "late"), ("East", "5", ""))
-    assert "Total; units: 7" in sales.text
+    assert "region: Total; units: 7" in sales.text
     assert [row[1] for row in eclipses.tables[0].rows] == ["1999", "2005", "2006", "2008", "2010"]
 
 
@@ -149,5 +149,5 @@ def test_a_form_is_one_record_of_its_fields():
 def test_rows_have_their_place_below_the_metadata_of_their_document():
     text = "Words.\n\n| a | b |\n|---|---|\n| x | 1 |\n| x | 1 |\n"
     (document,) = given_documents([{"id": "m", "title": "T", "text": text, "metadata": {"author": "Ida"}}])
-    assert quotes(document) == [["| a: x | b: 1 |", "| a: x | b: 1 |"]]
+    assert quotes(document) == [["| row: T row 1 | a: x | b: 1 |", "| row: T row 2 | a: x | b: 1 |"]]
     assert document.tables[0].spans[0][0] < document.tables[0].spans[1][0]

@@ -6,6 +6,7 @@ from banyan.ingest.chunking import chunk_document
 from banyan.ingest.table_lines import with_rows
 from banyan.models.rules.table_facts import read_rows, useful_rows
 from banyan.schemas.documents import Document
+from banyan.schemas.extraction import Extraction
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import open_schema
 from banyan.text.table_rows import find_rows
@@ -138,3 +139,13 @@ def test_a_row_is_named_by_what_its_first_cell_states(rows, stated):
 def test_a_cell_that_repeats_the_name_of_its_row_states_nothing():
     rows = "| 姓名: 任革林 | 账号: @rengelin |\n| 姓名: 相关人员 | 账号: 相关人员 |"
     assert list(values(rows)) == [("任革林", "账号", "@rengelin")]
+
+
+def test_rows_that_no_column_names_state_no_facts_and_leave_nothing_to_read():
+    table = ("| Species | Growth | Site |\n|---|---|---|\n| Porites | 12 | Ulm |\n| Porites | 12 | Ulm |\n"
+             "| Fungia | 30 | Bonn |\n")
+    found, prose = read_rows(with_rows(table, "Reefs"), "Reefs", "", GENERAL)
+    assert found == Extraction()
+    assert not prose.strip()
+    named, _ = read_rows(with_rows(table.replace("Porites", "Acropora", 1), "Reefs"), "Reefs", "", GENERAL)
+    assert {value.entity for value in named.attributes} == {"Acropora", "Porites", "Fungia"}
