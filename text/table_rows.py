@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 LONGEST_LINE = 800
 """The most characters in a line, so a chunk can hold it whole; a longer single cell is not cut."""
+LONGEST_VALUE = 200  # the longest cell that is a value; a longer one is prose
 DOCUMENT = "Document"
 """Header of the first cell in the row that describes the document itself."""
 LIST_MARK = "; "
@@ -33,8 +34,6 @@ class Cell(NamedTuple):
     value: str
 
 
-_ROW_NUMBER = re.compile(rf"(?:.* )?{_NUMBERED} \d+\Z")
-
 
 def numbered_cell(title: str, number: int) -> Cell:
     """Return the first cell of a row that no column names, such as "ballots row 7"."""
@@ -51,7 +50,9 @@ class Row(NamedTuple):
     @property
     def is_numbered(self) -> bool:
         """Whether no column names the row, so that its cells are facts of no entity."""
-        return self.cells[0].header == _NUMBERED and _ROW_NUMBER.match(self.cells[0].value) is not None
+        header, name = self.cells[0]
+        title, _, number = name.rpartition(f"{_NUMBERED} ")
+        return header == _NUMBERED and number.isdecimal() and title[-1:] in {"", " "}
 
 
 def states_something(value: str) -> bool:
@@ -82,6 +83,17 @@ def find_rows(text: str) -> Iterator[Row]:
             if all(header.strip() and value.strip() for header, _, value in parts):
                 yield Row(start, end, tuple(Cell(header.strip(), value.strip()) for header, _, value in parts))
         start = end + 1
+
+
+def numbered_columns(text: str) -> tuple[str, ...]:
+    """Return the columns of a text that consists of numbered rows alone; () for any other, and if a cell is prose."""
+    if not text.startswith(f"{_OPEN}{_NUMBERED}{_COLON}"):
+        return ()
+    rows = list(find_rows(text))
+    cells = [cell for row in rows for cell in row.cells[1:]]
+    is_table = len(rows) == text.count("\n") + 1 and all(row.is_numbered for row in rows)
+    has_prose = any(len(cell.value) > LONGEST_VALUE for cell in cells)
+    return tuple(dict.fromkeys(cell.header for cell in cells)) if is_table and not has_prose else ()
 
 
 def _cell_text(cell: Cell) -> str:

@@ -14,7 +14,9 @@ import numpy as np
 
 from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.threads import check_cancelled
+from ...schemas.documents import Chunk
 from ...schemas.naming import relation_id, triple_id
+from ...text.table_rows import numbered_columns
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
 from ..graph.resolved_graph import LedgerGraph, ResolvedGraph
 from ..layout import Layout
@@ -53,7 +55,19 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
             Embedded("triples", triples, lambda ids: {key: mentions.triple_text(triples[key]) for key in ids}),
             Embedded("relations", relations, lambda ids: {key: relation_text(relations[key]) for key in ids}),
             Embedded("chunks", chunks, lambda ids: {
-                chunk.id: chunk.titled_text() for chunk in documents.chunks(ids)}))
+                chunk.id: _chunk_text(chunk) for chunk in documents.chunks(ids)}))
+
+
+def _chunk_text(chunk: Chunk) -> str:
+    """Return the text that is embedded for a chunk.
+
+    Numbered rows are represented by their title, heading and columns. A vector of a few rows out of many is near no
+    question: what is asked of them is found by words and by SQL, and which table a question means, by these names. All
+    chunks of a table share the text, which is embedded once.
+    """
+    if not (columns := numbered_columns(chunk.text)):
+        return chunk.titled_text()
+    return chunk.model_copy(update={"text": ", ".join(columns)}).titled_text()
 
 
 Recall = Callable[[Kind, Collection[str]], Mapping[str, Vectors]]
@@ -232,7 +246,9 @@ class VectorSynchroniser:
         new = [row for row, key in enumerate(ids) if key not in known]
         if new:
             text_of = texts([ids[row] for row in new])
-            vectors[new] = self._embedder.encode([text_of[ids[row]] for row in new])
+            distinct = {text: number for number, text in enumerate(dict.fromkeys(text_of[ids[row]] for row in new))}
+            encoded = self._embedder.encode(list(distinct))
+            vectors[new] = encoded[[distinct[text_of[ids[row]]] for row in new]]
         for row, key in enumerate(ids):
             if key in known:
                 vectors[row] = known[key]

@@ -22,11 +22,10 @@ from ...text.lexicon import word_set
 from ...text.quantities import kind_of, parse_number
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
-from ...text.table_rows import DOCUMENT, NUMBER_OF, Cell, Row, find_rows, states_something
+from ...text.table_rows import DOCUMENT, LONGEST_VALUE, NUMBER_OF, Cell, Row, find_rows, states_something
 from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
 from .metadata_facts import facts_of_metadata
 
-_LONGEST_VALUE = 200  # the longest cell that is a value; a longer one is prose for the reasoner
 _NOUNS = {
     "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
     "organization": "supplier vendor client partner manufacturer employer publisher 供应商 客户单位 制造商 厂家",
@@ -94,7 +93,7 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     rest, begin = list[str](), 0
     for row in rows:
         # A cell that is too long for a value stays in the text.
-        long_cells = (f"{cell.header}: {cell.value}\n" for cell in row.cells[1:] if len(cell.value) > _LONGEST_VALUE)
+        long_cells = (f"{cell.header}: {cell.value}\n" for cell in row.cells[1:] if len(cell.value) > LONGEST_VALUE)
         rest += [text[begin:row.start], *long_cells]
         begin = row.end
     return found, "".join([*rest, text[begin:]])
@@ -133,7 +132,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         time = "; ".join(filter(None, [_time_of(row), section]))
         entities[name, row_type] = None
         for header, value in row.cells[1:]:
-            if len(value) > _LONGEST_VALUE or value == name or not states_something(value):
+            if len(value) > LONGEST_VALUE or value == name or not states_something(value):
                 continue
             may_be_entity = kind_of(value) == "text" and value != name and not _NOT_A_NAME.search(value) and names(
                 value)
