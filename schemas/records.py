@@ -26,6 +26,8 @@ class ColumnInfo(Frozen):
     untyped: int = Field(default=0, ge=0, description="cells that are not of the column's kind; NULL in SQL, and their "
                          "text is in NAME_text")
     frequent: tuple[tuple[str, int], ...] = Field(default=(), description="its most frequent values and their numbers")
+    note: str = Field(default="", description="what its cells do not show and was decided without proof: what a point "
+                      "means, or the order of day and month")
     smallest: str = ""
     largest: str = ""
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ...schemas.records import SqlResult, TableInfo
 from ..ledger.document_rows import Documents
 from .checking import check_as_read, read_statement, text_of, with_full_names
-from .result_units import check_units, units_of
+from .result_units import check_units, doubts_of, units_of
 from .result_values import kind_of, plain
 from .sql_errors import SqlError, refused
 from .table_file import read_catalogue
@@ -55,7 +55,8 @@ class SqlEngine:
         try:
             result = _execute(connection, sql, full, most_rows)
             units = units_of(query, self._tables, result.columns)
-            return self._with_records(connection, query, result.model_copy(update={"units": units}))
+            result = result.model_copy(update={"units": units, "notes": doubts_of(query, self._tables)})
+            return self._with_records(connection, query, result)
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
         except duckdb.Error as error:
@@ -70,7 +71,8 @@ class SqlEngine:
         try:
             rest: Rest = tracer.read(connection, trace(query, self._tables))
         except Untraceable as error:
-            return result.model_copy(update={"notes": (f"the records that it rests on cannot be told: {error}",)})
+            note = f"the records that it rests on cannot be told: {error}"
+            return result.model_copy(update={"notes": (*result.notes, note)})
         return result.model_copy(update=rest._asdict())
 
 

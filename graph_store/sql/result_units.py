@@ -1,4 +1,4 @@
-"""The units of a result's columns, and what may not be computed of numbers with several units."""
+"""The units of a result's columns, what may not be computed of several units, and what is not certain of a column."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -42,6 +42,13 @@ def check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
             if column.units and number in used and unit not in used and column.name not in used - {number}:
                 raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
                                f"be added or compared: group by {unit}, or limit it with WHERE {unit} = ...")
+
+
+def doubts_of(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[str, ...]:
+    """Return what was decided without proof about the columns that a statement names."""
+    used = {column.name.lower() for column in query.find_all(exp.Column)}
+    return tuple(f"{column.name}: {column.note}" for info in _tables(query, tables) for column in info.columns
+                 if column.note and column.name in used)
 
 
 def _number_and_unit(info: TableInfo, column: ColumnInfo) -> tuple[str, str]:

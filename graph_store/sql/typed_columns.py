@@ -50,7 +50,8 @@ def _with_beside(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> 
     if typed.kind == "number":
         yield _number_column(column.name, column.title, typed)
     else:
-        yield _column(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped)
+        yield _column(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped,
+                      note=typed.note)
     if typed.untyped:
         yield _column(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
 
@@ -71,18 +72,18 @@ def _number_column(name: str, title: str, typed: TypedColumn) -> SqlColumn:
     shown = [int(value) if is_integer else value for value in values[~missing].tolist()]
     info = _info(name, title, "number", shown, [_shown_number(value) for value in shown])
     return SqlColumn("BIGINT" if is_integer else "DOUBLE", numbers, info.model_copy(update={
-        "unit": typed.unit, "empty": typed.empty, "untyped": typed.untyped}))
+        "unit": typed.unit, "empty": typed.empty, "untyped": typed.untyped, "note": typed.note}))
 
 
 def _column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, empty: int = 0, untyped: int = 0,
-            units: tuple[str, ...] = ()) -> SqlColumn:
+            units: tuple[str, ...] = (), note: str = "") -> SqlColumn:
     sql_type = _date_type(values) if kind == "date" else _SQL_TYPES.get(kind, "VARCHAR")
     filled = [value for value in values if value is not None]
     items = [item for value in filled for item in value] if kind == "list" else filled
     info = _info(name, title, kind, items, [_shown_date(item, sql_type) if kind == "date" else str(item)
                                             for item in items])
     return SqlColumn(sql_type, _array(kind, values), info.model_copy(update={
-        "empty": empty, "untyped": untyped, "units": units}))
+        "empty": empty, "untyped": untyped, "units": units, "note": note}))
 
 
 def _info(name: str, title: str, kind: ColumnKind, items: Sequence[Any], shown: Sequence[str]) -> ColumnInfo:

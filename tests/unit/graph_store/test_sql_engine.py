@@ -139,3 +139,11 @@ def test_names_need_no_quotation_marks():
     names = [column.name for column in table.columns]
     assert names == ["order_", "_2019", "größe_cm", "性别", "order_2", "column_6", "select_", "document_2", "document"]
     assert engine.run(f"SELECT {', '.join(names)} FROM {table.name} t WHERE t.{names[2]} = 3").total == 1
+
+
+def test_a_result_over_columns_that_may_mean_something_else_says_so():
+    found = engine_of(document_of("a.csv", ("Weight", "Due"), [("1.234", "03/04/2031"), ("5.678", "05/06/2031")]))
+    assert ["could also be 1234" in note for note in found.run("SELECT sum(weight) FROM a").notes] == [True]
+    assert found.run("SELECT count(*) FROM a").notes == ()
+    assert [bool(column.note) for column in found.tables()[0].columns if column.name in ("weight", "due")] == [
+        True, True]
