@@ -16,9 +16,18 @@ from .rendering import (
     render,
     text_language,
 )
-from .schema_text import block_text, last_text, lookups_text, mode_text, passage_text, rounds_text, schema_block
+from .schema_text import (
+    block_text,
+    last_text,
+    lookups_text,
+    mode_text,
+    passage_text,
+    rounds_text,
+    schema_block,
+    tables_block,
+)
 
 __all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_text", "check_prompts",
            "example", "extraction_instructions_block", "instructions_line", "last_text", "lookups_text", "mode_text",
            "number_items", "passage_text", "question_language", "render", "rounds_text", "schema_block",
-           "text_language"]
+           "tables_block", "text_language"]

@@ -31,10 +31,13 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "entity_search": '{"tool":"entity_search","entity":""}: what the graph knows of a thing; "relations":[""] and '
                          '"at", a date, narrow it',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: all rows of a relation or '
-                         'attribute, to list, count, compare. Ends: parts of names, A|B, !=A, >=2020. '
-                         '"where":["FIELD=A|B","FIELD=" (none),"tail.FIELD!=A"]; "by": tail, head, FIELD, year, '
-                         'FIELD.year: counted groups; "do": count, sum, mean, smallest, largest, first, last; '
-                         '"show":["FIELD"]; "document"; "at"',
+                         'attribute; ends are parts of names, A|B; "document"; "at", a date',
+        "table_query": '{"tool":"table_query","sql":""}: one SELECT in DuckDB\'s SQL, to count, add up, compare, rank, '
+                       'group, join, list; over the tables below, entities(entity, type), a relation by its name '
+                       '(head, tail, since, until, document), an attribute by its name (entity, value, number, unit, '
+                       'date, document). Find texts by ILIKE \'%part%\'; of lists use list_contains or unnest; '
+                       'NAME_text has cells of another kind, NAME_number and NAME_unit mixed units. count(*) counts '
+                       'records, count(DISTINCT x) things',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"] narrows them',
         "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole; "by":"FIELD" or '
                             '"FIELD.year": groups; "along":"RELATION -> *": all reached from the theme, '
@@ -43,15 +46,21 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "passage_search": '{"tool":"passage_search","query":""}：段落；"documents":[""] 限定文档',
         "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'
                          '"relations":[""] 限定关系，"at" 限定日期',
-        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行。'
-                         '"head"、"tail"：名称的一部分、A|B、!=A、>=2020；"where":["字段=A|B","字段=",'
-                         '"tail.字段!=A"]：主体或 tail 的其他字段（字段=：没有）；"by":"tail"、"head"、"字段"、"year"、'
-                         '"字段.year" 分组计数；"do":"count"、"sum"、"mean"、"smallest"、"largest"、"first"、"last"；'
-                         '"show":["字段"]；"document"、"at"。用于列举、计数、最值',
+        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行；'
+                         '"head"、"tail" 为名称的一部分、A|B；"document"、"at"（日期）',
+        "table_query": '{"tool":"table_query","sql":""}：一条 DuckDB SQL 的 SELECT，用于计数、求和、比较、排序、'
+                       '分组、连接、列举；可查下列表格、entities(entity, type)、以关系名为表 (head, tail, since, '
+                       'until, document)、以属性名为表 (entity, value, number, unit, date, document)。'
+                       '文本用 ILIKE \'%部分%\'；列表用 list_contains 或 unnest；NAME_text 为其他类型的单元格，'
+                       'NAME_number 和 NAME_unit 用于混合单位。'
+                       'count(*) 计记录，count(DISTINCT x) 计事物',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
         "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；"by":"字段" 或 '
                             '"字段.year" 分组；"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},
 }
+_TABLES: dict[Language, str] = {
+    "en": "Tables (rows): columns with kind, unit, range, or values and how many records have them",
+    "zh": "表格（行数）：列及其类型、单位、范围或值和记录数"}
 _MODES: dict[Language, dict[Mode, str]] = {
     "en": {"reject": "Never use other knowledge.",
            "strict": 'Never use other knowledge; "unstated" must be empty: what is not stated is not answered.',
@@ -132,6 +141,11 @@ def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict
 def lookups_text(tools: Collection[str], language: Language) -> str:
     """Return a line for each lookup that is switched on, with its form in JSON; "-" if none is."""
     return "\n".join(f"- {text}" for tool, text in _LOOKUPS[language].items() if tool in tools) or "-"
+
+
+def tables_block(tables: str, language: Language) -> Fenced:
+    """Return the lines on the tables that a question may mean, fenced as data; "" if there are none."""
+    return Fenced(f"{_TABLES[language]}:\n{fence(tables)}" if tables else "")
 
 
 def mode_text(mode: Mode, language: Language) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from .documents import Frozen
-from .lookups import Lookup, Tool, TripleLookup
+from .lookups import Lookup, TableQuery, Tool, TripleLookup
 from .retrieval import DraftAnswer, Grade, Mode, Passage
 
 StepName = Literal["question", "first_look", "decompose", "search", "reflect", "answer"]
@@ -15,13 +15,13 @@ StepName = Literal["question", "first_look", "decompose", "search", "reflect", "
 class Block(Frozen):
     """What one lookup found: a title, citable items, and a note such as what was left out.
 
-    `table` is the lookup of a table that the question itself asks for, before any call.
+    `table` is the lookup that gave a table, or of one that the question itself asks for.
     """
 
     title: str
     items: tuple[Passage, ...] = ()
     note: str = ""
-    table: TripleLookup | None = None
+    table: TripleLookup | TableQuery | None = None
 
 
 class Round(Frozen):
@@ -38,13 +38,15 @@ class Round(Frozen):
 class Inquiry(Frozen):
     """All that a reasoner reads to answer a question or to look further.
 
-    `terms` are the schema's terms with their numbers of rows. `tools` are the lookups that are switched on. `dropped`
-    are the numbers, from 1, of items that no longer fit the budget. `is_last` means that no lookups are left.
+    `terms` are the schema's terms with their numbers of rows, `tables` the tables that the question may mean. `tools`
+    are the lookups that are switched on. `dropped` are the numbers, from 1, of items that no longer fit the budget.
+    `is_last` means that no lookups are left.
     """
 
     question: str
     mode: Mode = "reject"
     terms: str = ""
+    tables: str = ""
     tools: tuple[str, ...] = ()
     rounds: tuple[Round, ...] = ()
     dropped: frozenset[int] = frozenset()

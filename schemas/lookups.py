@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-Tool = Literal["entity_search", "triple_search", "dfs_search", "community_search", "passage_search"]
+Tool = Literal["entity_search", "triple_search", "table_query", "dfs_search", "community_search", "passage_search"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 """The tools in the order in which prompts and agents see them; CONTRIBUTING.md says how to add one."""
 Calculation = Literal["list", "count", "distinct", "sum", "mean", "smallest", "largest", "first", "last"]
@@ -13,6 +13,8 @@ EXTREMES = frozenset[Calculation]({"smallest", "largest", "first", "last"})
 """Calculations whose `limit` is how many values are taken, each with all its rows: one if it is not given."""
 LONGEST = 1000
 """Characters of one argument; a question has at most ten times as many."""
+LONGEST_SQL = 4000
+"""Characters of a query."""
 
 Text = Annotated[str, Field(max_length=LONGEST)]
 Wanted = Annotated[str, Field(min_length=1, max_length=LONGEST)]
@@ -75,6 +77,15 @@ class TripleLookup(_Request):
         return self.limit or None
 
 
+class TableQuery(_Request):
+    """What SQL computes over the tables of records and of the graph."""
+
+    tool: Literal["table_query"] = "table_query"
+    sql: str = Field(min_length=1, max_length=LONGEST_SQL, description="One SELECT in DuckDB's SQL over the tables of "
+                     "records, `documents`, `entities`, `facts`, `attribute_values`, or a relation or attribute by "
+                     "its name.")
+
+
 class PathLookup(_Request):
     """Chains of facts from one entity."""
 
@@ -109,10 +120,10 @@ class PassageLookup(_Request):
     documents: Texts = Field(default=(), description="Only documents with one of these parts in their id or title.")
 
 
-Lookup: TypeAlias = Annotated[EntityLookup | TripleLookup | PathLookup | CommunityLookup | PassageLookup,
+Lookup: TypeAlias = Annotated[EntityLookup | TripleLookup | TableQuery | PathLookup | CommunityLookup | PassageLookup,
                               Field(discriminator="tool")]
 LOOKUPS: dict[Tool, type[Lookup]] = {
-    "entity_search": EntityLookup, "triple_search": TripleLookup, "dfs_search": PathLookup,
+    "entity_search": EntityLookup, "triple_search": TripleLookup, "table_query": TableQuery, "dfs_search": PathLookup,
     "community_search": CommunityLookup, "passage_search": PassageLookup}
 
 
@@ -123,7 +134,7 @@ def lookup_text(lookup: Lookup) -> str:
     """
     parts: list[str] = []
     for number, (name, value) in enumerate(argument for argument in lookup if argument[0] != "tool"):
-        text = ", ".join(value) if isinstance(value, tuple) else str(value)
+        text = ", ".join(value) if isinstance(value, tuple) else " ".join(str(value).split())
         if text and value != type(lookup).model_fields[name].default:
             parts.append(text if number == 0 else f"{name} {text}")
     return f"{lookup.tool}: {', '.join(parts) or 'everything'}"

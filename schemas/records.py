@@ -51,6 +51,14 @@ class LeftOut(Frozen):
     untyped: int = Field(default=0, ge=0)
 
 
+class Basis(Frozen):
+    """What a computed number rests on: the query, how many records, and how many of these lack a value for it."""
+
+    query: str
+    records: int | None
+    left_out: tuple[LeftOut, ...] = ()
+
+
 class SqlResult(Frozen):
     """The result of one SELECT, and the records that it rests on."""
 

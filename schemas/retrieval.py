@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .documents import Citation, Frozen
+from .records import Basis
 
 Route = Literal["entity", "triple", "community"]
 ROUTES: tuple[Route, ...] = ("entity", "triple", "community")
@@ -49,7 +50,8 @@ class Passage(Frozen):
 
     Of a `passage`, `text` is what is read. Any other kind is read as its `statement`, and `places` are the words that
     support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
-    single fact. `about` is the document's metadata.
+    single fact, or a row of a query's result as a short answer; of such a row, `basis` is what it rests on. `about` is
+    the document's metadata.
     """
 
     chunk_id: str
@@ -64,11 +66,13 @@ class Passage(Frozen):
     statement: str = ""
     cells: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
+    basis: Basis | None = None
 
     @property
     def key(self) -> str:
-        """A text that is equal for equal items: the statement, or a passage's chunk and the length of its text."""
-        return self.statement or f"{self.chunk_id}:{len(self.text)}"
+        """A text that is equal for equal items: the statement and its query, or a passage's chunk and length."""
+        query = self.basis.query if self.basis else ""
+        return f"{self.statement}{query}" or f"{self.chunk_id}:{len(self.text)}"
 
     @property
     def header(self) -> str:

@@ -1,4 +1,4 @@
-"""The five lookups as LangChain tools: the retrieval graph's nodes, `kb.as_tools()` and MCP call the same ones."""
+"""The six lookups as LangChain tools: the retrieval graph's nodes, `kb.as_tools()` and MCP call the same ones."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -20,6 +20,7 @@ from ..schemas.lookups import (
     Lookup,
     PassageLookup,
     PathLookup,
+    TableQuery,
     Tool,
     TripleLookup,
     lookup_arguments,
@@ -31,6 +32,7 @@ from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import look_up_reports
 from .retriever import Retriever
+from .sql_lookup import look_up_query
 from .tables import look_up_table
 
 TOOL_DESCRIPTIONS: dict[Tool, str] = {
@@ -38,6 +40,9 @@ TOOL_DESCRIPTIONS: dict[Tool, str] = {
                      "and documents. An unknown name gets the nearest ones.",
     "triple_search": "List all rows of a relation or an attribute of the schema, filtered by parts of names, document "
                      "or date: for lists, counts and comparisons. An unknown relation gets those that exist.",
+    "table_query": "Compute over tables by one SELECT in DuckDB's SQL: over the records of documents' tables, over "
+                   "`documents`, `entities`, `facts`, `attribute_values`, and over each relation and attribute by its "
+                   "name. The result says over how many records it is. An unknown name gets those that exist.",
     "dfs_search": "Find chains of facts that connect two entities, or that begin at one.",
     "community_search": "Read reports on a theme, or on the documents as a whole where no theme is given.",
     "passage_search": "Find the passages of the documents that are most relevant to a query.",
@@ -113,6 +118,8 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
                 return look_up_entity(index, lookup, tokens)
             case TripleLookup():
                 return look_up_table(index, index.store.schemas.current(), lookup, tokens)
+            case TableQuery():
+                return look_up_query(index, lookup, tokens)
             case PathLookup():
                 return look_up_paths(index, lookup, tokens)
             case CommunityLookup():

@@ -25,14 +25,18 @@ from ...text.languages import Language, phrase_language
 from ...text.markup import without_markup
 from ...text.scripts import script_of
 from ...text.table_rows import SET_APART
+from ...tools.query_results import basis_text
 from .shown_text import plain_text, source_text
+from .stated_numbers import unstated_number
 
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
 
 _NOTES: dict[Language, dict[str, str]] = {
-    "en": {"inferred": "(Inferred; not stated: {})", "left_out": "(Claims left out, as no document states them: {}.)"},
-    "zh": {"inferred": "（推断；文档未说明：{}）", "left_out": "（有 {} 条结论文档没有说明，已略去。）"}}
+    "en": {"inferred": "(Inferred; not stated: {})", "left_out": "(Claims left out, as no document states them: {}.)",
+           "computed": "(Computed {}: {})", "number": "the number {}"},
+    "zh": {"inferred": "（推断；文档未说明：{}）", "left_out": "（有 {} 条结论文档没有说明，已略去。）",
+           "computed": "（{}：{}）", "number": "数字 {}"}}
 _MAX_NAMED_PLACES, _MAX_UNNAMED_PLACES = 12, 3
 """How many places of one fact a claim cites: those of the members that it names, or else the first ones."""
 _INFERRED_SHARE = 0.5
@@ -51,7 +55,7 @@ _BARE_WORDS = frozenset({"yes", "no", "none", "both", "neither", "true", "false"
 
 
 def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mode: Mode,
-         abstain_below: float = 0.0) -> Answer:
+         abstain_below: float = 0.0, question: str = "") -> Answer:
     """Check a draft's quotes against their sources and return the answer with numbered citations.
 
     Args:
@@ -62,6 +66,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
             also leaves out inferred claims. "open" shows claims without a sound quote too, marked as not from the
             documents.
         abstain_below: a draft of less confidence abstains, except in mode "open"; see `is_shown`.
+        question: what was asked; a claim may repeat its numbers.
 
     Returns:
         The answer, one claim a line with `[n]` behind it; every citation's quote is `document.text[start:end]`.
@@ -71,6 +76,8 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
     citations: list[Citation] = []
     quoted = isinstance(draft, QuotedDraft)
     claims = draft.claims if is_shown(draft, mode, abstain_below) else []
+    if not quoted:
+        claims = [with_unstated_number(claim, items, question) for claim in claims]
     shown = [(claim, line) for claim in claims
              if (line := cite_claim(claim, items, documents, mode, citations, quoted=quoted))]
     confidence = draft.confidence if draft.answerable else 0.0
@@ -82,6 +89,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
     if omitted_count := len(claims) - len(shown):
         lines.append(_note("left_out", omitted_count, lines[0]))
     shown_claims = [claim for claim, _ in shown]
+    lines += _basis_lines(shown_claims, items, phrase_language(lines[0]))
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
                   short=_short_answer(draft, shown_claims, items, mode), grade=_grade(shown_claims, lines),
                   rows=_rows(shown_claims, items))
@@ -100,11 +108,22 @@ def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequ
 
 def _rows(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow, ...]:
     """Return the facts of the graph that claims quote, each once, in the order in which they are first quoted."""
-    numbers = dict.fromkeys(quote.item for claim in claims for quote in claim.quotes if 1 <= quote.item <= len(items))
-    quoted_items = [items[number - 1] for number in numbers]
     return tuple(AnswerRow(text=item.statement, cells=item.cells,
                            documents=tuple(dict.fromkeys(place.document for place in item.places)) or (item.document,))
-                 for item in quoted_items if item.kind in {"fact", "row"})
+                 for item in _quoted_items(claims, items) if item.kind in {"fact", "row"})
+
+
+def _basis_lines(claims: Iterable[Claim], items: Sequence[Passage], language: Language) -> list[str]:
+    """Return a line for each query whose result the claims quote: over which records it computes, and the query."""
+    bases = dict.fromkeys(item.basis for item in _quoted_items(claims, items) if item.basis)
+    return [_NOTES[language]["computed"].format(basis_text(basis, language), source_text(basis.query))
+            for basis in bases]
+
+
+def _quoted_items(claims: Iterable[Claim], items: Sequence[Passage]) -> list[Passage]:
+    """Return the items that claims quote, each once, in the order in which they are first quoted."""
+    numbers = dict.fromkeys(quote.item for claim in claims for quote in claim.quotes if 1 <= quote.item <= len(items))
+    return [items[number - 1] for number in numbers]
 
 
 def _grade(claims: Iterable[Claim], lines: Iterable[str]) -> Grade:
@@ -129,6 +148,15 @@ def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
 def is_inferred(claim: Claim) -> bool:
     """Return True if one link of a claim is not stated."""
     return bool(claim.unstated.strip())
+
+
+def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) -> Claim:
+    """Return a claim as an inferred one if it has a number that neither the items that it quotes nor the question has.
+
+    A claim that nothing supports, and one that names the link that is not stated, stays as it is.
+    """
+    number = "" if is_inferred(claim) or not claim.quotes else unstated_number(claim, items, question)
+    return claim.model_copy(update={"unstated": _note("number", number, claim.text)}) if number else claim
 
 
 def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mode: Mode,
@@ -159,7 +187,7 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mod
     return f"{text}{note} {''.join(f'[{n}]' for n in numbers)}"
 
 
-def _note(about: Literal["inferred", "left_out"], detail: object, text: str) -> str:
+def _note(about: Literal["inferred", "left_out", "number"], detail: object, text: str) -> str:
     """Return a note to the reader in the language of a text, with a detail such as the number of claims left out."""
     return _NOTES[phrase_language(text)][about].format(detail)
 
@@ -340,11 +368,11 @@ class ShownClaims:
     Args:
         items: the evidence that the claims quote, the first one number 1.
         documents: the sources.
-        mode: see `citing.cite`.
+        mode, question: see `citing.cite`.
     """
 
-    def __init__(self, items: Sequence[Passage], documents: Documents, mode: Mode) -> None:
-        self._items, self._documents, self._mode = items, documents, mode
+    def __init__(self, items: Sequence[Passage], documents: Documents, mode: Mode, question: str) -> None:
+        self._items, self._documents, self._mode, self._question = items, documents, mode, question
         self._write = get_stream_writer()
         self._claims: list[Claim] = []
         self._citations: list[Citation] = []
@@ -359,7 +387,8 @@ class ShownClaims:
             self.withdraw()
         for claim in claims[len(self._claims):]:
             sent_count = len(self._citations)
-            line = await in_thread(cite_claim, claim, self._items, self._documents, self._mode, self._citations)
+            checked = await in_thread(with_unstated_number, claim, self._items, self._question)
+            line = await in_thread(cite_claim, checked, self._items, self._documents, self._mode, self._citations)
             self._claims.append(claim)
             if line:  # "" means that the claim has no sound quote
                 self._is_visible = True
@@ -386,12 +415,13 @@ class ShownClaims:
 
 
 @contextmanager
-def showing_claims(items: Sequence[Passage], documents: Documents, mode: Mode) -> Iterator[ShownClaims]:
+def showing_claims(items: Sequence[Passage], documents: Documents, mode: Mode, question: str = "",
+                   ) -> Iterator[ShownClaims]:
     """Show the claims that a model writes within the block, each as soon as it is written.
 
     If the block raises an error, the claims are withdrawn.
     """
-    shown = ShownClaims(items, documents, mode)
+    shown = ShownClaims(items, documents, mode, question)
     try:
         with claims_to(shown.show):
             yield shown

@@ -1,6 +1,6 @@
 """The retrieval graph: a question in, an answer with checked citations out.
 
-    condense -> first_look -> decompose -> (entity_search | triple_search | dfs_search | community_search
+    condense -> first_look -> decompose -> (entity_search | triple_search | table_query | dfs_search | community_search
                  | passage_search: one for each lookup) -> reflect -> (further lookups) -> answer
 
 The nodes are methods of `nodes.RetrievalNodes`.

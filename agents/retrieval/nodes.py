@@ -18,6 +18,7 @@ from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
 from ...tools.retriever import Retriever
+from ...tools.table_choice import tables_text
 from ..resources import Resources, default_resources
 from ..run_checks import check_context, check_models, is_seen, is_served
 from ..snapshots import Snapshot
@@ -163,7 +164,8 @@ class RetrievalNodes:
         """Return the state after a reasoner has answered or chosen lookups."""
         with ExitStack() as leases:
             snapshot, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
-            with showing_claims(list(inquiry.items()), snapshot.kb.documents, context.mode) as shown:
+            with showing_claims(list(inquiry.items()), snapshot.kb.documents, context.mode,
+                                state["question"]) as shown:
                 judgement = await reasoner.judge(inquiry)
                 if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
                     judgement = Judgement(thought=judgement.thought,
@@ -177,10 +179,12 @@ class RetrievalNodes:
         reasoner, question = self._reasoner(state, context), state["question"]
         snapshot = leases.enter_context(self._snapshot(state))
         terms = terms_text(snapshot.retriever, snapshot.kb.schemas.current(), question) if reasoner.reasons else ""
+        has_tables = reasoner.reasons and "table_query" in context.tools
+        tables = tables_text(snapshot.retriever, question) if has_tables else ""
         is_last = not reasoner.reasons or not context.tools or not self._lookups_left(state, context)
         return snapshot, reasoner, Inquiry(
             question=question, mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]), terms=terms,
-            dropped=frozenset(state["dropped"]), is_last=is_last)
+            tables=tables, dropped=frozenset(state["dropped"]), is_last=is_last)
 
     def _lookups_left(self, state: AskState, context: AskContext) -> int:
         """Return how many lookups the question may still make; 0 if no further round is allowed."""
@@ -239,7 +243,7 @@ class RetrievalNodes:
             checked = present_quotes(question, draft, items, documents,
                                      0.0 if context.mode == "open" else abstain_below)
         else:
-            checked = cite(draft, items, documents, context.mode, abstain_below)
+            checked = cite(draft, items, documents, context.mode, abstain_below, question)
             if checked.abstained:
                 # The model found no answer. Show the closest quotes instead, which the rules find.
                 closest = self._resources.finder.find(question, items)

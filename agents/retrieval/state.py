@@ -15,9 +15,9 @@ from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import TOOLS, Lookup, Tool
 from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, StructuredAnswer, Switches
 
-ToolName = Literal["entity", "triple", "dfs", "community", "passage"]
+ToolName = Literal["entity", "triple", "table", "dfs", "community", "passage"]
 TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
-"""The lookups by the names under which they are switched off, without `_search`."""
+"""The lookups by the names under which they are switched off, the first words of theirs."""
 MAX_QUESTION = 10_000
 MAX_EARLIER = 20_000
 """How many of the newest characters of the conversation before a question are read: some ten turns. A follow-up refers
@@ -71,7 +71,7 @@ class AskContext:
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The lookups that are switched on."""
-        return tuple(tool for tool in TOOLS if tool.removesuffix("_search") in self.routes)
+        return tuple(tool for tool in TOOLS if tool.partition("_")[0] in self.routes)
 
     @property
     def switches(self) -> Switches:

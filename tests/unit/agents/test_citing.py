@@ -7,6 +7,7 @@ import pytest
 from banyan.agents.retrieval.citing import cite
 from banyan.agents.retrieval.shown_text import find_marks, plain_text, without_marks
 from banyan.schemas.documents import Document
+from banyan.schemas.records import Basis, LeftOut
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
 from banyan.text.markup import without_markup
 from hypothesis import given
@@ -247,6 +248,31 @@ def test_claims_that_are_left_out_are_counted_in_the_language_of_the_answer(docu
     chinese = answered(documents, *invented, claim("林小雨出生于宁波。", 1))
     assert chinese.answer.endswith("（有 2 条结论文档没有说明，已略去。）")
     assert len(answered(documents, *invented, claim("Ada Byron.", 1), mode="open").answer.splitlines()) == 3
+
+
+@pytest.mark.parametrize(("text", "statement", "question", "unstated"), [
+    ("The total is 81.", "12 | 21 | 30", "", "81"), ("The total is 93.", "sum: 93", "", ""),
+    ("In all 17,630 EUR.", "17.630,00", "", ""), ("Some 1.2 million.", "n: 1,200,000", "", ""),
+    ("It is 9.82%.", "share: 0.0982367", "", ""), ("It weighs 805.1 g.", "805.0947", "", ""),
+    ("It weighs 805.2 g.", "805.0947", "", "805.2"), ("There are 23.", "twenty-three towns", "", ""),
+    ("共有 23 个。", "二十三个", "", ""), ("On 10.03.2015.", "date: 2015-03-10", "", ""),
+    ("There are 3 of them.", "a; b; c", "", ""), ("Until 2020 there were two.", "a; b", "How many until 2020?", "")])
+def test_a_claim_with_a_number_that_nothing_states_is_inferred(documents, text, statement, question, unstated):
+    item = row(("ada", "She was born in Ulm", ""), statement=f"Ulm total weighs towns {statement}")
+    draft = DraftAnswer(answerable=True, claims=[Claim(text=f"Ulm: {text}", quotes=[Quote(item=1)])])
+    said = cite(draft, [item], documents, "reject", question=question)
+    assert said.grade == ("inferred" if unstated else "stated")
+    assert not unstated or unstated in said.answer.partition("(Inferred")[2]
+    assert cite(draft, [item], documents, "strict", question=question).abstained == bool(unstated)
+
+
+def test_an_answer_shows_the_query_its_number_of_records_and_what_was_left_out(documents):
+    basis = Basis(query="SELECT avg(mass) FROM birds", records=33, left_out=(LeftOut(column="mass", empty=2),))
+    item = row(("ada", "She was born in Ulm", ""), statement="mass: 40").model_copy(update={"basis": basis})
+    english = answered(documents, claim("The mass is 40.", 1), claim("Mass 40.", 1), items=[item]).answer
+    assert english.splitlines()[2:] == [
+        "(Computed over 31 of 33 records; 2 have no mass: SELECT avg(mass) FROM birds)"]
+    assert "33" in answered(documents, claim("质量为 40。", 1), items=[item]).answer.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("short", "shown"), [

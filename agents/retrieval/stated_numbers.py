@@ -1,0 +1,72 @@
+"""Which numbers of a claim its evidence does not have: models add up and count wrongly, and are sure of it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ...schemas.retrieval import Claim, Passage
+from ...text.quantities import figures_of, find_numbers, parse_number
+
+_FIGURES = re.compile(r"\d+(?:[.,]\d+|[\u00a0\u202f'’ ]\d{3}(?!\d))*")
+_FORMS = [(re.compile(rf"\d+(?:{re.escape(group)}\d{{3}})*(?:{re.escape(mark)}\d+)?"), group, mark)
+          for group, mark in ((",", "."), (".", ","))]
+"""The form of figures with a mark between thousands and one before the decimals."""
+_SPACES = re.compile(r"[\u00a0\u202f'’ ]")
+_MOST_COUNTED = 20
+"""Up to this number a claim may count what it lists, or name a day of a month, without its being written anywhere."""
+_SCALES = (1, 100, 1000, 10_000, 1_000_000, 100_000_000, 1_000_000_000)
+"""A share may be written as a percentage, and a large number in thousands, millions, 万, 亿 or billions."""
+
+
+def unstated_number(claim: Claim, items: Sequence[Passage], question: str = "") -> str:
+    """Return the first number of a claim that neither the items that it quotes nor the question has; "" if all do.
+
+    Separators, rounding and scales may differ: 17,630 is 17.630, 17630.04 and 17.63 thousand.
+    """
+    figures = [figure for figure in _FIGURES.findall(claim.text) if not _is_count(figure)]
+    if not figures:
+        return ""
+    texts = [question, *(text for quote in claim.quotes if 1 <= quote.item <= len(items)
+                         for text in (*_texts_of(items[quote.item - 1]), quote.words))]
+    stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _readings(figure)}
+    missing = [figure for figure in figures if not _is_stated(figure, stated)]
+    if not missing:
+        return ""
+    in_words = {value for text in texts for value in _amounts(text)}
+    return next((figure for figure in missing if not _is_stated(figure, in_words)), "")
+
+
+def _texts_of(item: Passage) -> tuple[str, ...]:
+    """Return all that a reader of an item sees, and the query of a computed one."""
+    places = (place.text for place in item.places)
+    return (item.statement, item.text, item.title, item.heading, item.about, item.document,
+            item.basis.query if item.basis else "", *places)
+
+
+def _is_count(figure: str) -> bool:
+    return figure.isdecimal() and int(figure) <= _MOST_COUNTED
+
+
+def _readings(figure: str) -> Iterator[tuple[float, int]]:
+    """Yield what figures may be, each with its number of decimals: with a decimal point, then with a comma."""
+    plain, readings = _SPACES.sub("", figure), set[tuple[float, int]]()
+    for form, group, mark in _FORMS:
+        if form.fullmatch(plain):
+            number = plain.replace(group, "").replace(mark, ".")
+            readings.add((float(number), len(number.partition(".")[2])))
+    yield from sorted(readings) or ((float(part), 0) for part in re.findall(r"\d+", plain))
+
+
+def _is_stated(figure: str, stated: Iterable[float]) -> bool:
+    """Return True if one reading of figures is a stated number, as precisely as the figures are given."""
+    stated = tuple(stated)
+    return any(abs(value * scale - other) <= 0.5 * scale * 10.0 ** -decimals or
+               abs(value - other * 100) <= 0.5 * 10.0 ** -decimals
+               for value, decimals in _readings(figure) for other in stated for scale in _SCALES)
+
+
+def _amounts(text: str) -> Iterator[float]:
+    """Yield the numbers of a text that are written in words or with a scale: "twenty-three", "1.2 million", "三十"."""
+    for start, end in find_numbers(text, counts=True):
+        normal = parse_number(text[start:end])
+        if normal:
+            yield from map(float, figures_of(normal)[1])

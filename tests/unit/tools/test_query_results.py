@@ -1,0 +1,64 @@
+"""The result of a query as citable rows: what is shown, cited and left out."""
+
+import pytest
+from banyan.schemas.documents import Citation
+from banyan.schemas.records import LeftOut, SqlResult
+from banyan.tools.query_results import result_block
+
+
+def record(number: int, quote: str) -> Citation:
+    return Citation(id=number, document="birds.csv", start=100 * number, end=100 * number + len(quote), quote=quote)
+
+
+RECORDS = (record(1, "| Species: Adelie | Mass: 3750 |"), record(2, "| Species: Gentoo | Mass: 5000 |"),
+           record(3, "| Species: Gentoo | Mass: 5100 |"))
+
+
+def result(*rows, columns=("species", "mass"), units=("", "g"), **more) -> SqlResult:
+    return SqlResult(**{"sql": "SELECT species,\n mass FROM birds", "columns": columns, "kinds": ("text", "number"),
+                        "units": units, "rows": rows, "total": len(rows), "records": 3, "citations": RECORDS} | more)
+
+
+def statements(block) -> list[str]:
+    return [item.statement for item in block.items]
+
+
+def test_a_row_is_shown_with_its_units_and_cites_the_records_that_name_it():
+    block = result_block(result(("Adelie", 3750), ("Gentoo", 12640.123456789)), 500)
+    assert statements(block) == ["species: Adelie; mass: 3750 g", "species: Gentoo; mass: 12,640.1235 g"]
+    assert [[place.start for place in item.places] for item in block.items] == [[100], [200, 300]]
+    assert (block.title, block.note) == ("SELECT species, mass FROM birds (species, mass)", "over 3 records")
+
+
+def test_many_rows_do_not_repeat_the_columns_and_the_rest_is_counted():
+    block = result_block(result(*((f"Bird {number}", number) for number in range(30)), total=40), 100)
+    assert statements(block)[0] == "Bird 0: 0 g"
+    assert 5 < len(block.items) < 30
+    assert f"{40 - len(block.items)} more rows of 40" in block.note
+
+
+@pytest.mark.parametrize(("left_out", "note"), [
+    ((LeftOut(column="mass", empty=2),), "over 31 of 33 records; 2 have no mass"),
+    ((LeftOut(column="mass", empty=2, untyped=1),),
+     "over 30 of 33 records; 2 have no mass; 1 have another kind of mass"),
+    ((LeftOut(column="mass", empty=2), LeftOut(column="sex", empty=1)),
+     "over 33 records; 2 have no mass; 1 have no sex"), ((), "over 33 records")])
+def test_the_note_says_over_how_many_records_a_number_is(left_out, note):
+    assert result_block(result(("all", 1.5), records=33, left_out=left_out), 500).note == note
+
+
+def test_a_result_that_cannot_be_traced_says_so_and_cites_what_the_query_read():
+    block = result_block(result(("all", 1), records=None, citations=()), 500, at_least=RECORDS[:1],
+                         notes=["species 'x' read as 'y'"])
+    assert "cannot be told" in block.note
+    assert "read as" in block.note
+    assert [place.start for place in block.items[0].places] == [100]
+
+
+def test_no_row_is_said():
+    assert "no row" in result_block(result(records=0, citations=()), 500).note
+
+
+def test_a_key_keeps_its_digits_where_a_computed_number_is_grouped():
+    keys = result((90210, 90210), columns=("zip", "total"), units=("", ""))
+    assert statements(result_block(keys, 500, plain={"zip"})) == ["zip: 90210; total: 90,210"]

@@ -1,0 +1,111 @@
+"""The result of a query as citable items: a line for each row, and what the numbers rest on."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from ..schemas.documents import Citation
+from ..schemas.inquiry import Block
+from ..schemas.lookups import TableQuery
+from ..schemas.naming import normalise
+from ..schemas.records import Basis, SqlResult
+from ..schemas.retrieval import Passage, Place
+from ..text.languages import Language
+from ..text.shown_numbers import show_value
+from .fact_rows import fit_lines
+
+_MOST_PLACES = 3
+"""How many records one row of a result cites."""
+_FEW_ROWS = 3
+"""Up to this number of rows, each repeats the names of its columns."""
+_SHORTEST_PART = 2
+"""Characters of a value that is looked for in a record to find those that a row rests on."""
+_PAIR = 2
+_NONE = "–"
+"""A cell without a value."""
+
+_PHRASES: dict[Language, dict[str, str]] = {
+    "en": {"over": "over {} records", "over_of": "over {} of {} records", "empty": "{} have no {}",
+           "untyped": "{} have another kind of {}", "unknown": "over which records cannot be told", "joint": "; "},
+    "zh": {"over": "依据 {} 条记录", "over_of": "依据 {1} 条记录中的 {0} 条", "empty": "{} 条没有 {}",
+           "untyped": "{} 条的 {} 类型不同", "unknown": "无法说明依据哪些记录", "joint": "；"}}
+
+
+def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), plain: Collection[str] = (),
+                 at_least: Sequence[Citation] = ()) -> Block:
+    """Return a query's result as a block: the query and its columns as the title, a citable item for each row.
+
+    The note says over how many records the numbers are, what these lack, and how many rows are not shown.
+
+    Args:
+        result: what the query returned.
+        tokens: the budget of the items, estimated tokens.
+        notes: further notes, such as how the query was repaired.
+        plain: the names of the tables' columns: numbers under these names are as the documents have them, others were
+            computed.
+        at_least: what is cited if the result rests on no record: those that the query looked at.
+    """
+    query = " ".join(result.sql.split())
+    basis = Basis(query=query, records=result.records, left_out=result.left_out)
+    items = [_row_item(result, number, basis, plain, result.citations or at_least)
+             for number in range(len(result.rows))]
+    shown, _ = fit_lines([item for item in items if item is not None], tokens)
+    notes = [basis_text(basis, "en"), _rest_text(result, len(shown)), *result.notes, *notes]
+    return Block(title=f"{query} ({', '.join(result.columns)})", items=tuple(shown),
+                 note="; ".join(filter(None, notes)), table=TableQuery(sql=result.sql))
+
+
+def basis_text(basis: Basis, language: Language) -> str:
+    """Return over which records a number is, in words: "over 31 of 33 records; 2 have no body_mass"."""
+    phrases = _PHRASES[language]
+    if basis.records is None:
+        return phrases["unknown"]
+    lacks = [phrases[reason].format(f"{count:,}", left_out.column) for left_out in basis.left_out
+             for reason, count in (("empty", left_out.empty), ("untyped", left_out.untyped)) if count]
+    missing = {left_out.column: left_out.empty + left_out.untyped for left_out in basis.left_out}
+    total = f"{basis.records:,}"
+    if lacks and len(missing) == 1:
+        used = basis.records - sum(missing.values())
+        return phrases["joint"].join([phrases["over_of"].format(f"{used:,}", total), *lacks])
+    return phrases["joint"].join([phrases["over"].format(total), *lacks])
+
+
+def _rest_text(result: SqlResult, shown: int) -> str:
+    """Return how many rows of a result are not shown; "" if all are."""
+    if not result.total:
+        return "no row"
+    left = result.total - shown
+    return f"{left:,} more rows of {result.total:,}: narrow the query" if left > 0 else ""
+
+
+def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[str],
+              citations: Sequence[Citation]) -> Passage | None:
+    """Return a row of a result as an item that cites its records; None if there is no record to cite."""
+    cells = [_cell_text(value, unit, is_plain=name in plain)
+             for name, value, unit in zip(result.columns, result.rows[number], result.units, strict=True)]
+    places = [Place(document=one.document, start=one.start, text=one.quote) for one in _records_of(cells, citations)]
+    if not places:
+        return None
+    is_named = len(result.rows) <= _FEW_ROWS
+    named = "; ".join(f"{name}: {cell}" for name, cell in zip(result.columns, cells, strict=True))
+    first = places[0]
+    return Passage(chunk_id="", document=first.document, title="", text=first.text, start=first.start, score=0.0,
+                   kind="row", statement=named if is_named else _joined(cells), cells=(_joined(cells),),
+                   places=tuple(places), basis=basis)
+
+
+def _cell_text(value: Any, unit: str, *, is_plain: bool) -> str:
+    """Return a cell as people write it; a plain integer without a unit keeps its digits, as it may be a postcode."""
+    is_key = is_plain and not unit and isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_key else " ".join(show_value(value, unit).split()) or _NONE
+
+
+def _joined(cells: Sequence[str]) -> str:
+    return ": ".join(cells) if len(cells) == _PAIR else " | ".join(cells)
+
+
+def _records_of(cells: Sequence[str], citations: Sequence[Citation]) -> list[Citation]:
+    """Return the records that name most of a row's values, in their order; the first records if none names any."""
+    parts = [normalise(cell) for cell in cells if len(cell) >= _SHORTEST_PART and cell != _NONE]
+    counts = [sum(part in normalise(citation.quote) for part in parts) for citation in citations]
+    most = max(counts, default=0)
+    return [citation for citation, count in zip(citations, counts, strict=True) if count == most][:_MOST_PLACES]

@@ -1,0 +1,96 @@
+"""Looking up what SQL computes over the tables: a query is run, repaired once if it has to be, and its result cited."""
+
+from collections.abc import Iterator, Sequence
+
+from ..graph_store.graph_index import GraphIndex
+from ..graph_store.sql.engine import SqlEngine
+from ..graph_store.sql.sql_errors import SqlError
+from ..schemas.documents import Citation
+from ..schemas.inquiry import Block
+from ..schemas.lookups import TableQuery
+from ..schemas.naming import label_key
+from ..schemas.records import SqlResult, TableInfo
+from .query_results import result_block
+from .sql_repair import WantedValue, repair_query, replace_values, tables_of, wanted_values
+
+_MOST_CHECKED = 8
+"""How many texts of a query are looked for in their columns."""
+_MOST_NEAR = 5
+"""How many values that there are a note names."""
+
+
+def look_up_query(index: GraphIndex, lookup: TableQuery, tokens: int) -> list[Block]:
+    """Return the result of a query as a block of citable rows.
+
+    A query that fails is run once more if its names can be put right (`sql_repair`), and so is one that compares a
+    column with a text that it does not have. The note says what was changed. A query that still fails is no error: the
+    note says why, with the names that there are.
+    """
+    engine = index.sql
+    tables = engine.tables()
+    sql, notes = lookup.sql, list[str]()
+    try:
+        result = engine.run(sql)
+    except SqlError as error:
+        repaired = repair_query(sql, tables)
+        if repaired is None:
+            return [Block(title=" ".join(sql.split()), note=str(error))]
+        try:
+            result = engine.run(repaired.sql)
+        except SqlError:
+            return [Block(title=" ".join(sql.split()), note=str(error))]
+        notes += repaired.changes
+    result, found_notes = _with_known_values(engine, result, tables)
+    return [block_of(index, result, tokens, [*notes, *found_notes])]
+
+
+def block_of(index: GraphIndex, result: SqlResult, tokens: int, notes: Sequence[str] = ()) -> Block:
+    """Return a result as a block of citable rows, with the first record of its table cited if it rests on none."""
+    tables = index.sql.tables()
+    plain = {column.name for table in tables for column in table.columns}
+    at_least = () if result.citations else _first_records(index.sql, tables_of(result.sql, tables))
+    return result_block(result, tokens, notes=notes, plain=plain, at_least=at_least)
+
+
+def _first_records(engine: SqlEngine, tables: Sequence[TableInfo]) -> tuple[Citation, ...]:
+    """Return the first record of each table as a citation: what a count of none was counted in."""
+    return tuple(citation for table in tables
+                 for citation in engine.run(f"SELECT * FROM {table.name}", most_rows=1).citations[:1])  # noqa: S608
+
+
+def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
+                       ) -> tuple[SqlResult, list[str]]:
+    """Return a query's result with the texts of the query written as the documents have them, and notes on these.
+
+    A text that no cell of its column is becomes the only value that differs from it in case and signs alone, or that
+    contains it. If there are several or none, a note says so: a count of no rows is easily taken for an answer.
+    """
+    meant, notes = dict[WantedValue, str](), list[str]()
+    for wanted in list(wanted_values(result.sql, tables))[:_MOST_CHECKED]:
+        values = [*_values_like(engine, wanted)]
+        if wanted.text in values:
+            continue
+        equal = [value for value in values if label_key(value) == label_key(wanted.text)] or values
+        if len(equal) == 1:
+            meant[wanted] = equal[0]
+            notes.append(f"{wanted.column} '{wanted.text}' read as '{equal[0]}'")
+        else:
+            notes.append(_unknown_value(wanted, values, tables))
+    return (engine.run(replace_values(result.sql, tables, meant)) if meant else result), notes
+
+
+def _values_like(engine: SqlEngine, wanted: WantedValue) -> Iterator[str]:
+    """Yield the values of a column that contain a text in any case, the most frequent first."""
+    text = wanted.text.replace("'", "''")
+    found = engine.run(f"SELECT {wanted.column}, count(*) AS number FROM {wanted.table} "  # noqa: S608
+                       f"WHERE contains(lower({wanted.column}), lower('{text}')) OR {wanted.column} = '{text}' "
+                       f"GROUP BY {wanted.column} ORDER BY number DESC, {wanted.column}", most_rows=50)
+    yield from (str(row[0]) for row in found.rows)
+
+
+def _unknown_value(wanted: WantedValue, values: Sequence[str], tables: Sequence[TableInfo]) -> str:
+    """Return a note on a text that no cell of its column is, with values that there are."""
+    known = list(values) or [value for table in tables if table.name == wanted.table for column in table.columns
+                             if column.name == wanted.column for value, _ in column.frequent]
+    more = ", …" if len(known) > _MOST_NEAR else ""
+    return f"no {wanted.column} is '{wanted.text}'; there are: {', '.join(known[:_MOST_NEAR])}{more}"

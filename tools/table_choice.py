@@ -1,0 +1,167 @@
+"""The tables that a question may mean, described for a prompt: columns with kinds, units, values and ranges."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ..schemas.lookups import LONGEST
+from ..schemas.records import ColumnInfo, TableInfo
+from ..text.content_words import content_words
+from ..text.tokens import estimate_tokens
+from .retriever import Retriever
+
+TABLE_TOKENS = 450
+"""Limit on the estimated tokens of all tables, because they are in every prompt of a question."""
+_FIRST_SHARE = 2 / 3
+"""The share of the tokens that are left which one table may take, so that others fit beside it."""
+_MOST_DESCRIBED, _LEAST_SCORE = 4, 1 / 2
+"""How many tables are described, and which share of the best table's score they have at least."""
+_VALUES = ((8, 5), (8, 2), (6, 1), (6, 0), (3, 0), (0, 0))
+"""How many values are shown of a column that the question may mean and of another, the fullest form first."""
+_LONGEST_VALUE = 32
+_MOST_OTHERS = 30
+_MOST_EMBEDDED = 200
+"""How many tables are compared by their vectors, those with the most rows: a first question waits for these."""
+_PASSAGES = 10
+"""How many of the nearest passages vote for the tables of their documents: they hold values that no list shows."""
+_PLAIN_FIELDS = frozenset({"document", "title", "source"})
+"""What every document has; a table of documents with these alone says nothing."""
+
+
+def tables_text(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS) -> str:
+    """Return the tables of records and documents as lines of a prompt; "" if there are none.
+
+    The tables that a question may mean are described, a line each, as fully as they fit; the last line has the names
+    and rows of the others. The order is by the words that names and values share with the question, by the vectors of
+    the names, and by the documents of the nearest passages.
+    """
+    tables = [table for table in retriever.index.sql.tables() if _is_shown(table)]
+    scores = _scores(retriever, tables, question)
+    ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
+    lines, asked = list[str](), _stems(question)
+    for table in ranked[:_MOST_DESCRIBED]:
+        if lines and scores[table.name] < _LEAST_SCORE * scores[ranked[0].name]:
+            break
+        line = _first_fitting(table, asked, tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE))
+        if line is None:
+            break
+        lines.append(line)
+        tokens -= estimate_tokens(line)
+    return "\n".join(filter(None, [*lines, _others_line(ranked[len(lines):], tokens)]))
+
+
+def _is_shown(table: TableInfo) -> bool:
+    """Return True for a table of records, or of documents that say something of themselves."""
+    if table.kind == "documents":
+        return any(column.name not in _PLAIN_FIELDS for column in table.columns)
+    return table.kind == "records"
+
+
+def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
+    """Return how likely a question means each table, by the table's name."""
+    scores = _by_words(tables, question)
+    query = retriever.compare(question[:LONGEST])
+    largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
+    vectors = retriever.embed([_names_text(table) for table in largest])
+    for table, vector in zip(largest, vectors, strict=True):
+        scores[table.name] += query.trust * round(float(np.dot(vector, query.vector)), 4)
+    chunks = retriever.index.chunks
+    near = Counter(chunks[retriever.index.chunk_row[key]].document_id
+                   for key, _ in retriever.rank_passages(question[:LONGEST], _PASSAGES))
+    for table in tables:
+        documents = next((column.frequent for column in table.columns if column.name == "document"), ())
+        votes = sum(near[document] for document, _ in documents)
+        scores[table.name] += votes / _PASSAGES if table.kind == "records" else 0
+    return scores
+
+
+def _names_text(table: TableInfo) -> str:
+    return f"{table.title}: {', '.join(column.title for column in table.columns if column.name != 'document')}"
+
+
+def _by_words(tables: Sequence[TableInfo], question: str) -> dict[str, float]:
+    """Return the share of a question's words that each table's names and values have; a rare word counts more."""
+    words_of = {table.name: _stems(" ".join(_texts_of(table))) for table in tables}
+    tables_with = Counter(word for words in words_of.values() for word in words)
+    weights = {word: 1 / tables_with[word] for word in _stems(question) if word in tables_with}
+    total = sum(weights.values()) or 1.0
+    return {name: sum(weights[word] for word in sorted(words & weights.keys())) / total
+            for name, words in words_of.items()}
+
+
+def _texts_of(table: TableInfo) -> Iterator[str]:
+    """Yield the names of a table and its columns, and its frequent values."""
+    yield f"{table.name} {table.title}".replace("_", " ")
+    for column in table.columns:
+        if column.name != "document":
+            yield from _texts_of_column(column)
+
+
+def _texts_of_column(column: ColumnInfo) -> Iterator[str]:
+    yield f"{column.name} {column.title}".replace("_", " ")
+    if column.kind in {"text", "list"}:
+        yield from (value for value, _ in column.frequent)
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(content_words(text))
+
+
+def _first_fitting(table: TableInfo, asked: Collection[str], tokens: int) -> str | None:
+    """Return the fullest line on a table that fits a number of tokens; None if none does."""
+    for asked_values, other_values in _VALUES:
+        line = _table_line(table, {column.name: asked_values if _is_asked(column, asked) else other_values
+                                   for column in table.columns})
+        if estimate_tokens(line) <= tokens:
+            return line
+    return None
+
+
+def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
+    return not _stems(" ".join(_texts_of_column(column))).isdisjoint(asked)
+
+
+def _table_line(table: TableInfo, values: Mapping[str, int]) -> str:
+    """Return a table with its rows and columns, each with at most a number of values."""
+    title = "" if table.title.casefold() in {table.name, table.name.replace("_", " ")} else f" “{_short(table.title)}”"
+    columns = "; ".join(_column_text(column, table, values[column.name]) for column in table.columns
+                        if column.name != "document" or table.documents > 1)
+    return f"{table.name}{title} ({table.rows} rows): {columns}"
+
+
+def _column_text(column: ColumnInfo, table: TableInfo, values: int) -> str:
+    """Return a column: its name, kind, unit, range or values, and how many cells are empty or of another kind."""
+    kind = "" if column.kind == "text" else f" {column.kind}"
+    unit = f" {column.unit}" if column.unit else f" {'|'.join(column.units)}" if column.units else ""
+    spread = f" {column.smallest}..{column.largest}" if column.smallest and column.kind in {"number", "date"} else ""
+    missing = "".join([f", {column.empty} empty" if column.empty else "",
+                       f", {column.untyped} other text" if column.untyped else ""])
+    return f"{column.name}{kind}{unit}{spread or _values_text(column, table, values)}{missing}"
+
+
+def _values_text(column: ColumnInfo, table: TableInfo, most: int) -> str:
+    """Return the most frequent values of a column with their numbers, and how many values there are if not all."""
+    shown = column.frequent[:most]
+    if not shown or column.kind == "boolean":
+        return ""
+    is_unique = column.distinct >= table.rows - column.empty
+    listed = ", ".join(_short(value) if is_unique else f"{_short(value)} {count}" for value, count in shown)
+    return f": {listed}{f', … of {column.distinct}' if column.distinct > len(shown) else ''}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_VALUE else f"{line[:_LONGEST_VALUE - 1]}…"
+
+
+def _others_line(tables: Sequence[TableInfo], tokens: int) -> str:
+    """Return the names and rows of tables that are not described, as many as fit; "" if there are none."""
+    shown = list[str]()
+    for table in tables[:_MOST_OTHERS]:
+        tokens -= estimate_tokens(text := f"{table.name} {table.rows}") + 1
+        if tokens < 0:
+            break
+        shown.append(text)
+    left = len(tables) - len(shown)
+    return f"+ {', '.join([*shown, *([f'… {left} more'] if left else [])])}" if tables else ""
