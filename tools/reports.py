@@ -22,10 +22,10 @@ from ..text.content_words import content_words
 from ..text.markup import without_markup
 from ..text.sentences import split_sentences
 from .fact_rows import fit_lines, graph_item, item_cost, triple_rows
+from .field_rows import FieldError
 from .query import Query, best_rows
 from .retriever import Retriever
 from .surveys import survey_along, survey_by, survey_documents
-from .table_query import FieldError
 
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
 """The beginning of a sentence, not of a heading, a row, a tag or a field."""

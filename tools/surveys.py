@@ -12,25 +12,28 @@ from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.index.field_columns import FieldColumn, Rows
 from ..graph_store.ledger.communities import GROUP, TreeCommunity
 from ..graph_store.tree.community_digests import identified
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
-from ..schemas.lookups import TripleLookup
 from ..schemas.retrieval import CommunitySummary, Passage
+from ..text.dates import parse_date, years_of
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities
 from .fact_rows import FactRow, fit_lines, graph_item, head_of, item_cost, row_items, tail_of, triple_rows
+from .field_rows import FieldError, FieldRows, Rows, cited_rows, field_rows, find_field
 from .schema_names import find_term, terms_of
-from .table_query import Computed, FieldError, RowGroup, compute, find_field
-from .tables import cited_rows
 
 TAU = 0.5
 """An entity belongs to a set if at least this share of its neighbours are in it (eq. 4)."""
 _PERIOD = re.compile(r"(?P<field>.+)\.(?P<period>year|month|decade)")
+_PERIODS = {"year": 4, "month": 7, "decade": 3}
+"""The characters of an ISO date that make up a period."""
+_LONGEST_DATE = 60
+_YEAR_DIGITS, _LAST_YEAR = 4, 2200
 _MOST_REACHED = 500
 _MOST_VALUES = 12
 """How many different values a categorical field may have; a field with more describes each thing individually."""
@@ -46,17 +49,31 @@ _COVERED = 0.6
 """The share of the grouped things that must have a categorical field."""
 
 
+class _Group(NamedTuple):
+    """The rows of a field with the same value or period, or those of a group by links."""
+
+    key: str
+    rows: FieldRows
+
+    @property
+    def size(self) -> int:
+        """How many entities are in it."""
+        return len(np.unique(self.rows.heads))
+
+
 class _Grouping(NamedTuple):
     """The groups of a survey.
 
-    `heads` are the entities that are grouped, by their rows. `categories` are categorical fields of them, such as a
-    status, that describe the groups.
+    `rows` are those of the field; `undated` of them have no date, where groups are of periods. `heads` are the entities
+    that are grouped, by their rows. `categories` are categorical fields of them, such as a status, that describe the
+    groups.
     """
 
-    computed: Computed
-    groups: list[RowGroup]
+    rows: FieldRows
+    undated: int
+    groups: list[_Group]
     heads: Rows
-    categories: list[FieldColumn]
+    categories: list[FieldRows]
 
 
 def survey_by(index: GraphIndex, schema: GraphSchema, by: str, tokens: int,
@@ -71,16 +88,15 @@ def survey_by(index: GraphIndex, schema: GraphSchema, by: str, tokens: int,
         FieldError: there is no such field, or the graph is too large for groups by both.
     """
     grouping = _read_grouping(index, schema, by, alpha, among)
-    computed, label = grouping.computed, "" if among is None else f"{grouping.computed.column.name.replace('_', ' ')} "
+    label = "" if among is None else f"{grouping.rows.name.replace('_', ' ')} "
     reports = index.store.communities.group_reports()
     items = [_build_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
              for number, group in enumerate(grouping.groups)]
     shown, omitted_count = fit_lines(items, tokens)
-    notes = [f"{count} left out: {reason}" for reason, count in computed.left_out.items() if count]
-    counted = f"{computed.total} rows" if among is None else f"{len(grouping.heads)} documents"
+    counted = f"{len(grouping.rows.heads)} rows" if among is None else f"{len(grouping.heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
     return [Block(title=f"{counted} by {by}{also}", items=_note_rest(shown, omitted_count, "groups"),
-                  note="; ".join(notes))]
+                  note=f"{grouping.undated} left out: no date" if grouping.undated else "")]
 
 
 def described_groups(index: GraphIndex, schema: GraphSchema, by: str, alpha: float | None,
@@ -93,12 +109,12 @@ def described_groups(index: GraphIndex, schema: GraphSchema, by: str, alpha: flo
         FieldError: see `survey_by`.
     """
     grouping = _read_grouping(index, schema, by, alpha)
-    return [_build_community(index, grouping.computed.column, group) for group in grouping.groups[:most]]
+    return [_build_community(index, group) for group in grouping.groups[:most]]
 
 
-def _build_community(index: GraphIndex, column: FieldColumn, group: RowGroup) -> TreeCommunity:
+def _build_community(index: GraphIndex, group: _Group) -> TreeCommunity:
     """Return a group as a community whose keywords are its best connected members; see `described_groups`."""
-    graph, members = index, [index.entity_row.at(row) for row in np.unique(column.heads[group.rows]).tolist()]
+    graph, members = index, [index.entity_row.at(row) for row in np.unique(group.rows.heads).tolist()]
     keywords = sorted(members, key=lambda member: (-graph.degree(member), member))[:_KEYWORDS]
     community = identified(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
     return community.model_copy(update={"id": f"{GROUP}{community.id}"})
@@ -112,7 +128,7 @@ def survey_documents(index: GraphIndex, schema: GraphSchema, tokens: int) -> lis
     documents = np.array(sorted(_find_document_entities(index)), dtype=np.intp)
     if len(documents) < _COVERED * len(index.store.documents.entries()):
         return []
-    fields = [column.name for column in _find_categories(index, documents, "")]
+    fields = [rows.name for rows in _find_categories(index, documents, "")]
     fields += [f"{name}.year" for name in _find_dated_fields(index, documents)[:1]]
     blocks = list[Block]()
     for number, field in enumerate(fields):
@@ -142,48 +158,69 @@ def _read_grouping(index: GraphIndex, schema: GraphSchema, by: str, alpha: float
                    among: Rows | None = None) -> _Grouping:
     """Return the groups of a survey; the arguments are those of `survey_by`."""
     match = _PERIOD.fullmatch(by.strip())
-    # Without a period, the value itself ("tail") is the group.
-    field, period = (match["field"], match["period"]) if match else (by.strip(), "tail")
-    name = find_field(index, schema, field)
-    computed = compute(index, schema, TripleLookup(relation=name, by=period), name)
-    heads = np.unique(computed.column.heads) if among is None else np.intersect1d(computed.column.heads, among)
-    if alpha is None:
-        groups = _limit_groups(computed, heads)
-        if match:  # periods are in the order of time
-            groups.sort(key=lambda group: group.key)
-    else:
-        groups = _find_modular_groups(index, computed, alpha)
-    return _Grouping(computed, groups, heads, _find_categories(index, heads, name))
+    name = find_field(index, schema, match["field"] if match else by.strip())
+    rows = field_rows(index, name)
+    if among is not None:
+        rows = rows.select(np.isin(rows.heads, among))
+    groups, undated = _groups_of(index, rows, match["period"] if match else "")
+    if alpha is not None:
+        groups = _find_modular_groups(index, groups, alpha)
+    heads = np.unique(rows.heads)
+    return _Grouping(rows, undated, groups, heads, _find_categories(index, heads, name))
 
 
-def _limit_groups(computed: Computed, heads: Rows) -> list[RowGroup]:
-    """Return the groups with only the rows of some heads, the largest first; groups without such rows are left out."""
-    limited = (group._replace(rows=group.rows[np.isin(computed.column.heads[group.rows], heads)])
-               for group in computed.groups)
-    return sorted((group for group in limited if len(group.rows)), key=lambda group: -len(group.rows))
+def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_Group], int]:
+    """Return the rows by their values, the largest group first, or by a period in the order of time.
+
+    The number of rows without a date comes second.
+    """
+    values = {text: index.columns.texts[text] for text in np.unique(rows.texts).tolist()}
+    keys = {text: _period_of(value, period) if period else value for text, value in values.items()}
+    by_key: dict[str, list[int]] = {}
+    for number, text in enumerate(rows.texts.tolist()):
+        by_key.setdefault(keys[text], []).append(number)
+    undated = len(by_key.pop("", ())) if period else 0
+    groups = [_Group(key, rows.select(np.array(numbers, np.intp))) for key, numbers in sorted(by_key.items())]
+    return groups if period else sorted(groups, key=lambda group: -group.size), undated
 
 
-def _find_modular_groups(index: GraphIndex, computed: Computed, alpha: float) -> list[RowGroup]:
+def _period_of(value: str, period: str) -> str:
+    """Return the period of a value that is a date: "2019", "2019-03" or "2010s"; "" if it is none or too coarse."""
+    date, length = _date_of(value), _PERIODS[period]
+    return f"{date[:length]}{'0s' if period == 'decade' else ''}" if len(date) >= length else ""
+
+
+def _date_of(text: str) -> str:
+    """Return the normal form of a text that is a date with a year; "" for other texts."""
+    if text.isdecimal() and not (len(text) == _YEAR_DIGITS and int(text) <= _LAST_YEAR):
+        return ""  # a mere number
+    date = parse_date(text) if len(text) <= _LONGEST_DATE and any(map(str.isalnum, text)) else ""
+    return date if date and years_of(date) else ""
+
+
+def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: float) -> list[_Group]:
     """Return groups of the entities that have a field, by attribute-aware modularity (eq. 3), the largest first."""
-    heads = computed.column.heads
-    no_rows = computed.rows[:0]  # there may be no groups
-    rows = np.concatenate([no_rows, *(group.rows for group in computed.groups)])
-    value_numbers = np.repeat(np.arange(len(computed.groups)), [len(group.rows) for group in computed.groups])
-    if (links := len(index.triples) + len(rows)) > _MOST_LINKS:
+    sizes = [len(group.rows.heads) for group in by_value]
+    if (links := len(index.triples) + sum(sizes)) > _MOST_LINKS:
         raise FieldError(f"there are {links:,} facts and values, and groups by both are found among at most "
                          f"{_MOST_LINKS:,}: leave alpha out")
-    values = np.unique(np.stack([heads[rows], value_numbers], axis=1), axis=0)
+    if not by_value:
+        return []
+    rows = FieldRows(by_value[0].rows.name, *(np.concatenate(column) for column in list(zip(
+        *(group.rows for group in by_value), strict=True))[1:]))
+    numbers = np.repeat(np.arange(len(by_value)), sizes)
+    values = np.unique(np.stack([rows.heads, numbers], axis=1), axis=0)
     from ..graph_store.tree.clusters import attribute_groups  # noqa: PLC0415  (scipy is slow to import)
 
-    labels = attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[heads[rows]]
+    labels = attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[rows.heads]
     groups = []
     for label in np.unique(labels):
-        in_group = labels == label
-        counts = sorted(Counter(value_numbers[in_group].tolist()).items(), key=lambda item: (-item[1], item[0]))
-        key = ", ".join(f"{computed.groups[number].key}{f' {count}' if len(counts) > 1 else ''}"
+        in_group: NDArray[np.bool_] = labels == label
+        counts = sorted(Counter(numbers[in_group].tolist()).items(), key=lambda item: (-item[1], item[0]))
+        key = ", ".join(f"{by_value[number].key}{f' {count}' if len(counts) > 1 else ''}"
                         for number, count in counts[:_SHOWN_VALUES])
-        groups.append(RowGroup(key, rows[in_group], float(len(np.unique(heads[rows[in_group]]))), ""))
-    return sorted(groups, key=lambda group: (-group.value, group.key, group.rows.tolist()))
+        groups.append(_Group(key, rows.select(in_group)))
+    return sorted(groups, key=lambda group: (-group.size, group.key, group.rows.heads.tolist()))
 
 
 def _find_dated_fields(index: GraphIndex, documents: Rows) -> list[str]:
@@ -191,48 +228,50 @@ def _find_dated_fields(index: GraphIndex, documents: Rows) -> list[str]:
     document_counts = {}
     for term in terms_of(index):
         if term.is_attribute and term.rows >= _COVERED * len(documents):
-            column = index.column(term.name)
-            has_date = np.array([bool(date) for date in column.dates], dtype=bool)
-            document_counts[term.name] = len(np.intersect1d(documents, column.heads[has_date[column.labels]]))
+            rows = field_rows(index, term.name)
+            dated = [text for text in np.unique(rows.texts).tolist() if _date_of(index.columns.texts[text])]
+            document_counts[term.name] = len(np.intersect1d(documents, rows.heads[np.isin(rows.texts, dated)]))
     by_count = sorted(document_counts, key=lambda name: (-document_counts[name], name))
     return [name for name in by_count if document_counts[name] >= _COVERED * len(documents)]
 
 
-def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldColumn]:
+def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]:
     """Return categorical fields of some entities, except the field `by`, the one with the fewest values first."""
-    columns = [index.column(term.name) for term in terms_of(index) if term.name != by and term.rows >= len(heads) / 2]
     categories = []
-    for column in columns:
-        is_of_heads = np.isin(column.heads, heads)
-        labels = np.unique(column.labels[is_of_heads])
-        has_date = any(column.dates[label] for label in labels[:_MOST_VALUES])
-        is_covering = len(np.unique(column.heads[is_of_heads])) >= _COVERED * len(heads)
-        if 1 < len(labels) <= _MOST_VALUES and not has_date and is_covering:
-            categories.append(column)
-    return sorted(categories, key=lambda column: (len(column.texts), column.name))[:_MOST_FIELDS]
+    for term in terms_of(index):
+        if term.name == by or term.rows < len(heads) / 2:
+            continue
+        rows = field_rows(index, term.name)
+        rows = rows.select(np.isin(rows.heads, heads))
+        texts = np.unique(rows.texts)
+        has_date = any(_date_of(index.columns.texts[text]) for text in texts[:_MOST_VALUES].tolist())
+        is_covering = len(np.unique(rows.heads)) >= _COVERED * len(heads)
+        if 1 < len(texts) <= _MOST_VALUES and not has_date and is_covering:
+            categories.append((len(texts), term.name, rows))
+    return [rows for _, _, rows in sorted(categories, key=lambda category: category[:2])[:_MOST_FIELDS]]
 
 
-def _build_group_item(index: GraphIndex, grouping: _Grouping, group: RowGroup, field: str,
+def _build_group_item(index: GraphIndex, grouping: _Grouping, group: _Group, field: str,
                       reports: Mapping[str, CommunitySummary]) -> Passage:
     """Return the line of a group, as `survey_by` describes it."""
-    column = grouping.computed.column
-    entities = np.unique(column.heads[group.rows])
-    categories = [_describe_values(category, entities) for category in grouping.categories]
+    entities = np.unique(group.rows.heads)
+    categories = [_describe_values(index, category, entities) for category in grouping.categories]
     central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.about(row)[0] for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
-    report = reports.get(_build_community(index, column, group).id) if reports else None
+    report = reports.get(_build_community(index, group).id) if reports else None
     text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *categories, f"{names}{more}",
                                    report.summary if report else ""]))
-    places = [row.places[0] for row in cited_rows(index, column, group.rows)]
-    return graph_item(places, text, column.name, "row", ("",))  # an empty cell: it gives no short answer
+    places = [row.places[0] for row in cited_rows(index, group.rows)]
+    return graph_item(places, text, group.rows.name, "row", ("",))  # an empty cell: it gives no short answer
 
 
-def _describe_values(column: FieldColumn, entities: Rows) -> str:
+def _describe_values(index: GraphIndex, field: FieldRows, entities: Rows) -> str:
     """Return the most frequent values of a field among entities: "status: Final 12, Draft 3"; "" if there are none."""
-    counts = Counter(column.texts[label] for label in column.labels[np.isin(column.heads, entities)].tolist())
+    texts = field.texts[np.isin(field.heads, entities)].tolist()
+    counts = Counter(index.columns.texts[text] for text in texts)
     most = sorted(counts, key=lambda text: (-counts[text], text))[:_SHOWN_VALUES]
-    return f"{column.name.replace('_', ' ')}: {', '.join(f'{text} {counts[text]}' for text in most)}" if most else ""
+    return f"{field.name.replace('_', ' ')}: {', '.join(f'{text} {counts[text]}' for text in most)}" if most else ""
 
 
 def survey_along(index: GraphIndex, schema: GraphSchema, root: str, along: str, tokens: int) -> list[Block]:
@@ -292,11 +331,12 @@ def _read_step(index: GraphIndex, schema: GraphSchema, part: str) -> str:
 
 def _follow(index: GraphIndex, relation: str, frontier: set[int], reached: set[int]) -> tuple[list[int], set[int]]:
     """Return the triples of a relation that lead from the entities `frontier` to new ones, and these new entities."""
-    column = index.column(relation)
-    rows = np.flatnonzero(np.isin(column.heads, sorted(frontier)))
-    ends = column.tails()[rows]
-    is_new = (ends >= 0) & ~np.isin(ends, sorted(reached))
-    return sorted(column.triples[rows[is_new]].tolist()), set(ends[is_new].tolist())
+    start, end = (2, 0) if relation.startswith("<") else (0, 2)
+    triples = index.of_relation(relation.removeprefix("<"))
+    triples = triples[np.isin(index.triples[triples, start], sorted(frontier))]
+    ends = index.triples[triples, end]
+    is_new = ~np.isin(ends, sorted(reached))
+    return triples[is_new].tolist(), set(ends[is_new].tolist())
 
 
 def _list_step_items(index: GraphIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:

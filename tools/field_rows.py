@@ -1,0 +1,122 @@
+"""The rows of a relation or an attribute: from an entity to another one, or to a value."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graph_store.graph.graph_columns import find_firsts, select_rows
+from ..graph_store.graph_index import GraphIndex
+from ..schemas.errors import BanyanError
+from ..schemas.graph_schema import GraphSchema
+from ..schemas.naming import label_key
+from .fact_rows import FactRow, triple_rows, value_rows
+from .schema_names import find_term
+
+Rows = NDArray[np.intp]
+_CITED = 3
+"""How many rows are cited for many."""
+
+
+class FieldError(BanyanError):
+    """A field that does not exist, or that cannot be used in this way."""
+
+
+class FieldRows(NamedTuple):
+    """The distinct rows of a field, in the order of their heads.
+
+    Attributes:
+        name: the relation or attribute, or both of one name.
+        heads: the entity that each row begins at, shape (n,).
+        texts: the numbers, in `GraphColumns.texts`, of the names or values that they lead to, shape (n,).
+        tails: the entities that they lead to, -1 for a value, shape (n,).
+        triples: the triple that each row is, -1 for a value, shape (n,).
+    """
+
+    name: str
+    heads: Rows
+    texts: Rows
+    tails: Rows
+    triples: Rows
+
+    def select(self, rows: Rows | NDArray[np.bool_]) -> "FieldRows":
+        """Return some of the rows."""
+        return FieldRows(self.name, self.heads[rows], self.texts[rows], self.tails[rows], self.triples[rows])
+
+
+def find_field(index: GraphIndex, schema: GraphSchema, name: str) -> str:
+    """Return the name in the graph of the relation or attribute that a name or label means.
+
+    Raises:
+        FieldError: there is none.
+    """
+    found = find_term(index, schema, name)
+    if not found.terms:
+        raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
+    return found.terms[0].name
+
+
+def field_rows(index: GraphIndex, name: str) -> FieldRows:
+    """Return the rows of a relation and an attribute of a name; none if there is neither."""
+    columns, triples = index.columns, index.of_relation(name)
+    values = select_rows(columns.values, columns.values.attribute == columns.number_of(name))
+    values = select_rows(values, find_firsts(values.entity, values.value))
+    no_entity = np.full(len(values.entity), -1, np.intp)
+    tails = index.triples[triples, 2]
+    rows = FieldRows(name, np.concatenate([index.triples[triples, 0], values.entity]).astype(np.intp),
+                     np.concatenate([columns.names[tails], values.value]).astype(np.intp),
+                     np.concatenate([tails, no_entity]).astype(np.intp),
+                     np.concatenate([triples, no_entity]).astype(np.intp))
+    return rows.select(np.argsort(rows.heads, kind="stable"))
+
+
+def read_rows(index: GraphIndex, rows: FieldRows) -> Iterator[FactRow]:
+    """Yield rows with their names, times and places."""
+    for head, text, triple in zip(rows.heads.tolist(), rows.texts.tolist(), rows.triples.tolist(), strict=True):
+        if triple >= 0:
+            yield from triple_rows(index, [triple])
+        else:  # a value of an attribute
+            entity, value = index.entity_row.at(head), index.columns.texts[text]
+            places = index.values(entity).get(rows.name, {}).get(value, {})
+            yield from value_rows(index, entity, {rows.name: {value: places}})
+
+
+def cited_rows(index: GraphIndex, rows: FieldRows) -> list[FactRow]:
+    """Return the first few of some rows, which are cited for all of them."""
+    return [row for row in read_rows(index, rows.select(np.arange(min(_CITED, len(rows.heads))))) if row.places]
+
+
+def named_by(index: GraphIndex, rows: FieldRows, part: str, *, heads: bool) -> NDArray[np.bool_]:
+    """Return which rows have an end with a name, shape (n,): the head, or else what they lead to.
+
+    `part` is a name, or several with "|" between. Ends with exactly this name are preferred, then those in which a word
+    begins with it, then those that contain it.
+    """
+    ends = rows.heads if heads else rows.tails
+    fits = np.zeros(len(ends), bool)
+    pairs = np.stack([ends, np.zeros_like(ends) if heads else rows.texts], axis=1)
+    distinct_ends, positions = np.unique(pairs, axis=0, return_inverse=True)
+    names = [_names_of(index, entity, -1 if heads else text) for entity, text in distinct_ends.tolist()]
+    for wanted in filter(None, map(label_key, part.split("|"))):
+        fits |= _matches(names, wanted)[positions.reshape(-1)]
+    return fits
+
+
+def _names_of(index: GraphIndex, entity: int, text: int) -> list[str]:
+    """Return all names of an end in the form of `label_key`: of an entity, if it is one, and the text, if there is."""
+    names = [index.about(entity)[0], *index.aliases(entity)] if entity >= 0 else []
+    return [label_key(name) for name in [*names, *([index.columns.texts[text]] if text >= 0 else [])]]
+
+
+def _matches(names: Sequence[Sequence[str]], wanted: str) -> NDArray[np.bool_]:
+    """Return which ends have a name as `named_by` prefers them, shape (ends,)."""
+    # Scripts without spaces have no beginnings of words. A word may be longer than the name, a number may not.
+    word_start = r"(?<![^\W_])" if wanted[0].isascii() else ""
+    form = re.compile(f"{word_start}{re.escape(wanted)}" + (r"(?!\d)" if wanted[-1].isdigit() else ""))
+    for is_match in (wanted.__eq__, form.search, lambda name: wanted in name):
+        found = np.array([any(is_match(name) for name in ends) for ends in names], bool)
+        if found.any():
+            return found
+    return np.zeros(len(names), bool)
