@@ -32,12 +32,12 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
                          '"at", a date, narrow it',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: all rows of a relation or '
                          'attribute; ends are parts of names, A|B; "document"; "at", a date',
-        "table_query": '{"tool":"table_query","sql":""}: one SELECT in DuckDB\'s SQL, to count, add up, compare, rank, '
-                       'group, join, list; over the tables below, entities(entity, type), a relation by its name '
-                       '(head, tail, since, until, document), an attribute by its name (entity, value, number, unit, '
-                       'date, document). Find texts by ILIKE \'%part%\'; of lists use list_contains or unnest; '
-                       'NAME_text has cells of another kind, NAME_number and NAME_unit mixed units. count(*) counts '
-                       'records, count(DISTINCT x) things',
+        "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) for whatever is counted, added up, '
+                       'averaged, ranked, compared or listed by conditions: never do that by hand. Over the '
+                       'tables below, entities(entity, type), a relation by its name (head, tail, since, until, '
+                       'document), an attribute by its name (entity, value, number, unit, date, document). Texts: '
+                       'ILIKE \'%part%\'; lists: list_contains, unnest; NAME_text: cells of another kind; '
+                       'NAME_number, NAME_unit: mixed units. count(*) counts records, count(DISTINCT x) things',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"] narrows them',
         "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole; "by":"FIELD" or '
                             '"FIELD.year": groups; "along":"RELATION -> *": all reached from the theme, '
@@ -48,12 +48,11 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
                          '"relations":[""] 限定关系，"at" 限定日期',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行；'
                          '"head"、"tail" 为名称的一部分、A|B；"document"、"at"（日期）',
-        "table_query": '{"tool":"table_query","sql":""}：一条 DuckDB SQL 的 SELECT，用于计数、求和、比较、排序、'
-                       '分组、连接、列举；可查下列表格、entities(entity, type)、以关系名为表 (head, tail, since, '
-                       'until, document)、以属性名为表 (entity, value, number, unit, date, document)。'
-                       '文本用 ILIKE \'%部分%\'；列表用 list_contains 或 unnest；NAME_text 为其他类型的单元格，'
-                       'NAME_number 和 NAME_unit 用于混合单位。'
-                       'count(*) 计记录，count(DISTINCT x) 计事物',
+        "table_query": '{"tool":"table_query","sql":""}：一条 SELECT（DuckDB），凡计数、求和、平均、排序、比较、'
+                       '按条件列举都用它，不要自己算。可查下列表格、entities(entity, type)、以关系名为表 (head, '
+                       'tail, since, until, document)、以属性名为表 (entity, value, number, unit, date, document)。'
+                       '文本：ILIKE \'%部分%\'；列表：list_contains、unnest；NAME_text：其他类型的单元格；'
+                       'NAME_number、NAME_unit：混合单位。count(*) 计记录，count(DISTINCT x) 计事物',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
         "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；"by":"字段" 或 '
                             '"字段.year" 分组；"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},

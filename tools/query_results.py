@@ -22,6 +22,8 @@ _SHORTEST_PART = 2
 _PAIR = 2
 _NONE = "–"
 """A cell without a value."""
+_MIDNIGHT = " 00:00:00"
+"""The time of a date that has none."""
 
 _PHRASES: dict[Language, dict[str, str]] = {
     "en": {"over": "over {} records", "over_of": "over {} of {} records", "empty": "{} have no {}",
@@ -96,7 +98,8 @@ def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[st
 def _cell_text(value: Any, unit: str, *, is_plain: bool) -> str:
     """Return a cell as people write it; a plain integer without a unit keeps its digits, as it may be a postcode."""
     is_key = is_plain and not unit and isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_key else " ".join(show_value(value, unit).split()) or _NONE
+    text = str(value) if is_key else show_value(value, unit)
+    return " ".join(text.removesuffix(_MIDNIGHT).split()) or _NONE
 
 
 def _joined(cells: Sequence[str]) -> str:

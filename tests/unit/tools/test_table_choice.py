@@ -1,0 +1,73 @@
+"""The tables that a prompt describes: which, how fully, and within which budget."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from banyan.schemas.records import ColumnInfo, TableInfo
+from banyan.text.tokens import estimate_tokens
+from banyan.tools.table_choice import tables_text
+
+
+def column(name: str, kind: str = "text", frequent=(), **more) -> ColumnInfo:
+    return ColumnInfo(**{"name": name, "title": name.replace("_", " "), "kind": kind, "frequent": frequent,
+                         "distinct": len(frequent)} | more)
+
+
+BIRDS = TableInfo(name="birds", title="Birds", kind="records", rows=344, documents=1, columns=(
+    column("document", frequent=(("birds.csv", 344),)), column("species", frequent=(("Adelie", 152), ("Gentoo", 124))),
+    column("body_mass", "number", unit="g", smallest="2700", largest="6300", empty=2),
+    column("price", units=("EUR", "USD"), distinct=9), column("hatched", "date", smallest="2007-11-09",
+                                                             largest="2009-12-01", untyped=3)))
+CARS = TableInfo(name="cars", title="Cars of 1983", kind="records", rows=406, documents=2, columns=(
+    column("document", frequent=(("a.csv", 400), ("b.csv", 6))), column("origin", frequent=(("USA", 254),), distinct=3),
+    column("horsepower", "number", smallest="46", largest="230")))
+DOCUMENTS = TableInfo(name="documents", title="documents", kind="documents", rows=4, documents=4, columns=tuple(
+    map(column, ("document", "title", "source"))))
+OTHERS = [TableInfo(name=f"table_{number}", title=f"Table {number}", kind="records", rows=5, columns=(
+    column("name"),)) for number in range(60)]
+
+
+def retriever(tables, near: str = ""):
+    chunk = SimpleNamespace(document_id=near)
+    index = SimpleNamespace(sql=SimpleNamespace(tables=lambda: tuple(tables)), chunks=[chunk], chunk_row={"c": 0})
+    return SimpleNamespace(
+        index=index, compare=lambda _: SimpleNamespace(vector=np.zeros(2), trust=1.0),
+        embed=lambda texts: [np.zeros(2) for _ in texts], rank_passages=lambda *_: [("c", 1.0)] if near else [])
+
+
+def lines(tables, question: str, *, near: str = "", **more) -> list[str]:
+    return tables_text(retriever(tables, near), question, **more).splitlines()
+
+
+def test_a_table_is_described_by_kinds_units_ranges_values_and_what_is_missing():
+    first, others = lines([CARS, BIRDS], "How heavy is the Gentoo species on average?")
+    assert first == (
+        "birds (344 rows): species: Adelie 152, Gentoo 124; body_mass number g 2700..6300, 2 empty; price EUR|USD; "
+        "hatched date 2007-11-09..2009-12-01, 3 other text")
+    assert others == "+ cars 406"
+
+
+@pytest.mark.parametrize(("question", "near", "first"), [
+    ("Which species is heaviest?", "", "birds"), ("mean horsepower", "", "cars"),
+    ("die schwersten Tiere", "a.csv", "cars"), ("die schwersten Tiere", "birds.csv", "birds")])
+def test_words_values_and_the_documents_of_near_passages_choose(question, near, first):
+    assert lines([BIRDS, CARS], question, near=near)[0].startswith(first)
+
+
+def test_several_documents_and_the_title_are_told():
+    assert lines([CARS], "cars")[0].startswith("cars “Cars of 1983” (406 rows): document: a.csv 400, b.csv 6; origin")
+
+
+def test_documents_are_a_table_if_they_have_fields():
+    fields = DOCUMENTS.model_copy(update={"columns": (*DOCUMENTS.columns, column("status", frequent=(("Final", 3),)))})
+    assert lines([DOCUMENTS], "status") == []
+    assert lines([fields], "status")[0].endswith("status: Final 3")
+
+
+def test_what_does_not_fit_is_named_or_counted():
+    for tokens in (60, 120, 450):
+        text = tables_text(retriever([*OTHERS, BIRDS, CARS]), "species and horsepower", tokens)
+        assert estimate_tokens(text) <= tokens + 8
+        assert "more" in text.splitlines()[-1]
+    assert lines([BIRDS], "x", tokens=5) == ["+ birds 344"]
