@@ -50,7 +50,7 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
     basis = Basis(query=query, records=result.records, left_out=result.left_out)
     items = [_row_item(result, number, basis, plain, result.citations or at_least)
              for number in range(len(result.rows))]
-    shown, _ = fit_lines([item for item in items if item is not None], tokens)
+    shown, _ = fit_lines(items, tokens)
     notes = [basis_text(basis, "en"), _rest_text(result, len(shown)), *result.notes, *notes]
     return Block(title=f"{query} ({', '.join(result.columns)})", items=tuple(shown),
                  note="; ".join(filter(None, notes)), table=TableQuery(sql=result.sql))
@@ -80,16 +80,14 @@ def _rest_text(result: SqlResult, shown: int) -> str:
 
 
 def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[str],
-              citations: Sequence[Citation]) -> Passage | None:
-    """Return a row of a result as an item that cites its records; None if there is no record to cite."""
+              citations: Sequence[Citation]) -> Passage:
+    """Return a row of a result as an item that cites its records; without any it can be read, but not cited."""
     cells = [_cell_text(value, unit, is_plain=name in plain)
              for name, value, unit in zip(result.columns, result.rows[number], result.units, strict=True)]
     places = [Place(document=one.document, start=one.start, text=one.quote) for one in _records_of(cells, citations)]
-    if not places:
-        return None
     is_named = len(result.rows) <= _FEW_ROWS
     named = "; ".join(f"{name}: {cell}" for name, cell in zip(result.columns, cells, strict=True))
-    first = places[0]
+    first = places[0] if places else Place(document="", start=0, text="")
     return Passage(chunk_id="", document=first.document, title="", text=first.text, start=first.start, score=0.0,
                    kind="row", statement=named if is_named else _joined(cells), cells=(_joined(cells),),
                    places=tuple(places), basis=basis)

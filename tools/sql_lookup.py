@@ -37,8 +37,8 @@ def look_up_query(index: GraphIndex, lookup: TableQuery, tokens: int) -> list[Bl
             return [Block(title=" ".join(sql.split()), note=str(error))]
         try:
             result = engine.run(repaired.sql)
-        except SqlError:
-            return [Block(title=" ".join(sql.split()), note=str(error))]
+        except SqlError as second:
+            return [Block(title=" ".join(repaired.sql.split()), note="; ".join([*repaired.changes, str(second)]))]
         notes += repaired.changes
     result, found_notes = _with_known_values(engine, result, tables)
     return [block_of(index, result, tokens, [*notes, *found_notes])]

@@ -77,7 +77,7 @@ def _table(lookup: Lookup | None, blocks: Sequence[Block]) -> dict[str, object]:
 
 def _finding(item: Passage) -> TracedFinding:
     """Return the beginning of an item's text and the first documents that it comes from."""
-    documents = dict.fromkeys((item.document, *(place.document for place in item.places)))
+    documents = dict.fromkeys(filter(None, (item.document, *(place.document for place in item.places))))
     return TracedFinding(text=short(item.statement or f"{item.title or item.document}: {passage_text(item)}"),
                          documents=tuple(short(document) for document in [*documents][:_DOCUMENTS]))
 

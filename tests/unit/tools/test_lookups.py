@@ -10,6 +10,7 @@ from banyan.schemas.lookups import (
     EntityLookup,
     PassageLookup,
     PathLookup,
+    TableQuery,
     TripleLookup,
 )
 from banyan.tools.langchain_tools import look_up
@@ -118,6 +119,30 @@ class TestCards:
         blocks = found(retriever, EntityLookup(entity="Town01"), tokens=30)
         assert len(lines(blocks)) == 1
         assert notes(blocks) == "2 more lines: mayor_of, population"
+
+
+class TestQueries:
+    @pytest.mark.parametrize(("sql", "line"), [
+        ("SELECT count(*) AS n FROM entities WHERE type = 'River'", "n: 3"),
+        ("SELECT count(*) AS n FROM lies_on WHERE tail ILIKE 'arno'", "n: 4"),
+        ("SELECT max(number) AS most FROM population", "most: 7000")])
+    def test_compute_over_entities_relations_and_attributes(self, retriever, sql, line):
+        (block,) = look_up(retriever, TableQuery(sql=sql))
+        assert lines([block]) == [line]
+        assert block.title.startswith(sql)
+
+    @pytest.mark.parametrize(("sql", "line", "note"), [
+        ("SELECT count(*) AS n FROM Entitys WHERE kind = 'River'", "", "read as entities; no column 'kind'"),
+        ("SELECT count(*) AS n FROM entitie WHERE type = River", "n: 3", "River read as the text 'River'"),
+        ("SELECT count(*) AS n FROM entities WHERE type = 'river'", "n: 3", "type 'river' read as 'River'"),
+        ("SELECT count(*) AS n FROM entities WHERE type <> 'Rive'", "n: 28", "type 'Rive' read as 'River'"),
+        ("SELECT count(*) AS n FROM entities WHERE type = 'Lake'", "n: 0", "no type is 'Lake'; there are: "),
+        ("SELECT count(*) AS n FROM weather", "", "no table 'weather'; there are: "),
+        ("DROP TABLE entities", "", "only one SELECT")])
+    def test_are_repaired_once_or_say_what_there_is(self, retriever, sql, line, note):
+        (block,) = look_up(retriever, TableQuery(sql=sql))
+        assert lines([block]) == ([line] if line else [])
+        assert note in block.note
 
 
 class TestTables:
