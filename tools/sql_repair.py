@@ -1,7 +1,6 @@
 """Repairing a query by the names and kinds of the tables, where a weak model got it wrong, without a further call."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +13,6 @@ from ..schemas.records import ColumnInfo, TableInfo
 
 _NEAR, _LEAD = 80, 8
 """The least likeness (0 to 100) of the name that a wrong one may mean, and how much less like it the next one is."""
-_AROUND = re.compile(r"\s*(?:```\w*\s)?(?P<sql>.*?)[;\s]*(?:```)?\s*", re.DOTALL)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.Like, exp.ILike, exp.In)
 
 
@@ -40,8 +38,7 @@ def repair_query(sql: str, tables: Sequence[TableInfo]) -> Repaired | None:
     A name that is compared with a column and is like no column's becomes a text, and `=` on a column of lists becomes
     `list_contains`.
     """
-    around = _AROUND.fullmatch(sql)
-    bare = around["sql"] if around else sql
+    bare = sql.strip("`; \n\t").removeprefix("sql\n").strip()
     tree = _parse(bare)
     if tree is None:
         return None
@@ -69,7 +66,7 @@ def replace_values(sql: str, tables: Sequence[TableInfo], meant: Mapping[WantedV
     return tree.sql(dialect="duckdb")
 
 
-def _compared_texts(tree: exp.Expression, tables: Sequence[TableInfo]) -> Iterator[tuple[WantedValue, exp.Literal]]:
+def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo]) -> Iterator[tuple[WantedValue, exp.Literal]]:
     """Yield the texts that a query compares columns of texts with, and where they stand in its tree."""
     repair = _Repair({table.name.casefold(): table for table in tables})
     repair.read_tables(tree)
@@ -91,10 +88,10 @@ def tables_of(sql: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
     return [known[name] for name in names if name in known]
 
 
-def _parse(sql: str) -> exp.Expression | None:
+def _parse(sql: str) -> exp.Expr | None:
     """Return a query as a tree; None if it is not one statement that can be read."""
     try:
-        tree: exp.Expression = sqlglot.parse_one(sql, dialect="duckdb")
+        tree: exp.Expr = sqlglot.parse_one(sql, dialect="duckdb")
     except sqlglot.errors.SqlglotError:
         return None
     return tree
@@ -110,7 +107,7 @@ class _Repair:
     _made: set[str] = field(default_factory=set)
     """The names that the query makes itself: of CTEs, subqueries and results."""
 
-    def apply(self, tree: exp.Expression) -> None:
+    def apply(self, tree: exp.Expr) -> None:
         """Put the names of tables right, then those of columns, then comparisons with lists."""
         self._made = {one.alias.casefold() for one in tree.find_all(exp.CTE, exp.Subquery, exp.Alias) if one.alias}
         for table in tree.find_all(exp.Table):
@@ -121,7 +118,7 @@ class _Repair:
         for comparison in list(tree.find_all(exp.EQ, exp.NEQ)):
             self._contain(comparison)
 
-    def read_tables(self, tree: exp.Expression) -> None:
+    def read_tables(self, tree: exp.Expr) -> None:
         """Note which tables the query reads, by their aliases and names."""
         for table in tree.find_all(exp.Table):
             info = self.tables.get(table.name.casefold())
@@ -148,8 +145,8 @@ class _Repair:
             self.changes.append(f"{column.name} read as the text '{column.name}'")
             column.replace(exp.Literal.string(column.name))
 
-    def _put_right(self, node: exp.Table | exp.Column, known: Iterator[TableInfo] | Sequence[TableInfo | ColumnInfo],
-                   kind: str) -> bool:
+    def _put_right(self, node: exp.Table | exp.Column, known: Iterable[TableInfo | ColumnInfo], kind: str,
+                   ) -> bool:
         """Give a table or column the name of a known one that it means; return False if it means none."""
         names = [one.name for one in known]
         name = node.name
@@ -161,13 +158,13 @@ class _Repair:
             self.changes.append(f"{kind} {name} read as {meant}")
         return bool(meant)
 
-    def _contain(self, comparison: exp.EQ | exp.NEQ) -> None:
+    def _contain(self, comparison: exp.Binary) -> None:
         """Make the comparison of a column of lists with a text one that asks whether the text is in the list."""
         column, literal = comparison.this, comparison.expression
         found = self.owner_of(column) if isinstance(column, exp.Column) else None
         if not found or found[1].kind != "list" or not isinstance(literal, exp.Literal):
             return
-        contains: exp.Expression = exp.Anonymous(this="list_contains", expressions=[column.copy(), literal.copy()])
+        contains: exp.Expr = exp.Anonymous(this="list_contains", expressions=[column.copy(), literal.copy()])
         comparison.replace(exp.not_(contains) if isinstance(comparison, exp.NEQ) else contains)
         self.changes.append(f"{found[1].name} is a list, so = reads list_contains")
 
