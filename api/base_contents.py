@@ -1,5 +1,6 @@
 """What a knowledge base holds, in Python, and manual changes of its graph (`kb.edit`)."""
 
+import asyncio
 import getpass
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -17,13 +18,12 @@ from ..graph_store.ledger.document_rows import DocumentEntry
 from ..schemas.documents import Scope
 from ..schemas.edits import EditDecision
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.lookups import Calculation, TripleLookup
 from ..schemas.naming import normalise
+from ..schemas.records import TableInfo
 from ..text.times import read_day
 from ..tools.reports import summarise_documents
-from ..tools.schema_names import terms_of
-from ..tools.table_results import ComputedTable, tabulate
 from .python_results import Community, Entity, Fact, community_of, entity_of, facts_of
+from .sql_results import MOST_ROWS, SQL_SECONDS, SqlRows
 
 Where: TypeAlias = Mapping[str, str] | None
 
@@ -90,40 +90,42 @@ class BaseContents:
 
             return list(facts_of(kb, graph, filter(fits, graph.edges())))
 
-    def table(self, relation: str, *, head: str = "", tail: str = "",  # noqa: PLR0913  (all are by name)
-              where: Sequence[str] | Mapping[str, str] = (),
-              by: str = "", do: Calculation = "list", show: Sequence[str] = (), at: str = "", document: str = "",
-              limit: int = 0) -> ComputedTable:
-        """Return the rows of a relation or an attribute: filtered, counted, grouped, each with its source.
+    def tables(self, *, documents: Sequence[str] | str = (), where: Where = None) -> tuple[TableInfo, ...]:
+        """Return the tables that `sql` reads: those of the documents' records, `documents`, then those of the graph.
 
         Args:
-            relation: a relation or attribute, such as "status"; `kb.fields()` lists them.
-            head: only rows whose subject has a name that is or contains this; "A|B" means either.
-            tail: only rows whose object or value is or contains this; or a comparison: "!=A", ">=2020", "5..10".
-            where: conditions on other fields of the subject, as a list or {field: value}: "category=Core",
-                "created>=2020", "owner=" (has none), of the object `tail.FIELD`, or on notes beside the rows.
-            by: group by "head", "tail", a field, "year", "month" or "decade" of the value, or `FIELD.year`.
-            do: "list", "count", "distinct", "sum", "mean", "smallest", "largest", "first" or "last"; of all rows.
-            show: fields of the subject to show in each row.
-            at: only what holds at this date.
-            document: only rows of documents with this part in their id or title.
-            limit: the most rows or groups; 0 means all groups, and 10,000 rows. Of "smallest", "largest", "first" and
-                "last" it is the number of values; 0 means one.
+            documents: only rows of these documents; given as in `ask`.
+            where: only rows of documents with this metadata; given as in `ask`.
+        """
+        with self._snapshot(documents, where) as snapshot:
+            return snapshot.index.sql.tables()
+
+    async def atables(self, *, documents: Sequence[str] | str = (), where: Where = None) -> tuple[TableInfo, ...]:
+        """Return the tables like `tables`, in a thread."""
+        return await asyncio.to_thread(lambda: self.tables(documents=documents, where=where))
+
+    def sql(self, query: str, *, documents: Sequence[str] | str = (), where: Where = None, limit: int = MOST_ROWS,
+            seconds: float = SQL_SECONDS) -> SqlRows:
+        """Run a SELECT over the records, the documents and the graph, and return its rows with their sources.
+
+        Args:
+            query: one SELECT in DuckDB's SQL; `tables` lists what it can read.
+            documents: only rows of these documents; given as in `ask`.
+            where: only rows of documents with this metadata; given as in `ask`.
+            limit: the most rows to return; `total` counts all.
+            seconds: the time after which the query is stopped.
 
         Raises:
-            BanyanError: there is no such relation or field, or a condition cannot be read.
-            ValueError: `at` is no date with a year.
+            SqlError: the query is not one SELECT over known tables and columns, or took too long.
         """
-        conditions = [f"{name}={value}" for name, value in where.items()] if isinstance(where, Mapping) else where
-        lookup = TripleLookup(relation=relation, head=head, tail=tail, where=tuple(conditions), by=by, do=do,
-                              show=tuple(show), at=at, document=document, limit=limit)
-        with self._snapshot() as snapshot:
-            return tabulate(snapshot.index, snapshot.kb.schemas.current(), lookup)
+        with self._snapshot(documents, where) as snapshot:
+            return SqlRows(**vars(snapshot.index.sql.run(query, most_rows=limit, seconds=seconds)))
 
-    def fields(self) -> dict[str, int]:
-        """Return the relations and attributes that `table` takes, with their numbers of rows."""
-        with self._snapshot() as snapshot:
-            return {term.name: term.rows for term in terms_of(snapshot.index)}
+    async def asql(self, query: str, *, documents: Sequence[str] | str = (), where: Where = None,
+                   limit: int = MOST_ROWS, seconds: float = SQL_SECONDS) -> SqlRows:
+        """Run a SELECT like `sql`, in a thread."""
+        return await asyncio.to_thread(
+            lambda: self.sql(query, documents=documents, where=where, limit=limit, seconds=seconds))
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:

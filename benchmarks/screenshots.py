@@ -29,7 +29,7 @@ ENGLISH = {"locale": "en-GB", "viewport": VIEWPORT}
 PHONE = {"locale": "zh-CN", "viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}
 VIEWS = {
     "welcome-en": ("#/ask?kb=english", ".suggestion", ENGLISH),
-    "table-en": ("#/table?kb=english&relation=born_in&show=birth_date", ".fact-table", ENGLISH),
+    "table-en": ("#/table?kb=english&table=entities&by=type", ".chart", ENGLISH),
     "graph-dark-en": ("#/graph?kb=english", ".map canvas", {**ENGLISH, "color_scheme": "dark"}),
     "phone-graph-zh": ("#/graph?kb=chinese", ".map canvas", PHONE),
     "pdf-en": ("#/documents?kb=printed&doc=harbours.pdf&start=23&end=50", "dialog canvas", ENGLISH),

@@ -246,14 +246,6 @@ class GraphTypes(BaseModel):
     relations: list[Count]
 
 
-class TableField(BaseModel):
-    """A relation or attribute that tables can be made of."""
-
-    name: str
-    rows: int = Field(description="its facts, or the entities that have the attribute")
-    is_attribute: bool
-
-
 class Together(BaseModel):
     """An entity that sentences name together with another one; that is a link, and no fact."""
 

@@ -48,6 +48,7 @@ from .tool_answers import (
     SchemaDecided,
     SchemaInForce,
     SearchResult,
+    TableList,
 )
 
 Access = Literal["read", "ask", "write", "review"]
@@ -217,6 +218,16 @@ class Tools:
                 DocumentLine(id=item.id, title=item.title, characters=item.characters)
                 for item in entries[offset:offset + limit]))
 
+    def tables(
+        self, ctx: Ctx, knowledge_base: Kb = "", offset: Annotated[int, Field(ge=0)] = 0,
+        limit: Annotated[int, Field(ge=1, le=MAX_LINES)] = 20,
+    ) -> TableList:
+        """List the tables that `table_query` reads, with their columns: records first, then documents and the graph."""
+        with self._check_access(ctx, "read"):
+            with self._resources.snapshot(self._resolve_name(ctx, knowledge_base)) as snapshot:
+                tables = snapshot.index.sql.tables()
+            return TableList(total=len(tables), tables=tables[offset:offset + limit])
+
     def read_document(
         self, ctx: Ctx, document: Annotated[DocumentId, Field(description="Its id, as citations and "
                                                               "`list_documents` name it.")],
@@ -353,7 +364,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
                                            instructions=_INSTRUCTIONS, subscriptions=False)
     for reading in (tools.search, tools.ask, tools.list_knowledge_bases, tools.list_documents, tools.read_document,
-                    tools.schema, tools.schema_candidates):
+                    tools.tables, tools.schema, tools.schema_candidates):
         server.add_tool(reading, annotations=_READS)
     for tool in TOOLS:
         server.add_tool(tools.lookup_by(tool), name=tool, description=TOOL_DESCRIPTIONS[tool], annotations=_READS)

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..schemas.delta import Candidate
 from ..schemas.documents import Citation, Frozen
+from ..schemas.records import TableInfo
 from ..schemas.retrieval import Grade
 
 
@@ -68,6 +69,13 @@ class DocumentList(Frozen):
 
     total: int
     documents: tuple[DocumentLine, ...]
+
+
+class TableList(Frozen):
+    """Some of the tables that SQL can read."""
+
+    total: int
+    tables: tuple[TableInfo, ...]
 
 
 class DocumentText(Frozen):

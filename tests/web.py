@@ -10,8 +10,8 @@ from . import browsing, command_line
 EXAMPLES = command_line.EXAMPLES
 QUESTION = "On which river does Warsaw lie?"
 VIEWS = {"ask": "#/ask?kb=english", "graph": "#/graph?kb=english",
-         "tables": "#/table?kb=english", "table": "#/table?kb=english&relation=born_in&show=birth_date&at=1900",
-         "groups": "#/table?kb=english&relation=born_in&by=tail", "documents": "#/documents?kb=english",
+         "tables": "#/table?kb=english", "table": "#/table?kb=english&table=documents&where=title+some",
+         "groups": "#/table?kb=english&table=entities&by=type", "documents": "#/documents?kb=english",
          "schema": "#/schema?kb=english", "candidates": "#/schema?kb=english&tab=candidates",
          "history": "#/schema?kb=english&tab=history",
          "connect": "#/connect?kb=english", "api": "#/api?kb=english",

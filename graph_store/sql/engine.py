@@ -14,7 +14,7 @@ from .result_units import check_units, doubts_of, units_of
 from .result_values import kind_of, plain
 from .sql_errors import SqlError, refused
 from .table_file import read_catalogue
-from .traced_records import RecordTracer, Rest
+from .traced_records import MOST_CITED, RecordTracer, Rest
 from .tracing import Untraceable, trace
 
 
@@ -34,13 +34,14 @@ class SqlEngine:
         """Return all tables: those of records, then `documents`, the graph's, and one for each of its relations."""
         return tuple(self._tables.values())
 
-    def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10) -> SqlResult:
+    def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
         """Run one SELECT.
 
         Args:
             sql: the statement; its tables are those of `tables`.
             most_rows: the most rows to return.
             seconds: the most time that it may take.
+            most_cited: the most records to cite; of a list of rows, each row is a record, in the same order.
 
         Raises:
             SqlError: it is no SELECT over these tables, cannot be run, or takes longer.
@@ -56,7 +57,7 @@ class SqlEngine:
             result = _execute(connection, sql, full, most_rows)
             units = units_of(query, self._tables, result.columns)
             result = result.model_copy(update={"units": units, "notes": doubts_of(query, self._tables)})
-            return self._with_records(connection, query, result)
+            return self._with_records(connection, query, result, most_cited)
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
         except duckdb.Error as error:
@@ -65,9 +66,10 @@ class SqlEngine:
             timer.cancel()
             connection.close()
 
-    def _with_records(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult) -> SqlResult:
+    def _with_records(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult,
+                      most_cited: int) -> SqlResult:
         """Return a result with the records that it rests on, or with a note that says why they cannot be told."""
-        tracer = RecordTracer(self._tables, self._documents)
+        tracer = RecordTracer(self._tables, self._documents, most_cited)
         try:
             rest: Rest = tracer.read(connection, trace(query, self._tables))
         except Untraceable as error:

@@ -1,6 +1,7 @@
 """Count and cite the rows that a statement's result rests on."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 import duckdb
@@ -34,9 +35,11 @@ class Rest(NamedTuple):
 class RecordTracer:
     """Reads the rows of traced statements."""
 
-    def __init__(self, tables: Mapping[str, TableInfo], documents: Documents) -> None:
+    def __init__(self, tables: Mapping[str, TableInfo], documents: Documents, most_cited: int = MOST_CITED) -> None:
         self._tables = tables
         self._documents = documents
+        self._most_cited = most_cited
+        self._text, self._metadata = cache(documents.text), cache(documents.metadata)
 
     def read(self, connection: duckdb.DuckDBPyConnection, parts: Sequence[TracedQuery]) -> Rest:
         """Return what the parts of a statement rest on: of several tables, the number of rows of the largest."""
@@ -63,11 +66,11 @@ class RecordTracer:
         """Yield the first rows that a statement rests on."""
         found: dict[_TableRow, None] = {}
         for part, text in texts:
-            columns = ", ".join(f'"{ids.column}"' for ids in part.ids)
-            for row in connection.execute(f"SELECT {columns} FROM ({text}) LIMIT {_MOST_READ}").fetchall():  # noqa: S608
+            columns, most = ", ".join(f'"{ids.column}"' for ids in part.ids), max(_MOST_READ, self._most_cited)
+            for row in connection.execute(f"SELECT {columns} FROM ({text}) LIMIT {most}").fetchall():  # noqa: S608
                 found.update({(ids.table, number): None for ids, number in zip(part.ids, row, strict=True)
                               if number is not None})
-        cited = list(found)[:MOST_CITED]
+        cited = list(found)[:self._most_cited]
         places = self._places(connection, cited)
         for number, place in enumerate(dict.fromkeys(places[row] for row in cited), 1):
             yield self._citation(number, place)
@@ -84,11 +87,11 @@ class RecordTracer:
 
     def _citation(self, number: int, place: Place) -> Citation:
         document, start, end = place
-        text = self._documents.get(document).text
+        text = self._text(document)
         if not end:
             end = len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])
         return Citation(id=number, document=document, start=start, end=end, quote=text[start:end],
-                        metadata=self._documents.metadata(document), page=self._documents.page(document, start))
+                        metadata=self._metadata(document), page=self._documents.page(document, start))
 
     def _left_out(self, connection: duckdb.DuckDBPyConnection, part: TracedQuery, column: UsedColumn) -> LeftOut | None:
         """Return how many rows have no value in an aggregated column; None if all have one."""

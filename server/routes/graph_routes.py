@@ -1,11 +1,10 @@
-"""The graph, its tree and tables of its rows, in the parts that are looked at; and what surrounds an answer."""
+"""The graph and its tree, in the parts that are looked at; and what surrounds an answer."""
 
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated
 from urllib.parse import quote
 
-import anyio.to_thread
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import StreamingResponse
 from pydantic import Field
@@ -16,10 +15,7 @@ from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.graph_file import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
-from ...schemas.lookups import EXTREMES, LONGEST, Calculation, TripleLookup
 from ...tools.reports import DocumentSummary, summarise_documents
-from ...tools.schema_names import terms_of
-from ...tools.table_results import ComputedTable, tabulate
 from ..error_responses import NotFoundError
 from ..graph_view import GraphView, mentioned_together
 from ..responses import (
@@ -38,7 +34,6 @@ from ..responses import (
     Offset,
     Page,
     Subgraph,
-    TableField,
     Tree,
     TypeName,
     errors,
@@ -49,11 +44,7 @@ from ..service import Reading, Serving
 router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])
 _MOST_FACTS = 50
 """Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
-_MOST_ROWS = 1000
 _MOST_NODES = 500
-_DEFAULT_ROWS = 100
-_MOST_PARTS = 20
-_Part = Annotated[str, Query(max_length=LONGEST)]
 
 
 def _view(reading: Reading) -> GraphView:
@@ -204,46 +195,6 @@ def _community_item(community: TreeCommunity, view: GraphView) -> CommunityItem:
         id=community.id, name=community.name, summary=community.summary, size=len(community.members),
         cohesion=community.cohesion, level=community.level, parent=community.parent or None,
         keywords=[node.name for node in view.find(community.keywords)])
-
-
-@router.get("/table", tags=["graph"], responses=errors(404, 504))
-async def compute_table(  # noqa: PLR0913  (its parameters)
-    *, view: View, service: Serving, client: Annotated[str, may("read")],
-    relation: Annotated[str, Query(min_length=1, max_length=LONGEST, description="the relation or attribute, as "
-                                                                                 "`fields` lists them")],
-    head: Annotated[_Part, Query(description="only rows whose subject has this name or a part of one; A|B: either",
-                                 )] = "",
-    tail: Annotated[_Part, Query(description="only rows whose object or value is this or has it as a part; with a "
-                                             "sign: !=A, >=2020, 5..10")] = "",
-    where: Annotated[list[_Part], Query(max_length=_MOST_PARTS, description="conditions on fields of the subject, or "
-                                        "of the object as tail.FIELD: status=Final, created>=2020, owner= (has none)",
-                                        )] = [],  # noqa: B006  (FastAPI copies it)
-    by: Annotated[_Part, Query(description="group by head, tail, a field, or year, month or decade of the value or of "
-                                           "a field, as FIELD.year")] = "",
-    do: Annotated[Calculation, Query(description="what to compute of all rows, or of each group")] = "list",
-    show: Annotated[list[_Part], Query(max_length=_MOST_PARTS, description="fields of the subject to add to each row",
-                                       )] = [],  # noqa: B006
-    at: At = "",
-    document: Annotated[_Part, Query(description="only rows of documents with this part in their id or title")] = "",
-    limit: Annotated[int | None, Query(
-        ge=1, le=_MOST_ROWS, description=f"the maximum number of rows or groups, {_DEFAULT_ROWS} if left out; what is "
-                                         "computed counts all. Of smallest, largest, first and last: how many values, "
-                                         "1 if left out")] = None,
-) -> ComputedTable:
-    """Compute a table: the rows of a relation or attribute, filtered, counted and grouped, each with its source."""
-    is_extreme = do in EXTREMES and not by  # such as the largest values, of which 0 means one
-    lookup = TripleLookup(
-        relation=relation, head=head, tail=tail, where=tuple(where), by=by, do=do, show=tuple(show), at=at,
-        document=document, limit=limit or (0 if is_extreme else _DEFAULT_ROWS))
-    # A large table takes as long as a question, so it waits for a slot as questions do.
-    async with service.questions.turn(client):
-        return await anyio.to_thread.run_sync(lambda: tabulate(view.index, view.index.store.schemas.current(), lookup))
-
-
-@router.get("/fields", tags=["graph"], responses=errors(404))
-def list_fields(view: View) -> Items[TableField]:
-    """List the relations, then the attributes, the most rows first."""
-    return Items(items=[TableField(**field._asdict()) for field in terms_of(view.index)])
 
 
 @router.get("/export", tags=["graph"], responses=errors(404), response_class=StreamingResponse)

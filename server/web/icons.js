@@ -1,5 +1,7 @@
 // Small drawings on buttons and headings; each has its meaning in words beside it or in its button's label.
 
+import { visible } from "./visible.js";
+
 /** The name of the kind of element, which nothing is fetched from. */
 const SVG = ["http:", "", "www.w3.org", "2000", "svg"].join("/");
 const PATHS = {
@@ -9,13 +11,14 @@ const PATHS = {
   attribute: "M3 9V3h6l8 8-6 6zM6.5 6.5h.01",
 };
 
-/** A drawing, hidden from screen readers. */
-export function icon(name) {
-  const drawing = document.createElementNS(SVG, "svg");
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", PATHS[name]);
-  drawing.append(path);
-  for (const [key, value] of Object.entries({ class: "icon", viewBox: "0 0 20 20", "aria-hidden": "true" }))
-    drawing.setAttribute(key, value);
-  return drawing;
+/** An element of a drawing. */
+export function svg(tag, properties, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(properties)) element.setAttribute(key, String(value));
+  element.append(...children.flat().map((child) => (typeof child === "string" ? visible(child) : child)));
+  return element;
 }
+
+/** A drawing, hidden from screen readers. */
+export const icon = (name) =>
+  svg("svg", { class: "icon", viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));

@@ -36,7 +36,7 @@ def tools(server):
 
 def test_what_is_offered_depends_on_what_is_allowed(resources):
     reading = set(tools(mcp_server(resources, writes=False)))
-    assert reading == {"search", "ask", "list_knowledge_bases", "list_documents", "read_document", "schema",
+    assert reading == {"search", "ask", "list_knowledge_bases", "list_documents", "read_document", "tables", "schema",
                        "schema_candidates", *TOOLS}
     assert set(tools(mcp_server(resources))) - reading == {"add_document"}
     assert set(tools(mcp_server(resources, decides=True))) - reading == {"add_document", "decide_schema"}

@@ -100,7 +100,7 @@ def test_axe_finds_nothing_serious(web_browser, web_server, locale, scheme, widt
         found["answer"] = browsing.violations(page)
         for view in web.VIEWS:
             show(view, {"graph": ".communities", "source": "dialog mark",
-                        "table": ".fact-table", "groups": ".fact-table"}.get(view, "h1"))
+                        "table": ".sql-table", "groups": ".chart"}.get(view, "h1"))
             found[view] = browsing.violations(page)
         show("schema", ".row-actions")
         page.locator(".row-actions button").first.click()

@@ -1,92 +1,105 @@
-"""The web page in a real browser: tables are chosen, filtered, grouped, sorted, saved and opened at their sources."""
+"""The web page in a real browser: tables are sorted, filtered, counted, drawn, queried, saved, and lead to sources."""
 
 import csv
 import re
 
 import pytest
 
-from .. import browsing, web
+from .. import browsing, command_line, web
 from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 
-BORN = "#/table?kb=english&relation=born_in"
+GROWTH = """study,species,growth,year
+Ana,Porites,0.82,2019
+Ana,Acropora,1.51,2019
+Ben,Porites,0.91,2020
+Ben,Porites,0.86,2020
+Cho,Acropora,,2021
+"""
 
 
-def heads(page):
-    return page.locator(".fact-table tbody th").all_text_contents()
+@pytest.fixture(scope="module")
+def reef(web_folder, web_server):
+    """A knowledge base of a CSV file on the server."""
+    file = web_folder / "growth.csv"
+    file.write_text(GROWTH, "utf-8")
+    report = command_line.CommandLine(web_folder)("build", file, "--kb", "reef", "--json")
+    assert report.code == 0, report.err
+    return "#/table?kb=reef"
 
 
-def test_a_table_is_chosen_filtered_and_shared_by_its_address(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, web.VIEWS["tables"]) as page:
+def rows(page):
+    return [[cell.strip() for cell in row.locator("th, td").all_text_contents()][:4]
+            for row in page.locator(".sql-table tbody tr").all()]
+
+
+def test_a_table_is_sorted_filtered_and_counted_by_clicking(web_browser, web_server, reef):
+    with browsing.opened(web_browser, web_server, reef) as page:
         browsing.shoot(page, "tables")
-        page.get_by_role("link", name="born in (9)").click()
-        expect(page.locator(".fact-table tbody tr")).to_have_count(9)
-        expect(page.locator("#status")).to_have_text("9 rows")
-        expect(page.get_by_text(re.compile(r"^9 of \d\d Person entities have it"))).to_be_visible()
-        page.get_by_label("Object or value").fill("Paris|Warsaw")
-        page.get_by_label("Conditions").fill("birth date>=1860\ntype=Person")
-        page.get_by_role("button", name="Show", exact=True).click()
-        expect(page.locator(".fact-table tbody tr")).to_have_count(2)
-        assert heads(page) == ["Irène Joliot-Curie", "Marie Curie"]
-        page.get_by_label("birth date").check()
-        expect(page.get_by_label("birth date")).to_be_focused()
-        expect(page.get_by_role("columnheader", name="birth date")).to_be_visible()
-        expect(page.get_by_role("row").filter(has_text="Marie")).to_contain_text("7 November 1867")
-        page.get_by_label("Calculate").select_option("Number of subjects")
-        expect(page.locator(".figure").first).to_have_text("Number of subjects: 2 · 2 rows")
+        page.get_by_role("link", name="growth", exact=True).click()
+        box = page.get_by_label("SQL", exact=True)
+        expect(page.locator(".sql-table tbody tr")).to_have_count(5)
+        expect(box).to_have_value("SELECT * FROM growth")
+        head = page.get_by_role("columnheader", name="growth")
+        head.get_by_role("button", name="growth", exact=True).press("Enter")
+        expect(head).to_have_attribute("aria-sort", "ascending")
+        expect(box).to_have_value("SELECT * FROM growth ORDER BY growth")
+        assert [row[2] for row in rows(page)] == ["0.82", "0.86", "0.91", "1.51", ""], "by size, the empty one last"
+        page.get_by_label("Filter by").select_option("growth")
+        page.get_by_label("Condition").select_option("at least")
+        page.get_by_label("Value", exact=True).fill("0.85")
+        page.get_by_role("button", name="Add filter").click()
+        expect(page.locator(".sql-table tbody tr")).to_have_count(3)
+        page.get_by_role("button", name="Count the values of species").click()
+        expect(page.locator(".chart rect")).to_have_count(2)
+        assert rows(page) == [["Porites", "2"], ["Acropora", "1"]]
+        expect(page.locator(".figure").first).to_have_text("2 rows · over 3 records")
+        page.get_by_label("Calculate").select_option("mean: growth")
+        expect(page.locator(".chart text").filter(has_text="0.885")).to_be_visible()
         browsing.shoot(page, "table")
         address = page.url
+        page.get_by_role("rowheader", name="Porites").get_by_role("link").click()
+        expect(page.locator(".sql-table tbody tr")).to_have_count(2)
+        expect(box).to_have_value("SELECT * FROM growth WHERE growth >= 0.85 AND species = 'Porites'")
+        page.get_by_role("button", name="Remove the filter “growth at least 0.85”").click()
+        expect(page.locator(".sql-table tbody tr")).to_have_count(3)
         page.go_back()
-        expect(page.locator(".figure").first).to_have_text("2 rows")
-        expect(page.get_by_label("Calculate")).to_have_value("list")
-        browsing.visit(page, web_server, "#/ask?kb=english")
+        page.go_back()
+        expect(page.locator(".chart")).to_be_visible()
+        page.goto("about:blank")
         page.goto(address)
-        expect(page.locator(".figure").first).to_have_text("Number of subjects: 2 · 2 rows")
-        expect(page.get_by_label("Conditions")).to_have_value("birth date>=1860\ntype=Person")
-        expect(page.get_by_label("birth date")).to_be_checked()
+        expect(page.get_by_label("Calculate")).to_have_value("mean growth")
 
 
-def test_rows_are_sorted_by_a_columns_head_with_the_keyboard(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, "#/table?kb=english&relation=birth_date") as page:
-        page.wait_for_selector(".fact-table")
-        before = heads(page)
-        head = page.get_by_role("columnheader", name="birth date")
-        button = head.get_by_role("button")
-        button.press("Enter")
-        expect(head).to_have_attribute("aria-sort", "ascending")
-        expect(button).to_be_focused()
-        assert heads(page)[:3] == ["Frédéric Chopin", "Alfred Nobel", "Pierre Curie"], "by date, not by letter"
-        button.press("Enter")
-        expect(head).to_have_attribute("aria-sort", "descending")
-        assert heads(page)[-1] == "Frédéric Chopin"
-        page.go_back()
-        expect(head).to_have_attribute("aria-sort", "ascending")
-        page.go_forward()
-        button.press("Enter")
-        expect(head).not_to_have_attribute("aria-sort", re.compile("."))
-        assert heads(page) == before
-
-
-def test_a_row_opens_its_document_at_the_words_and_the_table_stays(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, f"{BORN}&head=Marie&sort=head") as page:
-        page.locator(".fact-table td a").click()
-        expect(page.locator("dialog mark")).to_have_text(re.compile("^She was born in Warsaw"))
+def test_a_query_shows_what_it_rests_on_and_its_records_open_at_their_words(web_browser, web_server, reef):
+    with browsing.opened(web_browser, web_server, f"{reef}&table=growth") as page:
+        box = page.get_by_label("SQL", exact=True)
+        box.fill("SELECT year, avg(growth) AS mean FROM ")
+        page.get_by_text("Tables and columns").click()
+        page.locator(".sql-box").get_by_role("button", name="growth", exact=True).first.click()
+        box.press("End")
+        box.press_sequentially(" GROUP BY year ORDER BY year")
+        box.press("Control+Enter")
+        expect(page.locator(".figure").first).to_have_text("3 rows · over 4 of 5 records")
+        assert rows(page) == [["2019", "1.165"], ["2020", "0.885"], ["2021", ""]]
+        page.locator("a.quote").first.click()
+        expect(page.locator("dialog mark").first).to_contain_text("Ana")
         page.keyboard.press("Escape")
-        expect(page.get_by_role("dialog")).to_have_count(0)
-        assert heads(page) == ["Marie Curie"]
-        assert "sort=head" in page.url
+        box.fill("SELECT size FROM growth")
+        page.get_by_role("button", name="Run").click()
+        expect(page.get_by_role("alert")).to_contain_text("no column 'size' in growth")
 
 
-def test_what_is_shown_is_saved_as_csv_in_its_order(web_browser, web_server):
-    with browsing.opened(web_browser, web_server, f"{BORN}&show=birth_date&limit=3&sort=-head") as page:
-        expect(page.get_by_text("3 of 9 rows are shown.")).to_be_visible()
+def test_rows_lead_to_their_sources_and_are_saved_as_csv(web_browser, web_server, reef):
+    with browsing.opened(web_browser, web_server, f"{reef}&table=growth&sort=-growth") as page:
+        page.locator(".sql-table td a").first.click()
+        expect(page.locator("dialog mark").first).to_have_text(re.compile("1.51"))
+        page.keyboard.press("Escape")
         with page.expect_download() as saved:
             page.get_by_role("button", name="Save as CSV").click()
-        assert saved.value.suggested_filename == "english-born_in.csv"
+        assert saved.value.suggested_filename == "reef-growth.csv"
         with saved.value.path().open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-        assert [row["head"] for row in rows] == heads(page) == ["Frédéric Chopin", "Ernest Rutherford",
-                                                                 "Alfred Nobel"]
-        assert list(rows[0]) == ["head", "born_in", "birth_date", "document", "quote"]
-        assert (rows[0]["birth_date"], rows[0]["document"]) == ("1810", "frederic-chopin.md")
+            found = list(csv.DictReader(file))
+        assert [row["growth"] for row in found] == ["1.51", "0.91", "0.86", "0.82", ""]
+        assert found[0]["document"] == "growth.csv"

@@ -69,9 +69,9 @@ const findingView = ({ text, documents = [] }) =>
 
 const documentLink = (id) => h("a", { href: sourceHref({ document: id }) }, id);
 
-/** A link to the table that a step computed, unless the question was about only some of the documents. */
+/** A link to the query that a step ran, unless the question was about only some of the documents. */
 export const tableLink = (base, { documents = [], where = {} }, { table }) =>
-  table &&
+  table?.sql &&
   !documents.length &&
   !Object.keys(where).length &&
-  h("a", { href: tableHref(base, table) }, t("answer.table"));
+  h("a", { href: tableHref(base, { sql: table.sql }) }, t("answer.table"));

@@ -1,38 +1,40 @@
-// Tables of a relation or an attribute: filtered, grouped, computed, sorted, and saved as CSV.
+// Tables: a list of them, each as a grid that is sorted, filtered and counted by clicking, and SQL over all.
 
-import { get, of } from "../api.js";
+import { get, of, post } from "../api.js";
 import { announce, button, failure, fill, grid, h, rowHead, scrolling } from "../dom.js";
 import { emptyView } from "../empty.js";
-import { spaced } from "../names.js";
 import { pager } from "../pages.js";
-import { go, here, route } from "../route.js";
+import { go, route } from "../route.js";
 import { saved } from "../saving.js";
-import { number, t } from "../strings.js";
-import { asked, lookupIn, sortIn, tableHref, takesValues } from "./address.js";
-import { groupColumns, rowColumns, sorted } from "./columns.js";
+import { placeOf, sourceHref } from "../sources.js";
+import { t } from "../strings.js";
+import { askedIn, tableHref } from "./address.js";
+import { catalogue, columnText } from "./catalogue.js";
+import { cellText } from "./cells.js";
+import { chart } from "./chart.js";
+import { selectOf } from "./compose.js";
 import { csvOf } from "./csv.js";
-import { counted, Query } from "./query.js";
+import { editor } from "./editor.js";
+import { filterForm, groupForm } from "./filters.js";
 
 const PAGE = 100;
+const MOST = 1000;
+const MOST_SAVED = 10000;
+const CITED = 10;
+const CUT = 200;
 
 let view = null;
 
 /** Show the view. */
 export async function show(root, base) {
-  const { items } = base ? await get(of(base, "/fields")) : { items: [] };
+  const { items } = base ? await get(of(base, "/tables")) : { items: [] };
   if (!root.isConnected) return;
-  if (!items.length) {
+  if (!items.some(({ rows }) => rows)) {
     fill(root, emptyView(t("table.title")));
     return;
   }
-  // A relation and an attribute of one name are one table.
-  const fields = [...new Map(items.toReversed().map((one) => [one.name, one])).values()].toReversed();
-  view = { base, fields, key: "", table: null, lookup: null, offset: 0, sort: {}, results: h("section", { class: "listing" }) };
-  view.query = new Query(fields, (lookup) => go(tableHref(base, lookup)));
-  fill(
-    root,
-    h("div", { class: "column wide" }, h("h1", {}, t("table.title")), view.query.element, view.results),
-  );
+  view = { base, tables: items, key: "", place: h("div", { class: "column wide" }) };
+  fill(root, view.place);
   await follow();
 }
 
@@ -41,107 +43,132 @@ export function leave() {
   view = null;
 }
 
-/** Show the table in the address, in its order. */
+/** Show the table or the query in the address. */
 export async function follow() {
   const me = view;
   if (!me) return;
-  const { parameters } = route();
-  const lookup = lookupIn(parameters);
-  const key = JSON.stringify(lookup);
-  const sort = sortIn(parameters);
-  if (key === me.key) {
-    if (me.table && JSON.stringify(sort) !== JSON.stringify(me.sort)) draw({ sort, offset: 0 });
+  const asked = askedIn(route().parameters);
+  const key = JSON.stringify(asked);
+  if (key === me.key) return;
+  me.key = key;
+  const table = me.tables.find(({ name }) => name === asked.table);
+  const sql = asked.sql || (table ? selectOf(asked, table.columns) : "");
+  const results = h("section", { class: "listing", "aria-busy": String(Boolean(sql)) });
+  fill(me.place, heading(me, asked, table), forms(me, asked, table, sql), results);
+  if (!sql) {
+    fill(results, catalogue(me.base, me.tables));
     return;
   }
-  Object.assign(me, { key, lookup, table: null });
-  me.query.set(lookup);
-  if (!lookup.relation) {
-    fill(me.results, overview());
-    return;
-  }
-  try {
-    const table = await get(of(me.base, "/table"), asked(lookup));
-    if (me !== view || me.key !== key) return;
-    draw({ table, sort: sortIn(route().parameters), offset: 0 });
-    announce(summary(me).join(" · "));
-  } catch (error) {
-    if (me === view && me.key === key) fill(me.results, failure(error));
-  }
+  const shown = await post(of(me.base, "/sql"), { sql, limit: MOST, citations: MOST }).then(
+    (result) => () => draw({ me, asked, table: asked.sql ? null : table, result, results }, 0),
+    (error) => () => fill(results, failure(error)),
+  );
+  if (me !== view || me.key !== key) return;
+  shown();
+  results.setAttribute("aria-busy", "false");
 }
 
-/** What can be chosen. */
-const overview = () => [
-  h("p", { class: "soft" }, t("table.about")),
-  h("ul", { class: "links-row" },
-    view.fields.map(({ name, rows }) =>
-      h("li", {}, h("a", { href: tableHref(view.base, { relation: name }) }, counted(name, rows))),
+const heading = ({ base }, { sql }, table) =>
+  h("div", { class: "view-head" },
+    h("h1", {}, sql ? "SQL" : (table?.title ?? t("table.title"))),
+    (sql || table) && h("a", { href: tableHref(base, {}) }, t("table.all")),
+  );
+
+function forms({ base, tables }, asked, table, sql) {
+  const apply = (next) => go(tableHref(base, next));
+  const isTable = table && !asked.sql;
+  return h("div", { class: "card" },
+    isTable && [filterForm(asked, table, apply), groupForm(asked, table, apply)],
+    editor(sql, tables, table?.name ?? "", (written) => apply({ table: asked.table, sql: written })),
+  );
+}
+
+/** Show a page of a result, with what it rests on. */
+function draw(shown, offset) {
+  const { me, asked, result, results } = shown;
+  const summary = [t("table.rows", { n: result.total }), coverage(result)].filter(Boolean).join(" · ");
+  const grouped = asked.by || asked.sql;
+  fill(
+    results,
+    h("div", { class: "view-head" },
+      h("span", { class: "figure" }, summary),
+      result.rows.length > 0 && button(t("table.csv"), () => save(me, asked, result)),
     ),
-  ),
+    notes(result).map((note) => h("p", { class: "soft" }, note)),
+    grouped && chart(result),
+    result.rows.length ? gridOf(shown, offset) : h("p", { class: "notice" }, t("table.none")),
+    pager({ offset, size: PAGE, total: result.rows.length, turn: (to) => draw(shown, to) }),
+    !isPlaced(result) && citations(result),
+  );
+  announce(summary);
+}
+
+/** On how many records a result rests. */
+function coverage({ records, left_out: left }) {
+  if (records === null) return "";
+  const missing = left.length === 1 ? left[0].empty + left[0].untyped : 0;
+  return missing ? t("table.over.of", { n: records - missing, total: records }) : t("table.over", { n: records });
+}
+
+const notes = ({ left_out: left, notes: said, rows, total }) => [
+  ...left.filter(({ empty, untyped }) => empty + untyped).map(({ column, empty, untyped }) => t("table.left", { column, empty, untyped })),
+  ...said,
+  ...(rows.length < total ? [t("table.cut", { n: rows.length, total })] : []),
 ];
 
-/** What was computed, in a few words. */
-function summary({ table: { do: calculation, value, unit, total, groups }, lookup }) {
-  const result = [number(value ?? 0), unit].filter(Boolean).join(" ");
-  return [
-    value !== null && t("table.result", { what: t(`table.do.${calculation}`), value: result }),
-    lookup.by && t("table.groups", { n: groups.length }),
-    t("table.rows", { n: total }),
-  ].filter(Boolean);
+/** Save all rows as CSV, also those that the page does not show. */
+async function save({ base }, { table }, result) {
+  const isAll = result.rows.length === result.total;
+  const whole = isAll ? result : await post(of(base, "/sql"), { sql: result.sql, limit: MOST_SAVED });
+  saved(csvOf(whole), `${base}-${table || "sql"}.csv`);
 }
 
-/** What is not shown: the server's notes, and what its limit cut. */
-function notes({ table: { notes: left, rows, groups, total }, lookup }) {
-  const limit = asked(lookup).limit;
-  const cut = lookup.by
-    ? groups.length === Number(limit) && t("table.cut.groups", { n: groups.length })
-    : !takesValues(lookup) && rows.length < total && t("table.cut", { n: rows.length, total });
-  return [...left, cut].filter(Boolean);
+function gridOf(shown, offset) {
+  const { asked, table, result } = shown;
+  const head = result.columns.map((name, place) => columnHead(shown, name, place));
+  const source = (number) => isPlaced(result) && h("td", {}, sourceOf(result.citations[number]));
+  const cells = (row, number) => [row.map((value, place) => cellOf(shown, value, place)), source(offset + number) || []].flat();
+  const rows = result.rows.slice(offset, offset + PAGE).map(cells);
+  const label = asked.sql ? "SQL" : table.title;
+  return scrolling(label, grid([...head, ...(isPlaced(result) ? [t("table.document")] : [])], rows, { class: "sql-table" }));
 }
 
-function draw(changes) {
-  const me = Object.assign(view, changes);
-  const { base, table, lookup, sort, offset } = me;
-  const focused = me.results.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-  const columns = lookup.by ? groupColumns(base, lookup) : rowColumns(table, lookup);
-  const by = columns.find((one) => one.name === sort.column);
-  const all = lookup.by ? table.groups : table.rows;
-  const rows = by ? sorted(all, by, sort.down) : all;
-  const quote = { name: "quote", value: (row) => row.quote };
-  const save = () => saved(csvOf(lookup.by ? columns : [...columns, quote], rows), `${base}-${table.relation}.csv`);
-  fill(
-    me.results,
-    h("div", { class: "view-head" },
-      h("h2", {}, spaced(table.relation)),
-      h("span", { class: "figure" }, summary(me).join(" · ")),
-      rows.length > 0 && button(t("table.csv"), save),
-    ),
-    notes(me).map((note) => h("p", { class: "soft" }, note)),
-    rows.length ? tableOf(columns, rows.slice(offset, offset + PAGE)) : h("p", { class: "notice" }, t("table.none")),
-    pager({ offset, size: PAGE, total: rows.length, turn: (to) => draw({ offset: to }) }),
+/** Whether each row of a result has a source of its own, in their order. */
+const isPlaced = ({ rows, citations: cited, records, total }) => records === total && cited.length >= rows.length && rows.length > 0;
+
+const sourceOf = (one) => h("a", { href: sourceHref(one), title: one.quote }, placeOf(one));
+
+/** A column's head: its name sorts, and a second button counts its values. */
+function columnHead({ me, asked, table }, name, place) {
+  const column = table?.columns.find((one) => one.name === name);
+  if (!table || (!asked.by && !column)) return h("th", { scope: "col" }, name);
+  const mine = asked.sort.replace(/^-/, "") === name;
+  const down = mine && asked.sort.startsWith("-");
+  const sort = !mine ? name : down ? "" : `-${name}`;
+  const counted = { ...asked, by: name, do: "", sort: "" };
+  return h("th", { scope: "col", "aria-sort": mine ? (down ? "descending" : "ascending") : null, title: column && columnText(column) },
+    button([name, mine && h("span", { "aria-hidden": "true" }, down ? " ↓" : " ↑")], () => go(tableHref(me.base, { ...asked, sort })), { class: "link" }),
+    column?.unit && h("span", { class: "soft" }, ` ${column.unit}`),
+    column && !(asked.by && place === 0) &&
+      button("#", () => go(tableHref(me.base, counted)), { class: "link count", "aria-label": t("table.count.of", { name }) }),
   );
-  if (focused) me.results.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
-function tableOf(columns, rows) {
-  const { table, sort } = view;
-  const [first, ...others] = columns;
-  const body = ({ cell, value }, row) => (cell ?? value)(row);
-  const cells = (row) => [
-    rowHead(body(first, row)),
-    ...others.map((column) => h("td", { class: column.class }, body(column, row))),
+/** A cell; a group's key leads to its rows. */
+function cellOf({ me, asked, table, result }, value, place) {
+  const isFirst = place === 0;
+  const text = cellText(value);
+  const short = text.length > CUT ? h("span", { title: text }, `${text.slice(0, CUT)}…`) : text;
+  const one = { column: asked.by, sign: value === null ? "none" : "is", value: String(value ?? "") };
+  const rows = { ...asked, where: [...asked.where, one], by: "", do: "", sort: "" };
+  const content = table && asked.by && isFirst ? h("a", { href: tableHref(me.base, rows) }, text || t("table.sign.none")) : short;
+  return isFirst ? rowHead(content) : h("td", { class: result.kinds[place] === "number" ? "figure" : null }, content);
+}
+
+/** The first records that a result rests on, each a link to its place. */
+const citations = ({ citations: cited, records }) =>
+  cited.length > 0 && [
+    h("h2", {}, t("table.sources")),
+    h("ul", {}, cited.slice(0, CITED).map((one) => h("li", {}, h("a", { class: "quote", href: sourceHref(one) }, h("q", {}, one.quote), h("cite", {}, placeOf(one)))))),
+    records > CITED && h("p", { class: "soft" }, t("table.sources.more", { n: records - Math.min(CITED, cited.length) })),
   ];
-  const head = columns.map((column) => heading(column, sort));
-  return scrolling(spaced(table.relation), grid(head, rows.map(cells), { class: "fact-table" }));
-}
-
-/** A column's head: a click sorts by it, a second one the other way, a third one as the server does. */
-function heading({ name, title }, { column, down }) {
-  const mine = name === column;
-  const next = !mine ? name : down ? null : `-${name}`;
-  return h("th", { scope: "col", "aria-sort": mine ? (down ? "descending" : "ascending") : null },
-    button([title, mine && h("span", { "aria-hidden": "true" }, down ? " ↓" : " ↑")], () => go(here({ sort: next })), {
-      class: "link",
-      "data-key": name,
-    }),
-  );
-}

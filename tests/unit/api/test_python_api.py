@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -235,3 +236,20 @@ def test_retyping_merging_and_splitting(own):
     assert len(own.entities(type="Place")) == 2
     with pytest.raises(banyan.BanyanError, match="no entity type 'Planet'"):
         own.edit.retype("Acme", "Planet")
+
+
+def test_sql_gives_rows_with_the_records_that_they_rest_on(kb, monkeypatch):
+    assert {"documents", "facts", "employer"} <= {table.name for table in kb.tables()}
+    result = kb.sql("SELECT head, tail FROM facts ORDER BY head")
+    assert list(result) == [{"head": "Acme", "tail": "Bonn"}, {"head": "Ada", "tail": "Acme"}]
+    assert (len(result), result.records, {cited.document for cited in result.citations}) == (2, 2, {"ada", "acme"})
+    assert result.df().to_dict("records") == list(result)
+    assert result.to_csv() == "head,tail\nAcme,Bonn\nAda,Acme\n"
+    assert asyncio.run(kb.asql("SELECT head FROM facts", documents="ada")).rows == (("Ada",),)
+    assert asyncio.run(kb.atables()) == kb.tables()
+    assert kb.sql("SELECT document FROM documents", limit=1).total == 2
+    with pytest.raises(banyan.BanyanError, match="no table 'people'; there are: "):
+        kb.sql("SELECT * FROM people")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(banyan.BanyanError, match="pip install pandas"):
+        result.df()

@@ -1,11 +1,6 @@
-"""`banyan facts` and `banyan entities --type`: rows, groups, numbers, cards and lists, as printed and as data."""
-
-import csv
-import io
+"""`banyan facts` and `banyan entities --type`: what they list, as printed and as data."""
 
 import pytest
-from banyan.cli.commands.facts_command import _print_table
-from banyan.tools.table_results import ComputedTable, TableRow
 
 from ... import scripted
 
@@ -40,59 +35,24 @@ def test_without_options_the_relations_and_attributes_are_listed_with_their_rows
     assert "and 2 more (--limit)" in shell("facts", "--kb", "kb", "--limit", 1).out
 
 
-def test_what_all_rows_hold_with_stands_once_below_them(capsys):
-    def shown(*times):
-        rows = tuple(TableRow(head=f"P{n}", relation="cost", tail="4", time=time, document="a.md", start=0, end=1,
-                              quote="4") for n, time in enumerate(times))
-        _print_table(ComputedTable(relation="cost", do="list", total=len(rows), rows=rows), "", (), None)
-        return capsys.readouterr().out
+def test_facts_are_those_of_an_entity_a_relation_or_an_attribute(shell):
+    def found(*options):
+        return [(one["subject"], one["relation"], one["object"]) for one in shell.data("facts", *options)]
 
-    assert shown("under: Old halls", "under: Old halls").count("under: Old halls") == 1
-    assert "when" not in shown("under: Old halls", "under: Old halls")
-    assert "when" in shown("under: Old halls", "under: New halls")
-    assert "when" in shown("under: Old halls")
-
-
-def test_a_count_is_one_line_and_what_is_left_out_follows(shell):
-    assert printed(shell, "facts", "--relation", "employer", "--count")[0] == ["employer,", "count:", "3"]
-    assert printed(shell, "facts", "--relation", "founded", "--do", "distinct") == [["founded,", "distinct:", "3"]]
-    lines = printed(shell, "facts", "--relation", "employer", "--do", "sum")
-    assert [" ".join(line) for line in lines] == ["employer, sum: no row has a number", "3 rows left out: no number"]
-    assert shell.data("facts", "--relation", "employer", "--count", "--tail", "Acme")["value"] == 2
+    assert found("--relation", "Employer") == [("Ada", "employer", "Acme"), ("Bob", "employer", "Acme"),
+                                               ("Cyd", "employer", "Birch")]
+    assert found("--relation", "founded", "--limit", "1") == [("Acme", "founded", "1999")]
+    assert found("--of", "Acme", "--relation", "employer") == [("Bob", "employer", "Acme"), ("Ada", "employer", "Acme")]
+    assert len(found("--of", "Acme")) == 4
+    assert "and 2 more (--limit)" in shell("facts", "--kb", "kb", "--relation", "employer", "--limit", 1).out
 
 
-def test_groups_are_printed_with_their_values(shell):
-    lines = printed(shell, "facts", "--relation", "employer", "--by", "tail")
-    assert [lines[1], *lines[3:]] == [["tail", "count"], ["Acme", "2"], ["Birch", "1"]]
-    table = shell.data("facts", "--relation", "founded", "--by", "decade")
-    assert [(group["key"], group["value"]) for group in table["groups"]] == [("2000s", 2), ("1990s", 1)]
-    assert "and 1 more (--limit)" in shell(
-        "facts", "--kb", "kb", "--relation", "employer", "--by", "tail", "--limit", 1).out
-
-
-def test_the_limit_of_an_extreme_is_how_many_values_are_printed(shell):
-    shell.build(shell.write({"e.txt": " ".join(f"O{n}:Organization.founded = {1900 + n}." for n in range(52))}))
-    result = shell("facts", "--kb", "kb", "--relation", "founded", "--do", "smallest", "--limit", 51)
-    assert "1950" in result.out
-    assert not {"1951", "(--limit)"} & set(result.out.split())
-
-
-def test_rows_and_groups_are_written_as_csv(shell):
-    def written(*options):
-        result = shell("facts", "--kb", "kb", "--csv", *options)
-        assert result.code == 0, result.err
-        return list(csv.DictReader(io.StringIO(result.out)))
-
-    assert [(row["head"], row["founded"], row["located_in"], row["document"]) for row in written(
-        "--relation", "founded", "--show", "located_in", "--limit", "2")] == [
-            ("Acme", "1999", "Bonn", "a.txt"), ("Birch", "2003", "", "d.txt")]
-    assert [row["key"] for row in written("--relation", "employer", "--by", "tail")] == ["Acme", "Birch"]
-
-
-def test_text_of_documents_is_printed_as_text(shell):
-    shown = shell("facts", "--kb", "kb", "--relation", "employer", "--tail", "[bold]Acme")
-    assert (shown.code, "no row fits" in shown.out) == (0, True)
-    assert "called '[red]x'" in shell("facts", "--kb", "kb", "--relation", "[red]x").err
+@pytest.mark.parametrize(("options", "why"), [
+    (["--relation", "[red]x"], "no relation or attribute is called '[red]x'; there are: employer"),
+    (["--at", "1999"], "--at needs --of or --relation"), (["--relation", "employer", "--at", "soon"], "--at: ")])
+def test_what_cannot_be_listed_is_refused_with_the_fix(shell, options, why):
+    result = shell("facts", "--kb", "kb", *options)
+    assert (result.code, why in result.err) == (1, True), result.err
 
 
 def test_entities_of_a_type_are_searched_by_name(shell):

@@ -32,7 +32,7 @@ FOR_ANY_KEY = {"/api/openapi.json", "/mcp"}
 """The description of the API; tools, which are in a table of their own."""
 WHATEVER_THE_BASE = {"/api/formats", "/api/model", "/api/command", "/api/knowledge-bases", "/api/builds", "/v1/models"}
 """What is read alike by keys of all knowledge bases; the lists have what the key is for, which a test looks at."""
-READING = {f"/api/knowledge-bases/{{kb}}/{below}" for below in ("graph/evidence", "questions/next")}
+READING = {f"/api/knowledge-bases/{{kb}}/{below}" for below in ("graph/evidence", "questions/next", "sql")}
 """What is only read, although the question comes in a body."""
 OF_ALL = {"/api/model", "/api/model/try", "/metrics"}
 """What concerns all knowledge bases, and is refused to keys of some."""

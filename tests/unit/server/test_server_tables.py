@@ -1,4 +1,4 @@
-"""Tables over REST: rows with their sources, groups, numbers, wrong requests; and the facts behind citations."""
+"""Tables and SQL over REST, wrong requests; and the facts behind citations."""
 
 import pytest
 from banyan.schemas.naming import entity_id
@@ -8,53 +8,38 @@ from ... import small_base
 BASE = "/api/knowledge-bases/people"
 
 
-@pytest.fixture
-def ask(client):
-    def ask(**parameters):
-        return client.get(f"{BASE}/table", params=parameters).raise_for_status().json()
-
-    return ask
-
-
-@pytest.fixture
-def refuse(client):
-    def refuse(**parameters):
-        response = client.get(f"{BASE}/table", params=parameters)
-        return response.status_code, response.json()["error"]["message"]
-
-    return refuse
+def test_the_tables_are_listed_with_their_columns(client):
+    tables = {one["name"]: one for one in client.get(f"{BASE}/tables").raise_for_status().json()["items"]}
+    assert {"documents", "entities", "facts", "born_in"} <= set(tables)
+    assert tables["documents"]["rows"] == len(small_base.PEOPLE)
+    assert [column["name"] for column in tables["born_in"]["columns"]][:2] == ["head", "tail"]
 
 
-def test_each_row_has_the_words_that_state_it(ask):
-    table = ask(relation="born_in")
-    assert (table["relation"], table["do"], table["value"], table["total"]) == ("born_in", "list", None, 2)
-    ada, carl = table["rows"]
-    assert (ada["head"], ada["tail"], ada["document"]) == ("Ada Byron", "Ulm", "ada")
-    assert small_base.PEOPLE["ada"][ada["start"]:ada["end"]] == ada["quote"]
-    assert (carl["head"], carl["tail"]) == ("Carl Berg", "Turku")
+def test_a_result_has_the_records_that_it_rests_on(client):
+    def ask(sql, **more):
+        return client.post(f"{BASE}/sql", json={"sql": sql, **more}).raise_for_status().json()
+
+    found = ask("SELECT head, tail FROM born_in ORDER BY head")
+    assert (found["columns"], found["rows"]) == (["head", "tail"], [["Ada Byron", "Ulm"], ["Carl Berg", "Turku"]])
+    assert (found["total"], found["records"]) == (2, 2)
+    cited = found["citations"][0]
+    assert small_base.PEOPLE[cited["document"]][cited["start"]:cited["end"]] == cited["quote"]
+    limited = ask("SELECT document FROM documents", limit=1)
+    assert (len(limited["rows"]), limited["total"]) == (1, len(small_base.PEOPLE))
+    assert ask("SELECT document FROM documents", documents=["ada"])["rows"] == [["ada"]]
 
 
-def test_numbers_and_groups_count_all_rows_whatever_the_limit(ask):
-    counted = ask(relation="born_in", do="count", limit=1)
-    assert (counted["value"], counted["total"], len(counted["rows"])) == (2, 2, 1)
-    grouped = ask(relation="born_in", by="tail", do="count")
-    assert [(group["key"], group["value"], group["rows"]) for group in grouped["groups"]] == [
-        ("Turku", 1, 1), ("Ulm", 1, 1)]
-    assert len(ask(relation="born_in", by="tail", limit=1)["groups"]) == 1
-
-
-@pytest.mark.parametrize(("parameters", "message"), [
-    ({"relation": "salary"}, "no relation or attribute is called 'salary'; there are: "),
-    ({"relation": "born_in", "by": "salary"}, "no field is called 'salary'; there are: "),
-    ({"relation": "born_in", "where": "salary"}, "'salary' is no condition: write FIELD=VALUE"),
-    ({"relation": "born_in", "at": "soon"}, "query.at: "), ({"relation": "born_in", "do": "guess"}, "query.do: "),
-    ({"relation": "born_in", "limit": 1001}, "query.limit: "), ({}, "query.relation: "),
-    ({"relation": "born_in", "head": "x" * 1001}, "query.head: "),
-    ({"relation": "born_in", "where": ["name=x"] * 21}, "query.where: "),
-    ({"relation": "born_in", "show": ["x" * 1001]}, "query.show.0: ")])
-def test_what_cannot_be_computed_is_refused_with_the_fix(refuse, parameters, message):
-    status, said = refuse(**parameters)
-    assert (status, said[:len(message)]) == (422, message)
+@pytest.mark.parametrize(("body", "message"), [
+    ({"sql": "SELECT * FROM salaries"}, "no table 'salaries'; there are: "),
+    ({"sql": "SELECT salary FROM born_in"}, "no column 'salary' in born_in"),
+    ({"sql": "DROP TABLE facts"}, "only one SELECT statement is allowed"),
+    ({"sql": "SELECT * FROM read_csv('/etc/passwd')"}, "the function read_csv is not allowed"),
+    ({}, "body.sql: "), ({"sql": ""}, "body.sql: "), ({"sql": "x" * 4001}, "body.sql: "),
+    ({"sql": "SELECT 1", "limit": 10_001}, "body.limit: "), ({"sql": "SELECT 1", "seconds": 9}, "body.seconds: "),
+    ({"sql": "SELECT 1", "documents": ["nobody"]}, "no document is called 'nobody'")])
+def test_what_cannot_be_run_is_refused_with_the_fix(client, body, message):
+    response = client.post(f"{BASE}/sql", json=body)
+    assert (response.status_code, response.json()["error"]["message"][:len(message)]) == (422, message)
 
 
 GRAPH = "/api/knowledge-bases/people/graph"

@@ -1,0 +1,156 @@
+"""`banyan tables` and `banyan sql`: the tables of a knowledge base, and what a SELECT over them finds."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.table import Table
+
+from ...api.sql_results import SqlRows
+from ...schemas.documents import Citation, Scope
+from ...schemas.records import Basis, ColumnInfo, TableInfo
+from ...text.cleaning import visible
+from ...text.shown_numbers import show_number, show_value
+from ...tools.query_results import basis_text
+from ..console import CommandError, err, format_count, on_a_line, out, print_json, table_of
+from ..session import AsJson, Documents, Kb, open_resources
+
+app = typer.Typer()
+
+_SHOWN = 50
+"""Rows to print where no `--limit` is given."""
+_MOST_DATA = 100_000
+"""The most rows of `--json` and `--csv` without a `--limit`."""
+_CITED = 3
+_LONGEST = 160
+"""Characters of a citation to print."""
+_FREQUENT = 3
+_COLUMN_KEYS = {"name", "kind", "distinct", "empty", "untyped"}
+
+
+@app.command("tables")
+def tables(
+    *, kb: Kb,
+    table: Annotated[str, typer.Argument(help="A table to show with all its columns; none: list all tables.")] = "",
+    documents: Documents = None, as_json: AsJson = False,
+) -> None:
+    """List the tables that SQL can read, or the columns of one."""
+    with open_resources(reasons=False) as resources, resources.snapshot(kb, Scope.of(documents or ())) as snapshot:
+        found = snapshot.index.sql.tables()
+    if table:
+        found = (_table_called(table, found),)
+    if as_json:
+        print_json([_table_data(one) for one in found])
+    elif table:
+        _print_columns(found[0])
+    else:
+        _print_tables(found)
+
+
+def _table_called(name: str, tables: Sequence[TableInfo]) -> TableInfo:
+    for table in tables:
+        if table.name.casefold() == name.casefold():
+            return table
+    names = ", ".join(table.name for table in tables)
+    raise CommandError(f"there is no table {name!r}; there are: {names or 'none, as there are no documents'}")
+
+
+def _table_data(table: TableInfo) -> dict[str, object]:
+    columns = [column.model_dump(mode="json", include=_COLUMN_KEYS) for column in table.columns]
+    return {"name": table.name, "title": table.title, "rows": table.rows, "columns": columns}
+
+
+def _print_tables(tables: Sequence[TableInfo]) -> None:
+    named = [table for table in tables if table.kind != "relation"]
+    out.print(table_of(("table", "rows", "documents", "columns"), (
+        (table.name, f"{table.rows:,}", f"{table.documents:,}", ", ".join(column.name for column in table.columns))
+        for table in named), box=box.SIMPLE))
+    relations = [f"{table.name} ({table.rows:,})" for table in tables if table.kind == "relation"]
+    if relations:
+        out.print(f"[dim]relations and attributes, a table each: {on_a_line(', '.join(relations))}[/dim]",
+                  soft_wrap=True)
+
+
+def _print_columns(table: TableInfo) -> None:
+    source = f" in {format_count(table.documents, 'document')}" if table.documents else ""
+    out.print(f"[bold]{on_a_line(table.name)}[/bold]: {format_count(table.rows, 'row')}{source}", soft_wrap=True)
+    out.print(table_of(("column", "kind", "unit", "different", "empty", "unreadable", "values"), (
+        (column.name, column.kind, column.unit or ", ".join(column.units), f"{column.distinct:,}",
+         f"{column.empty:,}", f"{column.untyped:,}", _values_text(column)) for column in table.columns),
+        box=box.SIMPLE))
+
+
+def _values_text(column: ColumnInfo) -> str:
+    """Return a column's range, or its most frequent values."""
+    if column.smallest or column.largest:
+        return f"{column.smallest} to {column.largest}"
+    return ", ".join(f"{value} ({number:,})" for value, number in column.frequent[:_FREQUENT])
+
+
+@app.command("sql")
+def sql(
+    *, kb: Kb, query: Annotated[str, typer.Argument(help="One SELECT; `banyan tables` lists what it can read.")],
+    documents: Documents = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The most rows to print.",
+                                              show_default=f"{_SHOWN}; {_MOST_DATA} with --json or --csv")] = None,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV and nothing else.")] = False,
+) -> None:
+    """Run a SELECT over the records, documents and facts, with the records that the result rests on."""
+    if as_json and as_csv:
+        raise CommandError("--json and --csv exclude each other: use one of them")
+    most = limit or (_MOST_DATA if as_json or as_csv else _SHOWN)
+    with open_resources(reasons=False) as resources, resources.snapshot(kb, Scope.of(documents or ())) as snapshot:
+        result = SqlRows(**vars(snapshot.index.sql.run(query, most_rows=most)))
+    if as_json:
+        print_json({"columns": result.columns, "rows": result.rows, "records": result.records,
+                    "citations": [citation.model_dump(mode="json") for citation in result.citations]})
+    elif as_csv:
+        text = result.to_csv()
+        sys.stdout.buffer.write((visible(text) if out.is_terminal else text).encode())
+        sys.stdout.flush()
+    else:
+        _print_result(result)
+        return
+    for note in [_basis_text(result), *_notes(result)]:  # beside the data, which scripts read
+        err.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
+
+
+def _print_result(result: SqlRows) -> None:
+    if result.rows:
+        out.print(_rows_table(result))
+    else:
+        out.print("no row fits")
+    for note in _notes(result):
+        out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
+    for citation in result.citations[:_CITED]:
+        out.print(_citation_text(citation), soft_wrap=True)
+    if result.records and result.records > _CITED:
+        out.print(f"[dim]and {format_count(result.records - _CITED, 'more record')}[/dim]")
+
+
+def _rows_table(result: SqlRows) -> Table:
+    table = Table(title=on_a_line(_basis_text(result)), title_justify="left", box=box.SIMPLE)
+    for column, kind in zip(result.columns, result.kinds, strict=True):
+        table.add_column(on_a_line(column), justify="right" if kind == "number" else "left")
+    for row in result.rows:
+        table.add_row(*(on_a_line(show_value(value, unit)) for value, unit in zip(row, result.units, strict=True)))
+    return table
+
+
+def _basis_text(result: SqlRows) -> str:
+    return basis_text(Basis(query=result.sql, records=result.records, left_out=result.left_out), "en")
+
+
+def _notes(result: SqlRows) -> list[str]:
+    cut = result.total - len(result.rows)
+    note = f"{show_number(cut)} of {show_number(result.total)} rows are left out: use --limit"
+    return [*result.notes, *([note] if cut > 0 else [])]
+
+
+def _citation_text(citation: Citation) -> str:
+    words = " ".join(citation.quote.split())
+    shown = words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
+    return f"[dim]{on_a_line(citation.document)}:[/dim] {on_a_line(shown)}"

@@ -1,0 +1,15 @@
+// Cells of a result as people read them.
+
+import { language, t } from "../strings.js";
+
+/** A number; four digits have no separator, as they are often a year. */
+export const plainNumber = (value) =>
+  new Intl.NumberFormat(language(), { useGrouping: "min2", maximumSignificantDigits: Number.isInteger(value) ? 21 : 8 }).format(value);
+
+/** A cell's text. */
+export function cellText(value) {
+  if (value === null) return "";
+  if (typeof value === "number") return plainNumber(value);
+  if (typeof value === "boolean") return t(value ? "table.yes" : "table.no");
+  return Array.isArray(value) ? value.map(cellText).join("; ") : String(value);
+}
