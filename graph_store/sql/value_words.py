@@ -1,0 +1,114 @@
+"""What tables are called and which values they hold, for questions in words: an index from words to values."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+import re
+
+import duckdb
+
+from ...schemas.documents import Document
+from ...schemas.records import ColumnInfo, TableInfo
+
+_VALUES, _TITLES, _LEGENDS = "places.value_words", "places.table_titles", "legends"
+_WORDS = (r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{Devanagari}\p{N}]+|[\p{Han}\p{Hiragana}\p{Katakana}]+|\p{L}+")
+_LEGEND = re.compile(r"(?<![^\s(,;:])([^\s=,;:|()]{1,20}) = ([^\W\d_][\w -]{2,40}?)(?=[,;.|)\n]|$)", re.MULTILINE)
+"""An explanation of a value beside a table: "A = theoretical departments"."""
+_LONGEST_VALUE = 100
+"""Longer cells are prose, which no question names."""
+_MOST_VALUES = 5000
+"""How many values are read for one question; words of more values say little of any."""
+_NEARLY_ALL = 0.9
+_FEW_DOCUMENTS = 3
+"""Tables of more documents are not called by the titles of these."""
+
+
+class FoundValue(NamedTuple):
+    """A value of a column, as it is stored, and the words by which it was found if a legend explains it so."""
+
+    table: str
+    column: str
+    value: str
+    legend: str = ""
+
+
+def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[TableInfo],
+                      documents: Iterable[Document]) -> None:
+    """Write the words of all short values of columns of texts and lists, sorted, and what the tables are called.
+
+    Args:
+        connection: to the database that has the tables.
+        tables: those of which the values of records and documents are found.
+        documents: whose texts explain values, as in "A = theoretical departments".
+    """
+    legends = [(document.id, *pair) for document in documents if document.tables for pair in _LEGEND.findall(document.text)]
+    connection.execute(f"CREATE TEMP TABLE {_LEGENDS} (document VARCHAR, value VARCHAR, legend VARCHAR)")
+    if legends:
+        connection.executemany(f"INSERT INTO {_LEGENDS} VALUES (?, ?, ?)", sorted(set(legends)))  # noqa: S608
+    _write(connection, _VALUES, ("word", "source", "field", "value", "legend"), _selects(tables))
+    _write(connection, _TITLES, ("source", "title"), _title_selects(tables))
+    connection.execute(f"DROP TABLE {_LEGENDS}")
+
+
+def _write(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], selects: Iterable[str]) -> None:
+    """Write what some SELECTs find to a table, sorted and without repeats; all names are made by `NameSpace`."""
+    connection.execute(f"CREATE TEMP TABLE found ({', '.join(f'{column} VARCHAR' for column in columns)})")
+    for select in selects:
+        connection.execute(f"INSERT INTO found {select}")  # noqa: S608
+    connection.execute(f"CREATE TABLE {name} AS SELECT DISTINCT * FROM found ORDER BY ALL")  # noqa: S608
+    connection.execute("DROP TABLE found")
+
+
+def _selects(tables: Sequence[TableInfo]) -> Iterator[str]:
+    for table in tables:
+        for column in table.columns if table.kind in {"records", "documents"} else ():
+            if column.kind in {"text", "list"} and not (column.name == "document" and table.kind == "records"):
+                yield from _selects_of(table, column)
+
+
+def _selects_of(table: TableInfo, column: ColumnInfo) -> Iterator[str]:
+    """Yield SELECTs of the words of a column's values, and of the legends of those."""
+    value = f'unnest("{column.name}")' if column.kind == "list" else f'"{column.name}"'
+    names, values = f"'{table.name}', '{column.name}'", f'SELECT DISTINCT {value} AS value FROM main."{table.name}"'  # noqa: S608
+    yield (f"SELECT {_split('value')}, {names}, value, '' FROM ({values}) WHERE length(value) <= {_LONGEST_VALUE}")  # noqa: S608
+    if column.kind == "text" and table.kind == "records":
+        yield (f'SELECT {_split("legend")}, {names}, value, legend FROM {_LEGENDS} WHERE EXISTS (FROM main.'  # noqa: S608
+               f'"{table.name}" WHERE document = {_LEGENDS}.document AND "{column.name}" = {_LEGENDS}.value)')
+
+
+def _split(column: str) -> str:
+    return f"unnest(regexp_extract_all(strip_accents(lower({column})), '{_WORDS}'))"
+
+
+def _title_selects(tables: Sequence[TableInfo]) -> Iterator[str]:
+    for table in tables:
+        if table.kind == "records" and table.documents <= _FEW_DOCUMENTS:
+            documents = f'FROM main.documents WHERE document IN (SELECT document FROM main."{table.name}")'  # noqa: S608
+            stem = r"regexp_extract(document, '([^/\\]+?)(\.\w+)?$', 1)"
+            yield f"SELECT '{table.name}', {stem} {documents}"
+            yield f"SELECT '{table.name}', title {documents} AND title <> ''"
+        elif table.kind == "documents" and table.rows > 1:
+            yield _shared_prefix(table)
+
+
+def _shared_prefix(table: TableInfo) -> str:
+    """Return a SELECT of the word with which nearly all documents' names begin: they are called so."""
+    return (f"SELECT '{table.name}', word FROM (SELECT regexp_extract(document, '([A-Za-z]{{3,}})[^/]*$', 1) AS word "  # noqa: S608
+            f"FROM main.documents) AS words WHERE word <> '' GROUP BY word HAVING count(*) >= {_NEARLY_ALL * table.rows}")
+
+
+def find_values(connection: duckdb.DuckDBPyConnection, words: Collection[str]) -> list[FoundValue]:
+    """Return the values that have one of some words, which are in lower case and without accents."""
+    marks = ", ".join("?" * len(words))
+    rows = connection.execute(
+        f"SELECT DISTINCT source, field, value, legend FROM {_VALUES} WHERE word IN ({marks}) "  # noqa: S608
+        f"ORDER BY ALL LIMIT {_MOST_VALUES}", sorted(words)).fetchall() if words else []
+    return [FoundValue(*row) for row in rows]
+
+
+def read_titles(connection: duckdb.DuckDBPyConnection) -> Mapping[str, tuple[str, ...]]:
+    """Return for each table of records the names and titles of its documents, if it has few."""
+    titles: dict[str, list[str]] = defaultdict(list)
+    for table, title in connection.execute(f"SELECT source, title FROM {_TITLES} ORDER BY ALL").fetchall():  # noqa: S608
+        titles[table].append(title)
+    return {table: tuple(named) for table, named in titles.items()}

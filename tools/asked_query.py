@@ -1,0 +1,118 @@
+"""Questions in words about tables, read without a model: as a query, if every word of them is accounted for."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..graph_store.graph_index import GraphIndex
+from ..schemas.records import SqlResult, TableInfo
+from ..text.shown_numbers import show_value
+from .question_conditions import UnclearError
+from .question_plan import Plan, plan_query
+from .table_mentions import Reading, read_in_table, value_queries
+
+_REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
+                     r"(?<=[.?!]) (?:give|state|list|show)(?: me)? (?:both|the|all|their) ?(?:numbers?|counts?|names?)?[.!]?$",
+                     re.IGNORECASE)
+"""Remarks that limit nothing: "whatever the status", "Give both numbers."."""
+_MOST_SHOWN = 20
+_LONGEST_QUESTION = 500
+
+
+@dataclass(frozen=True)
+class AskedQuery:
+    """A question that was read as a query, with its result.
+
+    Attributes:
+        sql: the query.
+        understood: what it computes, in words: "average of growth where species is Porites".
+        table: the table that it reads.
+        result: the result of the query.
+        short: the answer in the fewest words; "" if the rows are only what the question may mean.
+    """
+
+    sql: str
+    understood: str
+    table: str
+    result: SqlResult
+    short: str
+
+
+def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
+    """Return what a question asks of the tables, if each of its words is accounted for in one of them.
+
+    If it can be read in several tables, their answers must agree. None if it is unclear or not about a table.
+    """
+    if len(question) > _LONGEST_QUESTION:
+        return None
+    question = _REMARK.sub("", question)
+    asked = list(_answers(index, question))
+    shorts = {one.short for one in asked}
+    return asked[0] if len(shorts) == 1 else None
+
+
+def _answers(index: GraphIndex, question: str) -> Iterator[AskedQuery]:
+    tables = index.sql.tables()
+    values = index.sql.find_values(value_queries(question))
+    for table in tables:
+        if table.kind not in {"records", "documents"} or not table.rows:
+            continue
+        reading = read_in_table(question, table, _titles(index, table), values)
+        if reading.unknown:
+            continue
+        try:
+            plan = plan_query(reading)
+        except UnclearError:
+            continue
+        if (answer := _answer(index, table, reading, plan)) is not None:
+            yield answer
+
+
+def _titles(index: GraphIndex, table: TableInfo) -> tuple[str, ...]:
+    """Return what a table is called: its own names, and those of its few documents."""
+    return tuple(dict.fromkeys((table.title, table.name, *index.sql.titles().get(table.name, ()))))
+
+
+def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
+    """Run a plan; None if its rows do not answer, or leave open which do."""
+    result = index.sql.run(plan.sql)
+    rows = [row for row in result.rows if any(value is not None for value in row)]
+    if not rows or (plan.must_be_single and len(rows) > 1) or _is_cut_in_tie(plan, rows):
+        return None
+    shown = rows[:plan.column] if plan.column else rows
+    units = _units(table, result)
+    understood = plan.understood + "".join(
+        f"; “{reading.words[mention.first].text}” read as {mention.columns[0]}" for mention in reading.mentions
+        if mention.is_like)
+    return AskedQuery(plan.sql, understood, table.name, result, _short(shown, units, plan))
+
+
+def _is_cut_in_tie(plan: Plan, rows: Sequence[Sequence[object]]) -> bool:
+    """Return True if the row after the last one that is shown has its number."""
+    last = plan.column
+    return 0 < last < len(rows) and rows[last - 1][-1] == rows[last][-1]
+
+
+def _units(table: TableInfo, result: SqlResult) -> list[str]:
+    """Return the unit of each column of a result: the one that it has, or that of the column it is computed of."""
+    columns = {column.name: column.unit for column in table.columns}
+    return [unit or columns.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
+
+
+def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan) -> str:
+    texts = []
+    for row in rows[:_MOST_SHOWN]:
+        cells = [_cell(value, unit, plan) for value, unit in zip(row, units, strict=True) if value is not None]
+        texts.append(f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0])
+    if plan.percent:
+        return f"{texts[0]}%"
+    more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
+    return "; ".join(dict.fromkeys(texts)) + more
+
+
+
+def _cell(value: object, unit: str, plan: Plan) -> str:
+    """Return a cell as people write it, with the words of the question for a code that it explains."""
+    shown = show_value(value, unit)
+    words = plan.labels.get(str(value), "")
+    return f"{words} ({shown})" if words and words.casefold() != shown.casefold() else shown

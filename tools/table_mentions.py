@@ -1,0 +1,292 @@
+"""What the words of a question mean in one table: its name, its columns, its values, and what is to be done with them."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from ..graph_store.sql.value_words import FoundValue
+from ..models.rules.likeness import likeness
+from ..schemas.records import ColumnInfo, TableInfo
+from ..text.scripts import has_han, is_han
+from .question_parts import Keys, Part, Word, fixed_parts, keys_of, label_variants, lexicon, words_of
+
+_LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
+"""The cosine from which a word may stand for a column's, and its lead over the next column. Of 97 pairs of synonyms and
+95 of other words that tables hold side by side (tests/unit/tools/test_asked_query.py), .5 takes 27 and 1."""
+_WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month",
+                   "decade", "until", "compare"})
+"""Kinds of words that give way to a column, a value or a table of the same words."""
+_ORDER = ("quoted", "date", "number", "operation", "column", "value", "head", "weak", "title", "column_word", "value_word",
+          "unit")
+_TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"})
+_NAMING_SHARE = 0.9
+_MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
+"""A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
+_QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,60})[\"”」』]")
+_LONGEST_PHRASE = 8
+_LEAST_LETTERS = 3
+_TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Words of a question, from `first` to before `last`, with what they mean in a table.
+
+    Attributes:
+        kind: an operation, or "column", "value", "head" (what the table's rows are called), "title", "date", "number".
+        name: of an operation the measure, of a date or number its normal form.
+        columns: the columns that are meant, one of them if there are several.
+        values: of a value, for each column the values that fit.
+        is_whole: whether the words are the whole of a label or value.
+        is_like: whether a column is meant only by a word of similar use.
+        is_head: whether a column's words are also what the table's rows are called.
+    """
+
+    first: int
+    last: int
+    kind: str
+    name: str = ""
+    columns: tuple[str, ...] = ()
+    values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_whole: bool = True
+    is_like: bool = False
+    is_head: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A question as it is read in one table: mentions that share no word, in order, and the words that are none."""
+
+    table: TableInfo
+    words: tuple[Word, ...]
+    mentions: tuple[Mention, ...]
+    unknown: tuple[str, ...]
+
+
+def value_queries(question: str) -> set[str]:
+    """Return the words by which values of a question are looked up: as written, and without endings of plurals."""
+    queries = set[str]()
+    for match in re.finditer(r"[^\W_]+", question):
+        folded = "".join(letter for letter in unicodedata.normalize("NFKD", match[0].casefold())
+                         if not unicodedata.combining(letter))
+        if has_han(folded):
+            queries |= {folded[start:end] for start in range(len(folded))
+                        for end in range(start + 1, min(start + _LONGEST_PHRASE, len(folded)) + 1)}
+        queries |= {folded, folded.removesuffix("s"), folded.removesuffix("es")}
+    for _, _, keys in _runs(words_of(question)):
+        queries.update(key for synonym in lexicon().forms.get(keys, ()) for key in synonym)
+    return {query for query in queries if query}
+
+
+def read_in_table(question: str, table: TableInfo, titles: Sequence[str], values: Iterable[FoundValue]) -> Reading:
+    """Read a question in a table, which is called by some titles and has some of the values that are looked up."""
+    words = words_of(question)
+    titles = (*titles, *_naming_labels(table, tuple(titles)))
+    columns = {column.name: column for column in table.columns}
+    candidates = [*_fixed(question), *_labels(words, table), *_titles(words, titles),
+                  *_values(words, columns, [value for value in values
+                                            if value.table == table.name and value.column in columns])]
+    mentions = _joined(_choose(candidates), titles, words)
+    unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
+    for at in unread:
+        if (like := _like_column(words, at, table)) is not None:
+            mentions.append(like)
+    unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
+    mentions.sort(key=lambda mention: mention.first)
+    unread = [at for at in unread if not _is_glossed(question, words, at, mentions)]
+    return Reading(table, words, tuple(mentions), tuple(words[at].text for at in unread))
+
+
+def _choose(candidates: Iterable[tuple[str, Mention]]) -> list[Mention]:
+    """Return mentions without common words: the longest first, then by `_ORDER`; equal ones of a kind are joined."""
+    ordered = sorted(candidates, key=lambda one: (one[1].first - one[1].last, _ORDER.index(one[0]), one[1].first))
+    chosen: list[Mention] = []
+    for _, mention in ordered:
+        if all(mention.last <= other.first or other.last <= mention.first for other in chosen):
+            chosen.append(mention)
+    return chosen
+
+
+def _joined(mentions: Sequence[Mention], titles: Sequence[str], words: Sequence[Word]) -> list[Mention]:
+    """Join neighbouring words of one column's label, and mark columns that are called what the rows are called."""
+    heads, others = _title_index(tuple(titles))
+    joined: list[Mention] = []
+    for mention in sorted(mentions, key=lambda one: one.first):
+        last = joined[-1] if joined else None
+        shared = tuple(name for name in mention.columns if last is not None and name in last.columns)
+        if last is not None and mention.kind == last.kind == "column" and last.last == mention.first and shared:
+            joined[-1] = replace(last, last=mention.last, columns=shared, is_whole=False)
+        elif mention.kind == "column":
+            keys = tuple(word.key for word in words[mention.first:mention.last])
+            is_named_table = keys in others and words[mention.last:] and words[mention.last].key in _TABLES
+            is_head = keys in heads or bool(is_named_table)
+            joined.append(replace(mention, is_head=is_head))
+        else:
+            joined.append(mention)
+    return joined
+
+
+@lru_cache(64)
+def _fixed(question: str) -> tuple[tuple[str, Mention], ...]:
+    """Return the dates, numbers, units and operations of a question, which are the same in each table."""
+    words = words_of(question)
+    return (*_quotes(question, words), *((part.kind, Mention(part.first, part.last, part.kind, part.name))
+              for part in fixed_parts(question, words)), *_operations(words))
+
+
+def _quotes(question: str, words: Sequence[Word]) -> Iterator[tuple[str, Mention]]:
+    for match in _QUOTED.finditer(question):
+        inside = [at for at, word in enumerate(words) if match.start() <= word.start and word.end <= match.end()]
+        if inside:
+            yield "quoted", Mention(inside[0], inside[-1] + 1, "quoted", match[1])
+
+
+def _runs(words: Sequence[Word]) -> Iterator[tuple[int, int, Keys]]:
+    """Yield each run of neighbouring words with its stems, the longest of a start first."""
+    keys = [word.key for word in words]
+    for first in range(len(words)):
+        for last in range(min(first + _LONGEST_PHRASE, len(words)), first, -1):
+            yield first, last, tuple(keys[first:last])
+
+
+def _operations(words: Sequence[Word]) -> Iterator[tuple[str, Mention]]:
+    for first, last, _ in _runs(words):
+        kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
+        for kind, name in sorted(kinds, key=lambda one: one[0] in _WEAK):
+            yield "weak" if kind in _WEAK else "operation", Mention(first, last, kind, name)
+
+
+def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
+    """Yield the label of a first column whose texts tell the rows apart: the rows of a table by city are cities."""
+    heads, _ = _title_index(titles)
+    for column in table.columns[:1]:
+        is_name = column.kind == "text" or (column.kind == "number" and keys_of(column.title) in heads)
+        if table.kind == "records" and is_name and column.distinct >= _NAMING_SHARE * table.rows:
+            yield column.title
+
+
+@lru_cache(512)
+def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], Mapping[Keys, tuple[str, ...]]]:
+    """Return the columns of a table by their whole labels, and by single words of them."""
+    whole: dict[Keys, dict[str, None]] = defaultdict(dict)
+    parts: dict[Keys, dict[str, None]] = defaultdict(dict)
+    for column in table.columns:
+        if column.name == "document" and table.kind == "records":
+            continue
+        for variant in (*label_variants(column.title), *label_variants(column.name)):
+            whole[variant][column.name] = None
+            if column.kind == "date" and variant[-1:] != ("date",):
+                whole[*variant, "date"][column.name] = None
+            for part in _label_words(variant):
+                parts[part][column.name] = None
+    return {key: tuple(names) for key, names in whole.items()}, {key: tuple(names) for key, names in parts.items()}
+
+
+def _label_words(label: Keys) -> Iterator[Keys]:
+    """Yield the words of a label that may stand for it: also two or more letters of a script without spaces."""
+    for at, key in enumerate(label):
+        if is_han(key[0]):
+            yield from (label[at:end] for end in range(at + 2, len(label) + 1) if all(
+                is_han(other[0]) for other in label[at:end]))
+        elif len(key) >= _LEAST_LETTERS and (key,) not in lexicon().stems:
+            yield (key,)
+
+
+def _labels(words: Sequence[Word], table: TableInfo) -> Iterator[tuple[str, Mention]]:
+    whole, parts = _label_index(table)
+    for first, last, keys in _runs(words):
+        if keys in whole:
+            yield "column", Mention(first, last, "column", columns=whole[keys])
+        elif keys in parts:
+            yield "column_word", Mention(first, last, "column", columns=parts[keys], is_whole=False)
+
+
+@lru_cache(512)
+def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Keys]]:
+    """Return what a table's rows may be called by its titles, and the other words of its titles."""
+    heads, others = set[Keys](), set[Keys]()
+    for title in titles:
+        head = keys_of(_TITLE_END.split(title)[0])[-1:]
+        for variant in label_variants(title.replace("_", " ")):
+            others.update(_label_words(variant))
+        if head and not is_han(head[0][0]):
+            heads.update((head, *lexicon().synonyms.get(head, ())))
+        elif head:
+            heads.add(keys_of(_TITLE_END.split(title)[0]))
+    return frozenset(heads), frozenset(others)
+
+
+def _titles(words: Sequence[Word], titles: Sequence[str]) -> Iterator[tuple[str, Mention]]:
+    heads, others = _title_index(tuple(titles))
+    for first, last, keys in _runs(words):
+        if keys in heads:
+            yield "head", Mention(first, last, "head")
+        elif keys in others:
+            yield "title", Mention(first, last, "title")
+
+
+def _values(words: Sequence[Word], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]) -> Iterator[tuple[str, Mention]]:
+    whole: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    parts: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for value in found:
+        keys = keys_of(value.legend or value.value)
+        for variant in _value_variants(keys, value.column):
+            whole[variant][value.column].append(value.value)
+        for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS else ():
+            parts[part][value.column].append(value.value)
+    for first, last, keys in _runs(words):
+        for rank, index in (("value", whole), ("value_word", parts)):
+            if keys not in index or not _may_be_value(words, first, last, index[keys]):
+                continue
+            is_name = first > 0 and words[first].text[0].isupper()
+            values = {column: tuple(sorted(set(fitting))) for column, fitting in index[keys].items()
+                      if index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES}
+            if values:
+                yield rank, Mention(first, last, "value", columns=tuple(values), values=values,
+                                    is_whole=rank == "value")
+                break
+
+
+def _value_variants(keys: Keys, column: str) -> Iterator[Keys]:
+    """Yield a value as stems, and its synonyms: women are Female. A letter says so only in a column of sexes."""
+    yield keys
+    if len("".join(keys)) > 1 or keys_of(column) in lexicon().columns["sex_columns"]:
+        yield from (group for group in lexicon().synonyms.get(keys, ()) if group != keys)
+
+
+def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
+    """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
+    is_phrase = tuple(word.folded for word in words[first:last]) in lexicon().phrases
+    is_short = last == first + 1 and len(words[first].text) < _LEAST_LETTERS and not is_han(words[first].text[0])
+    if not is_phrase and not is_short:
+        return True
+    text = " ".join(word.text for word in words[first:last])
+    return first > 0 and text.lower() != text and any(text in values for values in found.values())
+
+
+def _like_column(words: Sequence[Word], at: int, table: TableInfo) -> Mention | None:
+    """Return a word that is used like the words of one column's label, as a mention of it; None if there is none."""
+    word = words[at].text
+    if len(word) <= _LEAST_LETTERS or not word.isascii() or not word.islower():
+        return None
+    columns = [column for column in table.columns if column.name != "document"]
+    labels = [" ".join((column.title, column.name.replace("_", " "))) for column in columns]
+    ranked = sorted(zip(likeness([word], labels)[:, 0].tolist(), (column.name for column in columns), strict=True),
+                    reverse=True)
+    if not ranked or ranked[0][0] < _LEAST_LIKENESS or (
+            len(ranked) > 1 and ranked[0][0] - ranked[1][0] < _LEAST_LEAD):
+        return None
+    return Mention(at, at + 1, "column", columns=(ranked[0][1],), is_whole=False, is_like=True)
+
+
+def _is_glossed(question: str, words: Sequence[Word], at: int, mentions: Sequence[Mention]) -> bool:
+    """Return True for a word whose meaning follows in brackets: "Delta (DL)"."""
+    following = next((mention for mention in mentions if mention.first == at + 1), None)
+    if following is None or following.kind in {"neutral", "head", "title"}:
+        return False
+    between = question[words[at].end:words[at + 1].start]
+    after = question[words[following.last - 1].end:]
+    return between.strip() in {"(", "（"} and after.lstrip()[:1] in {")", "）"}
