@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.records import SqlResult, TableInfo
 from ..text.shown_numbers import show_value
-from .question_conditions import UnclearError
-from .question_plan import Plan, plan_query
+from .asked_parts import UnclearError
+from .question_plan import plan_query
+from .question_target import Plan
 from .table_mentions import Reading, read_in_table, value_queries
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
-                     r"(?<=[.?!]) (?:give|state|list|show)(?: me)? (?:both|the|all|their) ?(?:numbers?|counts?|names?)?[.!]?$",
-                     re.IGNORECASE)
+                     r"(?<=[.?!]) (?:give|state|list|show)(?: me)? (?:both|the|all|their) ?(?:numbers?|counts?|names?)?"
+                     r"[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _MOST_SHOWN = 20
 _LONGEST_QUESTION = 500
@@ -70,7 +71,7 @@ def _answers(index: GraphIndex, question: str) -> Iterator[AskedQuery]:
 
 def _titles(index: GraphIndex, table: TableInfo) -> tuple[str, ...]:
     """Return what a table is called: its own names, and those of its few documents."""
-    return tuple(dict.fromkeys((table.title, table.name, *index.sql.titles().get(table.name, ()))))
+    return tuple(dict.fromkeys((table.title, table.name, *index.sql.titles.get(table.name, ()))))
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
@@ -79,7 +80,7 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     rows = [row for row in result.rows if any(value is not None for value in row)]
     if not rows or (plan.must_be_single and len(rows) > 1) or _is_cut_in_tie(plan, rows):
         return None
-    shown = rows[:plan.column] if plan.column else rows
+    shown = rows[:plan.shown] if plan.shown else rows
     units = _units(table, result)
     understood = plan.understood + "".join(
         f"; “{reading.words[mention.first].text}” read as {mention.columns[0]}" for mention in reading.mentions
@@ -89,7 +90,7 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
 
 def _is_cut_in_tie(plan: Plan, rows: Sequence[Sequence[object]]) -> bool:
     """Return True if the row after the last one that is shown has its number."""
-    last = plan.column
+    last = plan.shown
     return 0 < last < len(rows) and rows[last - 1][-1] == rows[last][-1]
 
 

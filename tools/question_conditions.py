@@ -1,26 +1,19 @@
 """The conditions of a question on the rows of one table: values, numbers, dates, and what is missing."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 
 from ..schemas.records import ColumnInfo
+from .asked_parts import SKIPPED, AskedParts, UnclearError, is_date, is_number, literal, quoted
+from .question_dates import between, dated, in_period
 from .question_parts import convert, keys_of, lexicon
-from .table_mentions import Mention, Reading
+from .table_mentions import Mention
 
 _SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
-_SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people",
-                      "overall"})
-"""Kinds of words that may stand between two things that belong together."""
-_LONGEST_GAP = 4
+_DATE_WORDS = {"": "in", "over": "after", "under": "before"}
 _MOST_VALUES = 200
-_DECEMBER = 12
-
-
-class UnclearError(Exception):
-    """A question does not say one thing in a table."""
 
 
 @dataclass(frozen=True)
@@ -37,104 +30,6 @@ class Condition:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
-def quoted(name: str) -> str:
-    """Return a name as SQL quotes it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Return a text as SQL quotes it."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-class AskedParts:
-    """The mentions of a reading, of which the used ones are accounted for."""
-
-    def __init__(self, reading: Reading) -> None:
-        """Start with words that say nothing used."""
-        self.reading, self.table, self.mentions = reading, reading.table, reading.mentions
-        self.columns = {column.name: column for column in reading.table.columns}
-        self._used = {_Seen(mention.first, mention.kind) for mention in self.mentions if mention.kind in _SKIPPED}
-
-    def use(self, *mentions: Mention) -> None:
-        """Account for mentions."""
-        self._used.update(_Seen(mention.first, mention.kind) for mention in mentions)
-
-    def unused(self, *kinds: str) -> list[Mention]:
-        """Return the mentions of some kinds, or of all, that are not accounted for."""
-        return [mention for mention in self.mentions
-                if _Seen(mention.first, mention.kind) not in self._used and (not kinds or mention.kind in kinds)]
-
-    def following(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
-        """Return the next mention that is not skipped, if it is of some kinds and near."""
-        following = next((other for other in self.mentions if other.first >= mention.last and self._counts(other, kinds)),
-                         None)
-        near = following is not None and following.first - mention.last <= gap
-        return following if following is not None and near and following.kind in kinds else None
-
-    def preceding(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
-        """Return the last mention before one that is not skipped, if it is of some kinds and near."""
-        preceding = next((other for other in reversed(self.mentions)
-                          if other.last <= mention.first and self._counts(other, kinds)), None)
-        near = preceding is not None and mention.first - preceding.last <= gap
-        return preceding if preceding is not None and near and preceding.kind in kinds else None
-
-    def link_after(self, mention: Mention) -> Mention | None:
-        """Return the word directly behind a mention that joins it with another: "to", "and", "or"; None without one."""
-        following = next((other for other in self.mentions if other.first == mention.last), None)
-        if following is None or following.kind in {"through", "or"}:
-            return following
-        return following if self.words(following) in {"to", "and", "und", "和"} else None
-
-    def words(self, mention: Mention) -> str:
-        """Return the words of a mention in lower case."""
-        return " ".join(word.text for word in self.reading.words[mention.first:mention.last]).casefold()
-
-    @staticmethod
-    def _counts(mention: Mention, kinds: Sequence[str]) -> bool:
-        return mention.kind not in _SKIPPED or mention.kind in kinds
-
-    def column_of(self, mention: Mention, fits: Callable[[ColumnInfo], bool] = lambda _: True) -> ColumnInfo:
-        """Return the one column that a mention means; of several, the one that another mention means as well.
-
-        Raises:
-            UnclearError: if none or several fit.
-        """
-        fitting = [self.columns[name] for name in mention.columns if fits(self.columns[name])]
-        if len(fitting) > 1:
-            supported = [column for column in fitting if any(
-                other is not mention and other.kind == "column" and other.columns == (column.name,)
-                for other in self.mentions)]
-            fitting = supported or fitting
-        if len(fitting) != 1:
-            raise UnclearError(mention)
-        return fitting[0]
-
-    def measured(self, name: str) -> list[ColumnInfo]:
-        """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
-        measure = lexicon().measures[name]
-        labels = {keys_of(label) for label in measure["labels"].split(", ")}
-        numbers = [column for column in self.table.columns if column.kind == "number"]
-        named = [column for column in numbers if labels.intersection((key,) for key in keys_of(column.title))]
-        return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
-
-
-@dataclass(frozen=True)
-class _Seen:
-    first: int
-    kind: str
-
-
-def is_number(column: ColumnInfo) -> bool:
-    """Return True for a column of numbers."""
-    return column.kind == "number"
-
-
-def is_date(column: ColumnInfo) -> bool:
-    """Return True for a column of dates."""
-    return column.kind == "date"
-
-
 class ConditionReader:
     """Reads the conditions of a question, and marks what says them as used."""
 
@@ -148,7 +43,8 @@ class ConditionReader:
         Raises:
             UnclearError: if a value, a number with a sign or a date could be of several columns or of none.
         """
-        conditions = [*self._quotes(), *self._comparisons(), *self._dates(), *self._presence(), *self._values(), *self._numbers()]
+        conditions = [*self._quotes(), *self._comparisons(), *self._dates(), *self._presence(), *self._values(),
+                      *self._numbers()]
         self._check_exclusive(conditions)
         return sorted(conditions, key=lambda condition: condition.first)
 
@@ -165,9 +61,9 @@ class ConditionReader:
         for mention in self._parts.unused("quoted"):
             after, before = self._parts.following(mention, "column"), self._parts.preceding(mention, "contains", gap=1)
             beside = after or (self._parts.preceding(before or mention, "column"))
-            column = self._parts.column_of(beside, lambda one: one.kind in {"text", "list"}) if beside is not None else None
-            if beside is None or column is None:
+            if beside is None:
                 raise UnclearError(mention)
+            column = self._parts.column_of(beside, lambda one: one.kind in {"text", "list"})
             self._parts.use(*filter(None, (mention, beside, before)))
             text = f"array_to_string({quoted(column.name)}, '; ')" if column.kind == "list" else quoted(column.name)
             conditions.append(Condition(column.name, f"contains(lower({text}), {literal(mention.name.lower())})",
@@ -189,14 +85,13 @@ class ConditionReader:
 
     def _is_apart(self, last: Mention, mention: Mention) -> bool:
         between = [other for other in self._parts.mentions if last.last <= other.first < mention.first]
-        return any(other.kind not in {"or", "or_more", "compare", *_SKIPPED, "column"} for other in between)
+        return any(other.kind not in {"or", "or_more", "compare", *SKIPPED, "column"} for other in between)
 
     def _value_column(self, mention: Mention) -> str:
         if len(mention.columns) == 1:
             return mention.columns[0]
-        beside = [other for other in (self._parts.preceding(mention, "column"), self._parts.following(mention, "column"))
-                  if other is not None]
-        named = [name for name in mention.columns if any(name in other.columns for other in beside)]
+        beside = self._parts.preceding(mention, "column"), self._parts.following(mention, "column")
+        named = [name for name in mention.columns if any(other and name in other.columns for other in beside)]
         if len(named) != 1:
             raise UnclearError(mention)
         return named[0]
@@ -258,7 +153,7 @@ class ConditionReader:
         if negation is None:
             return False
         between = [other for other in self._parts.mentions if negation.last <= other.first < mention.first]
-        if any(other.kind not in {*_SKIPPED, "column", "unit"} for other in between):
+        if any(other.kind not in {*SKIPPED, "column", "unit"} for other in between):
             return False
         self._parts.use(negation)
         return True
@@ -355,7 +250,8 @@ class ConditionReader:
                  if is_number(column) and keys_of(column.title)[-1:] == keys_of("hour")]
         column = self._one(hours, mention)
         self._parts.use(mention)
-        return Condition(column.name, f"{quoted(column.name)} = 12", f"{column.title} is 12", mention.first, mention.last)
+        return Condition(column.name, f"{quoted(column.name)} = 12", f"{column.title} is 12", mention.first,
+                         mention.last)
 
     # Dates.
 
@@ -376,14 +272,14 @@ class ConditionReader:
         self._parts.use(*filter(None, (first, link, second, sign)))
         if link is not None and second is not None:
             is_range = link.kind == "through" or self._parts.words(link) == "to" or kind in {"between", "since"}
-            sql = _between(column, first.name, second.name) if is_range else (
-                f"({_in_period(column, first.name)} OR {_in_period(column, second.name)})")
+            sql = between(column, first.name, second.name) if is_range else (
+                f"({in_period(column, first.name)} OR {in_period(column, second.name)})")
             text = f"{column.title} is {first.name} {'to' if is_range else 'or'} {second.name}"
             return Condition(column.name, sql, text, first.first, second.last, (first.name, second.name))
         is_negative = not kind and self._take_negation(first)
-        sql = _dated(column, first.name, kind)
+        sql = dated(column, first.name, kind)
         return Condition(column.name, f"NOT ({sql})" if is_negative else sql,
-                         f"{column.title} is {'not ' * is_negative}{kind or 'in'} {first.name}".replace("over", "after"),
+                         f"{column.title} is {'not ' * is_negative}{_DATE_WORDS.get(kind, kind)} {first.name}",
                          first.first, first.last, (first.name,))
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
@@ -392,7 +288,7 @@ class ConditionReader:
                  and any(is_date(self._parts.columns[name]) for name in mention.columns)]
         dates = [column for column in self._parts.table.columns if is_date(column)]
         if named:
-            nearest = min(named, key=lambda mention: min(abs(mention.last - first.first), abs(mention.first - last.last)))
+            nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))
             column = self._parts.column_of(nearest, is_date)
             if self._parts.preceding(nearest, "group", gap=1) is None:
                 self._parts.use(nearest)
@@ -451,54 +347,3 @@ def _one_of(column: ColumnInfo, values: Sequence[str], *, is_negative: bool) -> 
 def _one_of_text(column: ColumnInfo, values: Sequence[str], *, is_negative: bool) -> str:
     verb = "has" if column.kind == "list" else "is"
     return f"{column.title} {verb} {'not ' * is_negative}{' or '.join(values)}"
-
-
-def _bounds(period: str) -> tuple[str, str]:
-    """Return the first day of a year, decade, month or day, and the day after it."""
-    if period.endswith("X"):
-        first = int(period.replace("X", "0"))
-        return f"{first}-01-01", f"{first + 10 ** period.count('X')}-01-01"
-    year, *rest = map(int, period.split("-"))
-    if not rest:
-        return f"{year:04}-01-01", f"{year + 1:04}-01-01"
-    if len(rest) == 1:
-        following = (year + 1, 1) if rest[0] == _DECEMBER else (year, rest[0] + 1)
-        return f"{year:04}-{rest[0]:02}-01", f"{following[0]:04}-{following[1]:02}-01"
-    day = date(year, *rest)
-    return day.isoformat(), (day + timedelta(1)).isoformat()
-
-
-def _in_period(column: ColumnInfo, period: str) -> str:
-    name = quoted(column.name)
-    if column.kind == "number":
-        return f"{name} = {int(period)}"
-    if period.startswith("XXXX-"):
-        return _between(column, period, period)
-    first, end = _bounds(period)
-    return f"({name} >= DATE '{first}' AND {name} < DATE '{end}')"
-
-
-def _between(column: ColumnInfo, first: str, last: str) -> str:
-    name = quoted(column.name)
-    if column.kind == "number":
-        return f"{name} BETWEEN {int(first)} AND {int(last)}"
-    if first.startswith("XXXX-") and last.startswith("XXXX-") and len(first) == len(last):
-        form = "%m-%d" if first.count("-") > 1 else "%m"
-        return f"strftime({name}, '{form}') BETWEEN '{first[5:]}' AND '{last[5:]}'"
-    if "X" in first[:4] or "X" in last[:4]:
-        raise UnclearError(first)
-    return f"({name} >= DATE '{_bounds(first)[0]}' AND {name} < DATE '{_bounds(last)[1]}')"
-
-
-def _dated(column: ColumnInfo, period: str, kind: str) -> str:
-    if not kind:
-        return _in_period(column, period)
-    if "X" in period or kind == "between":
-        raise UnclearError(period)
-    name = quoted(column.name)
-    if column.kind == "number":
-        return f"{name} {({'after': '>', 'over': '>', 'since': '>=', 'until': '<='}).get(kind, '<')} {int(period)}"
-    first, end = _bounds(period)
-    sign, day = {"after": (">=", end), "over": (">=", end), "since": (">=", first), "until": ("<", end)}.get(
-        kind, ("<", first))
-    return f"{name} {sign} DATE '{day}'"

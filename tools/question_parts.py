@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..schemas.naming import normalise
 from ..text.content_words import stem_word
@@ -16,6 +16,8 @@ from ..text.scripts import CJK
 
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,:]\d+)*|[^\W_{CJK}]+")
 """A word; letters of scripts without spaces are words of their own, and "B6" is one word."""
+_IN_WORD = re.compile(r"(?:[A-Za-z0-9]|\w[-.])$")
+"""What stands before a number that is a part of a name: EIP-4844."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]")
 _LEAST_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -106,10 +108,12 @@ def lexicon() -> Lexicon:
                    {keys: tuple(group) for keys, group in synonyms.items()},
                    {keys: tuple(group) for keys, group in forms.items()}, listed["measures"],
                    {name: measure["units"] for name, measure in listed["measures"].items()},
-                   {word.casefold(): unit for unit, forms in listed["unit_words"].items() for word in forms.split(", ")}, columns)
+                   {word.casefold(): unit for unit, words in listed["unit_words"].items()
+                    for word in words.split(", ")},
+                   columns)
 
 
-def _phrases(listed: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[tuple[str, str, str]]:
+def _phrases(listed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield (kind, name, phrase) of all operations and measures."""
     for kind, phrases in listed["kinds"].items():
         yield from ((kind, "", phrase) for phrase in phrases)
@@ -123,7 +127,7 @@ def _phrases(listed: Mapping[str, Mapping[str, Sequence[str]]]) -> Iterator[tupl
 
 
 def label_variants(label: str) -> Iterator[Keys]:
-    """Yield the ways in which a label may be said, as stems: with synonyms of its words, without what is in brackets."""
+    """Yield the ways in which a label may be said, as stems: with synonyms of its words, without brackets."""
     keys = keys_of(_ASIDE.sub(" ", label)) or keys_of(label)
     choices: list[tuple[Keys, ...]] = []
     at = 0
@@ -170,9 +174,8 @@ def _dates(question: str, words: Sequence[Word]) -> Iterator[Part]:
 
 def _amounts(question: str, words: Sequence[Word]) -> Iterator[Part]:
     for start, end in find_numbers(question):
-        before = question[start - 1:start]
-        is_alone = not ((before.isascii() and before.isalnum()) or (before in {"-", "."} and question[start - 2:start - 1].isalnum()))
-        if is_alone and (amount := parse_number(question[start:end])):
+        is_in_word = _IN_WORD.search(question, 0, start) is not None
+        if not is_in_word and (amount := parse_number(question[start:end])):
             yield _with_unit(words, _part(words, start, end, "number", amount))
     for at, word in enumerate(words):
         if (number := _LEAST_NUMBERS.get(word.text.casefold())) and at + 1 < len(words):

@@ -1,4 +1,4 @@
-"""What the words of a question mean in one table: its name, its columns, its values, and what is to be done with them."""
+"""What the words of a question mean in one table: its name, its columns, its values, and what is to be done."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ from ..graph_store.sql.value_words import FoundValue
 from ..models.rules.likeness import likeness
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import has_han, is_han
-from .question_parts import Keys, Part, Word, fixed_parts, keys_of, label_variants, lexicon, words_of
+from .question_parts import Keys, Word, fixed_parts, keys_of, label_variants, lexicon, words_of
 
 _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 """The cosine from which a word may stand for a column's, and its lead over the next column. Of 97 pairs of synonyms and
@@ -19,8 +19,8 @@ _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 _WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month",
                    "decade", "until", "compare"})
 """Kinds of words that give way to a column, a value or a table of the same words."""
-_ORDER = ("quoted", "date", "number", "operation", "column", "value", "head", "weak", "title", "column_word", "value_word",
-          "unit")
+_ORDER = ("quoted", "date", "number", "operation", "column", "value", "head", "weak", "title", "column_word",
+          "value_word", "unit")
 _TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"})
 _NAMING_SHARE = 0.9
 _MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
@@ -228,7 +228,8 @@ def _titles(words: Sequence[Word], titles: Sequence[str]) -> Iterator[tuple[str,
             yield "title", Mention(first, last, "title")
 
 
-def _values(words: Sequence[Word], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]) -> Iterator[tuple[str, Mention]]:
+def _values(words: Sequence[Word], columns: Mapping[str, ColumnInfo],
+            found: Sequence[FoundValue]) -> Iterator[tuple[str, Mention]]:
     whole: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     parts: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for value in found:

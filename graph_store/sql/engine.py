@@ -1,6 +1,7 @@
 """Run SQL over the tables of a knowledge base."""
 
 import threading
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import cached_property
 
@@ -13,9 +14,10 @@ from .checking import check_as_read, read_statement, text_of, with_full_names
 from .result_units import check_units, doubts_of, units_of
 from .result_values import kind_of, plain
 from .sql_errors import SqlError, refused
-from .table_file import read_catalogue
+from .table_file import MAIN, read_catalogue
 from .traced_records import MOST_CITED, RecordTracer, Rest
 from .tracing import Untraceable, trace
+from .value_words import FoundValue, find_values, read_titles
 
 
 class SqlEngine:
@@ -33,6 +35,15 @@ class SqlEngine:
     def tables(self) -> tuple[TableInfo, ...]:
         """Return all tables: those of records, then `documents`, the graph's, and one for each of its relations."""
         return tuple(self._tables.values())
+
+    @cached_property
+    def titles(self) -> Mapping[str, tuple[str, ...]]:
+        """For each table the names and titles of its documents, if it has few."""
+        return read_titles(self._connection.cursor(), MAIN)
+
+    def find_values(self, words: Collection[str]) -> list[FoundValue]:
+        """Return the values of columns that have one of some words (see `value_words.find_values`)."""
+        return find_values(self._connection.cursor(), MAIN, words)
 
     def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
         """Run one SELECT.

@@ -19,6 +19,7 @@ from .logical_tables import DOCUMENT, LogicalTable, Place, SourceColumn, logical
 from .sql_names import NameSpace
 from .table_source import Documents, TableSource
 from .typed_columns import SqlColumn, text_column, typed_columns
+from .value_words import write_value_words
 
 MAIN, DOCUMENTS = "kb", "documents"
 """The name by which a connection has the database of the tables, and the name of the table of documents."""
@@ -32,6 +33,7 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     infos.append(_write_documents(connection, source.documents))
     write_graph(connection, source.graph, source.chunks)
     infos += graph_infos(connection, names)
+    write_value_words(connection, infos, source.chunks)
     _write_catalogue(connection, infos)
 
 

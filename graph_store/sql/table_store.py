@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _LOG = logging.getLogger("banyan")
-_FORMAT = "1"
+_FORMAT = "2"
 """Another number when the tables change."""
 _PREFIX, _SUFFIX = "tables-", ".duckdb"
 

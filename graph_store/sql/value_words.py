@@ -1,13 +1,13 @@
 """What tables are called and which values they hold, for questions in words: an index from words to values."""
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
-import re
 
 import duckdb
 
-from ...schemas.documents import Document
+from ...schemas.documents import Chunk
 from ...schemas.records import ColumnInfo, TableInfo
 
 _VALUES, _TITLES, _LEGENDS = "places.value_words", "places.table_titles", "legends"
@@ -33,15 +33,17 @@ class FoundValue(NamedTuple):
 
 
 def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[TableInfo],
-                      documents: Iterable[Document]) -> None:
+                      chunks: Iterable[Chunk]) -> None:
     """Write the words of all short values of columns of texts and lists, sorted, and what the tables are called.
 
     Args:
         connection: to the database that has the tables.
         tables: those of which the values of records and documents are found.
-        documents: whose texts explain values, as in "A = theoretical departments".
+        chunks: those of all documents, whose texts explain values, as in "A = theoretical departments".
     """
-    legends = [(document.id, *pair) for document in documents if document.tables for pair in _LEGEND.findall(document.text)]
+    has_records = any(table.kind == "records" for table in tables)
+    legends = [(chunk.document_id, *pair) for chunk in (chunks if has_records else ())
+               for pair in _LEGEND.findall(chunk.text)]
     connection.execute(f"CREATE TEMP TABLE {_LEGENDS} (document VARCHAR, value VARCHAR, legend VARCHAR)")
     if legends:
         connection.executemany(f"INSERT INTO {_LEGENDS} VALUES (?, ?, ?)", sorted(set(legends)))  # noqa: S608
@@ -54,7 +56,7 @@ def _write(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[s
     """Write what some SELECTs find to a table, sorted and without repeats; all names are made by `NameSpace`."""
     connection.execute(f"CREATE TEMP TABLE found ({', '.join(f'{column} VARCHAR' for column in columns)})")
     for select in selects:
-        connection.execute(f"INSERT INTO found {select}")  # noqa: S608
+        connection.execute(f"INSERT INTO found {select}")
     connection.execute(f"CREATE TABLE {name} AS SELECT DISTINCT * FROM found ORDER BY ALL")  # noqa: S608
     connection.execute("DROP TABLE found")
 
@@ -94,21 +96,22 @@ def _title_selects(tables: Sequence[TableInfo]) -> Iterator[str]:
 def _shared_prefix(table: TableInfo) -> str:
     """Return a SELECT of the word with which nearly all documents' names begin: they are called so."""
     return (f"SELECT '{table.name}', word FROM (SELECT regexp_extract(document, '([A-Za-z]{{3,}})[^/]*$', 1) AS word "  # noqa: S608
-            f"FROM main.documents) AS words WHERE word <> '' GROUP BY word HAVING count(*) >= {_NEARLY_ALL * table.rows}")
+            f"FROM main.documents) AS words WHERE word <> '' GROUP BY word "
+            f"HAVING count(*) >= {_NEARLY_ALL * table.rows}")
 
 
-def find_values(connection: duckdb.DuckDBPyConnection, words: Collection[str]) -> list[FoundValue]:
-    """Return the values that have one of some words, which are in lower case and without accents."""
+def find_values(connection: duckdb.DuckDBPyConnection, database: str, words: Collection[str]) -> list[FoundValue]:
+    """Return the values in a database that have one of some words, which are in lower case and without accents."""
     marks = ", ".join("?" * len(words))
     rows = connection.execute(
-        f"SELECT DISTINCT source, field, value, legend FROM {_VALUES} WHERE word IN ({marks}) "  # noqa: S608
+        f"SELECT DISTINCT source, field, value, legend FROM {database}.{_VALUES} WHERE word IN ({marks}) "  # noqa: S608
         f"ORDER BY ALL LIMIT {_MOST_VALUES}", sorted(words)).fetchall() if words else []
     return [FoundValue(*row) for row in rows]
 
 
-def read_titles(connection: duckdb.DuckDBPyConnection) -> Mapping[str, tuple[str, ...]]:
+def read_titles(connection: duckdb.DuckDBPyConnection, database: str) -> Mapping[str, tuple[str, ...]]:
     """Return for each table of records the names and titles of its documents, if it has few."""
     titles: dict[str, list[str]] = defaultdict(list)
-    for table, title in connection.execute(f"SELECT source, title FROM {_TITLES} ORDER BY ALL").fetchall():  # noqa: S608
+    for table, title in connection.execute(f"SELECT source, title FROM {database}.{_TITLES} ORDER BY ALL").fetchall():  # noqa: S608
         titles[table].append(title)
     return {table: tuple(named) for table, named in titles.items()}

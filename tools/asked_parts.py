@@ -1,0 +1,114 @@
+"""The mentions of a question in one table, of which those that became a part of the query are accounted for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..schemas.records import ColumnInfo
+from .question_parts import keys_of, lexicon
+from .table_mentions import Mention, Reading
+
+SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall"})
+"""Kinds of words that may stand between two things that belong together."""
+_LONGEST_GAP = 4
+
+
+class UnclearError(Exception):
+    """A question does not say one thing in a table."""
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL quotes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL quotes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+class AskedParts:
+    """The mentions of a reading, of which the used ones are accounted for."""
+
+    def __init__(self, reading: Reading) -> None:
+        """Start with words that say nothing used."""
+        self.reading, self.table, self.mentions = reading, reading.table, reading.mentions
+        self.columns = {column.name: column for column in reading.table.columns}
+        self._used = {_Seen(mention.first, mention.kind) for mention in self.mentions if mention.kind in SKIPPED}
+
+    def use(self, *mentions: Mention) -> None:
+        """Account for mentions."""
+        self._used.update(_Seen(mention.first, mention.kind) for mention in mentions)
+
+    def unused(self, *kinds: str) -> list[Mention]:
+        """Return the mentions of some kinds, or of all, that are not accounted for."""
+        return [mention for mention in self.mentions
+                if _Seen(mention.first, mention.kind) not in self._used and (not kinds or mention.kind in kinds)]
+
+    def following(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
+        """Return the next mention that is not skipped, if it is of some kinds and near."""
+        following = next((other for other in self.mentions
+                          if other.first >= mention.last and self._counts(other, kinds)), None)
+        near = following is not None and following.first - mention.last <= gap
+        return following if following is not None and near and following.kind in kinds else None
+
+    def preceding(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
+        """Return the last mention before one that is not skipped, if it is of some kinds and near."""
+        preceding = next((other for other in reversed(self.mentions)
+                          if other.last <= mention.first and self._counts(other, kinds)), None)
+        near = preceding is not None and mention.first - preceding.last <= gap
+        return preceding if preceding is not None and near and preceding.kind in kinds else None
+
+    def link_after(self, mention: Mention) -> Mention | None:
+        """Return the word directly behind a mention that joins it with another: "to", "and", "or"; None without one."""
+        following = next((other for other in self.mentions if other.first == mention.last), None)
+        if following is None or following.kind in {"through", "or"}:
+            return following
+        return following if self.words(following) in {"to", "and", "und", "和"} else None
+
+    def words(self, mention: Mention) -> str:
+        """Return the words of a mention in lower case."""
+        return " ".join(word.text for word in self.reading.words[mention.first:mention.last]).casefold()
+
+    @staticmethod
+    def _counts(mention: Mention, kinds: Sequence[str]) -> bool:
+        return mention.kind not in SKIPPED or mention.kind in kinds
+
+    def column_of(self, mention: Mention, fits: Callable[[ColumnInfo], bool] = lambda _: True) -> ColumnInfo:
+        """Return the one column that a mention means; of several, the one that another mention means as well.
+
+        Raises:
+            UnclearError: if none or several fit.
+        """
+        fitting = [self.columns[name] for name in mention.columns if fits(self.columns[name])]
+        if len(fitting) > 1:
+            supported = [column for column in fitting if any(
+                other is not mention and other.kind == "column" and other.columns == (column.name,)
+                for other in self.mentions)]
+            fitting = supported or fitting
+        if len(fitting) != 1:
+            raise UnclearError(mention)
+        return fitting[0]
+
+    def measured(self, name: str) -> list[ColumnInfo]:
+        """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
+        measure = lexicon().measures[name]
+        labels = {keys_of(label) for label in measure["labels"].split(", ")}
+        numbers = [column for column in self.table.columns if column.kind == "number"]
+        named = [column for column in numbers if labels.intersection((key,) for key in keys_of(column.title))]
+        return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    first: int
+    kind: str
+
+
+def is_number(column: ColumnInfo) -> bool:
+    """Return True for a column of numbers."""
+    return column.kind == "number"
+
+
+def is_date(column: ColumnInfo) -> bool:
+    """Return True for a column of dates."""
+    return column.kind == "date"
