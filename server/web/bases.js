@@ -36,11 +36,7 @@ export function showBases() {
   if (now) localStorage.setItem(KEPT, now);
   const names = items.map((one) => one.name);
   if (now && !names.includes(now)) names.push(now);
-  fill(
-    picker,
-    names.map((name) => h("option", { value: name }, name)),
-    h("option", { value: NEW }, t("base.new")),
-  );
+  fill(picker, names.map((name) => h("option", { value: name }, name)), h("option", { value: NEW }, t("base.new")));
   if (!names.length) picker.prepend(h("option", { value: "" }, t("base.none")));
   picker.value = now;
 }

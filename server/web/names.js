@@ -25,12 +25,7 @@ export async function learnNames(base) {
 export const spaced = (name) => labels.get(name) ?? name.replaceAll("_", " ");
 
 /** What stands before and after a relation in a line of the graph: "<- born in: Ada", "Ada -born in (1815)-> London". */
-const AROUND = [
-  ["<- ", ":"],
-  ["-", "->"],
-  ["-", "- "],
-  ["-", " ("],
-];
+const AROUND = [["<- ", ":"], ["-", "->"], ["-", "- "], ["-", " ("]];
 
 /** A line of the graph as the server writes it, with the labels of relations; any other text as it is. */
 export function factText(text) {

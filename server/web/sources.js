@@ -102,10 +102,7 @@ function reader(base, id, parameters, close) {
   });
   form.setAttribute("aria-pressed", String(!marked));
   const first = widen(fetched.start, quoted ? quoted.end + AROUND : words ? SEARCHED : MORE);
-  first.then(
-    () => reveal(body),
-    (error) => fill(body, failure(error)),
-  );
+  first.then(() => reveal(body), (error) => fill(body, failure(error)));
   return [
     about,
     h("div", { class: "source-parts" }, body, beside),

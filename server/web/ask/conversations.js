@@ -25,10 +25,7 @@ export class Conversations {
     try {
       const { items } = await get("threads", { kb: this.base });
       this.element.hidden = !items.length;
-      fill(
-        this.list,
-        items.map((one) => this.#item(one)),
-      );
+      fill(this.list, items.map((one) => this.#item(one)));
     } catch (error) {
       fill(this.list, failure(error));
     }

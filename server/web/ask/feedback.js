@@ -57,11 +57,7 @@ function factsView(base, turn) {
         edges.map((edge) =>
           h("li", {},
             h("p", { class: "fact" },
-              entity(edge.source),
-              " ",
-              h("span", { class: "relation" }, spaced(edge.relation)),
-              " ",
-              entity(edge.target),
+              [entity(edge.source), " ", h("span", { class: "relation" }, spaced(edge.relation)), " ", entity(edge.target)],
             ),
           ),
         ),
@@ -77,15 +73,7 @@ export function followUps(talk, { answer }, ask) {
   const place = h("div", { class: "suggestions follow-ups" });
   const asked = new Set(talk.turns.map((turn) => turn.question));
   post(of(talk.base, "/questions/next"), { citations: spans(answer) }).then(
-    ({ items }) =>
-      fill(
-        place,
-        suggestions(
-          t("ask.next"),
-          items.filter((one) => !asked.has(one)),
-          ask,
-        ),
-      ),
+    ({ items }) => fill(place, suggestions(t("ask.next"), items.filter((one) => !asked.has(one)), ask)),
     (error) => fill(place, failure(error)),
   );
   return place;

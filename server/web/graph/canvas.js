@@ -143,13 +143,7 @@ export class Canvas {
     this.layout = layout;
     this.label = label;
     this.chosen = "";
-    this.cy = cytoscape({
-      container,
-      style: look(),
-      minZoom: 0.1,
-      maxZoom: MAX_ZOOM,
-      boxSelectionEnabled: false,
-    });
+    this.cy = cytoscape({ container, style: look(), minZoom: 0.1, maxZoom: MAX_ZOOM, boxSelectionEnabled: false });
     this.cy.on("zoom", () => this.#scaleNames());
     this.cy.on("mouseover", "node, edge", (event) => event.target.addClass("under"));
     this.cy.on("mouseout", "node, edge", (event) => event.target.removeClass("under"));

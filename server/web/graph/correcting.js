@@ -70,11 +70,7 @@ function correct(base, changed, { fact, instead, rows, said }) {
 }
 
 async function carryOut(base, changed, title, { content, verb, body }) {
-  const done = await decided(title, {
-    content,
-    verb,
-    send: (by) => post(of(base, "/edits"), { ...body(), ...by }),
-  });
+  const done = await decided(title, { content, verb, send: (by) => post(of(base, "/edits"), { ...body(), ...by }) });
   if (!done) return;
   await changed(done.entity);
   toast(t("edit.done"), async () => {

@@ -34,10 +34,7 @@ export class Shown {
   without(types) {
     if (!types.size) return this;
     const part = new Shown();
-    part.add(
-      [...this.nodes.values()].filter((node) => !types.has(node.type)),
-      [...this.edges.values()],
-    );
+    part.add([...this.nodes.values()].filter((node) => !types.has(node.type)), [...this.edges.values()]);
     return part;
   }
 

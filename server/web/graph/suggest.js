@@ -76,10 +76,7 @@ export function suggestField(name, { find, label, pick, none = t("graph.search.n
       ),
     );
     if (!state.items.length)
-      fill(
-        list,
-        h("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, none),
-      );
+      fill(list, h("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, none));
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
     state.active = -1;

@@ -192,10 +192,7 @@ class Choice {
     }
     const why = this.verdict !== "wait" && this.verdict !== "accept";
     if (why) this.inputs.why = [t("review.why"), h("input", { maxlength: 500 })];
-    fill(
-      this.details,
-      Object.values(this.inputs).map(([label, input]) => field(label, input)),
-    );
+    fill(this.details, Object.values(this.inputs).map(([label, input]) => field(label, input)));
   }
 
   #elements(nearest) {

@@ -12,11 +12,7 @@ import { language, moment, t } from "../strings.js";
 import { toast } from "../toasts.js";
 
 const TABS = ["force", "candidates", "history"];
-const KINDS = [
-  ["entity_types", "entity_type"],
-  ["relation_types", "relation"],
-  ["attribute_types", "attribute"],
-];
+const KINDS = [["entity_types", "entity_type"], ["relation_types", "relation"], ["attribute_types", "attribute"]];
 
 let view = null;
 

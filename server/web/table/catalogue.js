@@ -9,7 +9,7 @@ export function catalogue(base, tables) {
   const isTerm = ({ kind }) => kind === "relation";
   const link = ({ name }) => h("a", { href: tableHref(base, { table: name }) }, name);
   const row = (one) => [
-    rowHead(link(one), one.title !== one.name && h("span", { class: "soft id" }, one.title)),
+    rowHead(link(one), one.kind === "records" && one.title !== one.name && h("span", { class: "soft id" }, one.title)),
     h("td", { class: "figure" }, number(one.rows)),
     h("td", { class: "figure" }, number(one.documents)),
     h("td", { class: "soft" }, one.columns.map(({ name }) => name).join(t("page.comma"))),

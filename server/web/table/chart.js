@@ -3,16 +3,10 @@
 import { svg } from "../icons.js";
 import { plainNumber } from "./cells.js";
 
-const WIDTH = 640;
-const BAR = 22;
-const LABEL = 180;
-const VALUE = 90;
-const HEIGHT = 200;
-const MARGIN = 24;
-const MOST_BARS = 30;
-const MOST_POINTS = 1000;
-const FEWEST_POINTS = 8;
-const CUT = 26;
+const [WIDTH, HEIGHT, MARGIN] = [640, 200, 24];
+/** Of bars: the height, the widths of labels and numbers, and the longest label. */
+const [BAR, LABEL, VALUE, CUT] = [22, 180, 90, 26];
+const [MOST_BARS, FEWEST_POINTS] = [30, 8];
 
 /** The chart of a result's first column and its first numbers beside it; nothing if it has no such. */
 export function chart({ columns, kinds, rows }) {
@@ -21,8 +15,8 @@ export function chart({ columns, kinds, rows }) {
   if (of < 0 || keyed.length < 2 || new Set(keyed.map(([key]) => String(key))).size < keyed.length) return null;
   const points = keyed.map((row) => ({ key: row[0], value: row[of] }));
   const isLine = kinds[0] === "date" || (kinds[0] === "number" && points.length >= FEWEST_POINTS);
-  if (isLine ? points.length > MOST_POINTS : points.length > MOST_BARS) return null;
-  return isLine ? line(points, `${columns[of]}, ${columns[0]}`) : bars(points, `${columns[of]}, ${columns[0]}`);
+  if (!isLine && points.length > MOST_BARS) return null;
+  return (isLine ? line : bars)(points, `${columns[of]}, ${columns[0]}`);
 }
 
 const drawing = (label, height, parts) =>

@@ -13,24 +13,21 @@ export function editor(sql, tables, first, run) {
     box.setRangeText(name, box.selectionStart, box.selectionEnd, "end");
     box.focus();
   };
-  const chip = (name, properties = {}) => button(name, () => insert(name), { class: "chip", ...properties });
-  const named = (one) =>
-    h("div", { class: "chips" }, chip(one.name, { class: "chip strong" }), one.columns.map((column) => chip(column.name)));
+  const chip = ({ name }) => button(name, () => insert(name), { class: "chip" });
+  const named = (one) => h("div", { class: "chips" }, chip(one), ":", one.columns.map(chip));
   const ordered = [...tables].sort((one, other) => (other.name === first) - (one.name === first));
   const names = () => [
     ordered.filter(({ kind, name }) => kind !== "relation" || name === first).map(named),
-    h("div", { class: "chips" }, ordered.filter(({ kind }) => kind === "relation").map(({ name }) => chip(name))),
+    h("div", { class: "chips" }, ordered.filter(({ kind }) => kind === "relation").map(chip)),
   ];
   const submit = (event) => {
     event.preventDefault();
     if (box.value.trim()) run(box.value.trim());
   };
-  box.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
-  });
-  return h("form", { class: "sql-box", on: { submit } },
+  box.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && submit(event));
+  return h("form", { class: "listing sql-box", on: { submit } },
     field("SQL", box),
-    h("div", { class: "actions start" }, h("button", { type: "submit", class: "primary" }, t("table.run"))),
+    h("div", {}, h("button", { type: "submit", class: "primary" }, t("table.run"))),
     fold(t("table.names"), names),
   );
 }

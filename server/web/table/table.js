@@ -53,19 +53,19 @@ export async function follow() {
   me.key = key;
   const table = me.tables.find(({ name }) => name === asked.table);
   const sql = asked.sql || (table ? selectOf(asked, table.columns) : "");
-  const results = h("section", { class: "listing", "aria-busy": String(Boolean(sql)) });
-  fill(me.place, heading(me, asked, table), forms(me, asked, table, sql), results);
+  const results = h("section", { class: "listing" });
+  const form = forms(me, asked, table, sql);
+  fill(me.place, heading(me, asked, table), sql ? [form, results] : [results, form]);
   if (!sql) {
     fill(results, catalogue(me.base, me.tables));
     return;
   }
-  const shown = await post(of(me.base, "/sql"), { sql, limit: MOST, citations: MOST }).then(
-    (result) => () => draw({ me, asked, table: asked.sql ? null : table, result, results }, 0),
-    (error) => () => fill(results, failure(error)),
-  );
-  if (me !== view || me.key !== key) return;
-  shown();
-  results.setAttribute("aria-busy", "false");
+  try {
+    const result = await post(of(me.base, "/sql"), { sql, limit: MOST, citations: MOST });
+    if (me === view && me.key === key) draw({ me, asked, table: asked.sql ? null : table, result, results }, 0);
+  } catch (error) {
+    fill(results, failure(error));
+  }
 }
 
 const heading = ({ base }, { sql }, table) =>
@@ -87,7 +87,6 @@ function forms({ base, tables }, asked, table, sql) {
 function draw(shown, offset) {
   const { me, asked, result, results } = shown;
   const summary = [t("table.rows", { n: result.total }), coverage(result)].filter(Boolean).join(" · ");
-  const grouped = asked.by || asked.sql;
   fill(
     results,
     h("div", { class: "view-head" },
@@ -95,7 +94,7 @@ function draw(shown, offset) {
       result.rows.length > 0 && button(t("table.csv"), () => save(me, asked, result)),
     ),
     notes(result).map((note) => h("p", { class: "soft" }, note)),
-    grouped && chart(result),
+    (asked.by || asked.sql) && chart(result),
     result.rows.length ? gridOf(shown, offset) : h("p", { class: "notice" }, t("table.none")),
     pager({ offset, size: PAGE, total: result.rows.length, turn: (to) => draw(shown, to) }),
     !isPlaced(result) && citations(result),
@@ -126,27 +125,29 @@ async function save({ base }, { table }, result) {
 function gridOf(shown, offset) {
   const { asked, table, result } = shown;
   const head = result.columns.map((name, place) => columnHead(shown, name, place));
-  const source = (number) => isPlaced(result) && h("td", {}, sourceOf(result.citations[number]));
-  const cells = (row, number) => [row.map((value, place) => cellOf(shown, value, place)), source(offset + number) || []].flat();
+  const placed = isPlaced(result);
+  const source = (one) => h("a", { href: sourceHref(one), title: one.quote }, placeOf(one));
+  const cells = (row, number) => [
+    ...row.map((value, place) => cellOf(shown, value, place)),
+    ...(placed ? [source(result.citations[offset + number])] : []),
+  ];
   const rows = result.rows.slice(offset, offset + PAGE).map(cells);
-  const label = asked.sql ? "SQL" : table.title;
-  return scrolling(label, grid([...head, ...(isPlaced(result) ? [t("table.document")] : [])], rows, { class: "sql-table" }));
+  return scrolling(asked.sql ? "SQL" : table.title, grid(placed ? [...head, t("table.document")] : head, rows, { class: "sql-table" }));
 }
 
 /** Whether each row of a result has a source of its own, in their order. */
 const isPlaced = ({ rows, citations: cited, records, total }) => records === total && cited.length >= rows.length && rows.length > 0;
 
-const sourceOf = (one) => h("a", { href: sourceHref(one), title: one.quote }, placeOf(one));
-
 /** A column's head: its name sorts, and a second button counts its values. */
-function columnHead({ me, asked, table }, name, place) {
+function columnHead({ me, asked, table, result }, name, place) {
   const column = table?.columns.find((one) => one.name === name);
-  if (!table || (!asked.by && !column)) return h("th", { scope: "col" }, name);
+  const kind = place > 0 && result.kinds[place] === "number" ? "figure" : null;
+  if (!table || (!asked.by && !column)) return h("th", { scope: "col", class: kind }, name);
   const mine = asked.sort.replace(/^-/, "") === name;
   const down = mine && asked.sort.startsWith("-");
   const sort = !mine ? name : down ? "" : `-${name}`;
   const counted = { ...asked, by: name, do: "", sort: "" };
-  return h("th", { scope: "col", "aria-sort": mine ? (down ? "descending" : "ascending") : null, title: column && columnText(column) },
+  return h("th", { scope: "col", class: kind, "aria-sort": mine ? (down ? "descending" : "ascending") : null, title: column && columnText(column) },
     button([name, mine && h("span", { "aria-hidden": "true" }, down ? " ↓" : " ↑")], () => go(tableHref(me.base, { ...asked, sort })), { class: "link" }),
     column?.unit && h("span", { class: "soft" }, ` ${column.unit}`),
     column && !(asked.by && place === 0) &&
