@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from itertools import count, groupby
 
 from ..schemas.naming import label_key
+from ..text.date_cells import read_date_cell
 from ..text.dates import parse_date
+from ..text.number_cells import read_number
 from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.section_lines import is_telling, lines_under
 from ..text.table_rows import Cell, numbered_cell, row_lines
@@ -295,7 +297,10 @@ def is_value(cell: str) -> bool:
         return False
     if any(form.fullmatch(cell) for form in (_PLAIN_NUMBER, _NUMERIC_DATE, _YEARS)):
         return True
-    unit, figures = figures_of(parse_number(cell))
+    number = read_number(cell)
+    if (number is not None and number.is_known_unit) or read_date_cell(cell) is not None:
+        return True
+    unit, figures = figures_of(parse_number(cell))  # a range or a number in words
     return bool(figures and (not unit or is_unit(unit))) or bool(parse_date(cell))
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, NamedTuple
@@ -147,17 +147,26 @@ def _decide_groups(form: str, numbers: Collection[NumberCell], hint: DecimalMark
         return _Decision(as_group, hint != as_decimal, _doubt(example, as_group) if hint == as_decimal else "")
     if hint:
         return _Decision(hint)
-    is_behind = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
-    if as_decimal == ",":  # with a comma, groups are far more frequent than three decimals
-        is_doubtful = is_behind or not any(number.has_sign_before for number in doubtful)
-        return _Decision(as_group, is_sure=False, note=_doubt(example, as_group) if is_doubtful else "")
-    if is_behind:
-        return _Decision(as_group)
+    are_behind = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
+    if as_decimal == ",":
+        return _commas_as_groups(doubtful, is_doubtful=are_behind)
+    return _Decision(",") if are_behind else _points_as_decimals(doubtful, whole)
+
+
+def _commas_as_groups(doubtful: Sequence[NumberCell], *, is_doubtful: bool) -> _Decision:
+    """Decide on groups, which are far more frequent than three decimals; note it if nothing else speaks for them."""
+    are_round = len(doubtful) > 1 and all(number.figures.endswith("0") for number in doubtful)
+    is_shown = are_round or any(number.has_sign_before for number in doubtful)
+    return _Decision(".", is_sure=False, note=_doubt(doubtful[0].figures, ".") if is_doubtful or not is_shown else "")
+
+
+def _points_as_decimals(doubtful: Sequence[NumberCell], whole: Collection[str]) -> _Decision:
+    """Decide on decimals, unless the other numbers of the column are much closer to those without the point."""
     # A whole number of four figures without a mark shows that the column does not mark groups.
     is_closer = (bool(whole) and max(map(len, whole)) <= _GROUP
                  and _spread(doubtful, whole, "") * 10 < _spread(doubtful, whole, "."))
-    chosen = as_group if is_closer else as_decimal
-    return _Decision(chosen, is_sure=False, note=_doubt(example, chosen))
+    chosen: DecimalMark = "," if is_closer else "."
+    return _Decision(chosen, is_sure=False, note=_doubt(doubtful[0].figures, chosen))
 
 
 def _are_groups(doubtful: Iterable[NumberCell], whole: Collection[str]) -> bool:

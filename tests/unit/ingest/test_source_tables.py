@@ -151,3 +151,14 @@ def test_rows_have_their_place_below_the_metadata_of_their_document():
     (document,) = given_documents([{"id": "m", "title": "T", "text": text, "metadata": {"author": "Ida"}}])
     assert quotes(document) == [["| row: T row 1 | a: x | b: 1 |", "| row: T row 2 | a: x | b: 1 |"]]
     assert document.tables[0].spans[0][0] < document.tables[0].spans[1][0]
+
+
+@pytest.mark.parametrize("cells", ["(1,200) (9,800) 15,000", "9,800- 1,200- 3,400", "$1.2M $45K €3k",
+                                   "2031-04-03T10:00Z 1.4.2031 2/5/2031"])
+def test_two_columns_of_names_and_values_have_a_header(tmp_path: Path, cells: str) -> None:
+    path = tmp_path / "accounts.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        rows = zip(("Rent", "Taxes", "Sales"), cells.split(), strict=True)
+        csv.writer(stream).writerows([("Account", "Balance"), *rows])
+    (table,) = load(path)[0].tables
+    assert (table.columns, table.rows[0]) == (("Account", "Balance"), ("Rent", cells.partition(" ")[0]))

@@ -83,6 +83,13 @@ def test_what_is_decided_without_proof_is_noted(cells: Sequence[str], values: Se
     assert says in column.note
 
 
+@pytest.mark.parametrize("cells", [["$1,259", "$1,309"], ["1,250", "3,400"], ["1,259", "980", "2,310"]])
+def test_commas_are_groups_where_the_column_shows_it(cells: Sequence[str]) -> None:
+    column = type_column(cells)
+    assert (column.kind, column.note) == ("number", "")
+    assert min(value for value in column.values if isinstance(value, float)) > 900
+
+
 def test_contradicting_marks_are_left_out() -> None:
     column = type_column([*["1,234.5"] * 9, *["5.678,5"] * 9, "1.234", "1,234"])
     assert column.values == [*[1234.5] * 9, *[5678.5] * 9, None, None]
