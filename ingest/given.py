@@ -14,10 +14,11 @@ from ..text.cleaning import clean_text
 from ..text.section_lines import headings
 from .chunking import chunk_id
 from .decoding import decode, read_bytes, undecodable
+from .field_sections import all_tables
 from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata
 from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
 from .records import BadRecordError, lines, parse
-from .source_tables import WrittenTable, collected_tables, place_tables
+from .source_tables import WrittenTable, collected_tables
 from .table_lines import with_rows
 
 SOURCE = "given as text"
@@ -73,7 +74,7 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
     with collected_tables() as tables:
         text = with_metadata(with_rows(text, title), document_id, title, metadata)
     return Document(id=document_id, title=title, source=SOURCE, metadata=metadata, text=text,
-                    tables=place_tables([*_tables_of(given, where), *tables], text))
+                    tables=all_tables(text, title, [*_tables_of(given, where), *tables]))
 
 
 def _tables_of(given: Mapping[str, Any], where: str) -> list[WrittenTable]:

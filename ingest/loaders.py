@@ -16,6 +16,7 @@ from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
 from .decoding import read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
+from .field_sections import all_tables
 from .formats import PARSED, PLAIN, suffix_of
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import (
@@ -30,7 +31,7 @@ from .reading import (
 )
 from .reading_process import ReadingProcess
 from .records import RECORD_READERS, Record, Report, read_listed
-from .source_tables import WrittenTable, collected_tables, place_tables
+from .source_tables import WrittenTable, collected_tables
 from .table_lines import with_rows
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
@@ -299,7 +300,8 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: Ma
     whole = with_metadata(text, document_id, title, dated)
     above = len(whole) - len(text)  # the metadata row precedes the text
     yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=dated,
-                   pages=tuple(above + start for start in pages), tables=place_tables([*tables, *in_markdown], whole))
+                   pages=tuple(above + start for start in pages),
+                   tables=all_tables(whole, title, [*tables, *in_markdown]))
 
 
 def _fail(on_failure: OnFailure, source: str, reason: str) -> None:

@@ -1,0 +1,229 @@
+"""Find records that are no tables in their file: sections that repeat the same fields, and "name: value" lines.
+
+    ## P-001 Harbour wall              | Name               | Owner     | Status |
+    - Owner: Ida Marsh         gives   | P-001 Harbour wall | Ida Marsh | open   |
+    - **Status:** open
+
+They are read from the text of a document, so they are found in files of all formats.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..schemas.documents import SourceTable
+from ..schemas.naming import label_key
+from ..text.cleaning import one_line
+from ..text.markup import without_markup
+from ..text.section_lines import Line, lines_under, mark_length
+from ..text.table_rows import LIST_MARK
+from .source_tables import WrittenTable, place_tables
+
+_FIELD = re.compile(r"(?P<set_in>[ \t]{0,12})(?P<mark>[-*+•][ \t]{1,4})?(?:\*\*|__)?"
+                    r"(?P<name>[^\W\d_][^:：|*`\"'<>{}=;,.!?。，；！？\n]{0,39})(?:\*\*|__)?"
+                    r"(?:[ \t]?:(?:\*\*|__)?(?:[ \t]|$)|：(?:\*\*|__)?)(?P<value>[^\n]*)")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
+_MOST_WORDS = 5  # of a field's name; a longer text before a colon begins a sentence
+_FEWEST, _FEWEST_ALONE = 2, 3
+"""The fewest fields of a record, and of one that is the only record of its kind in a document."""
+_SHARED = 0.5  # the share of a record's fields that the others of its kind have, too
+_MOST_KINDS = 50  # with a field in common that a record is compared with
+_LEAST_FILLED = 0.1  # the smallest share of filled cells; with less, the fields of records are words of their own
+_MOST_REPEATED = 1 / 3  # the largest share of lines with a name that stands in the record already
+_NAME, _SECTION = "Name", "Section"
+
+
+@dataclass(slots=True)
+class _Block:
+    """Neighbouring fields, from character `start` to `end`, and the headings above them."""
+
+    above: tuple[str, ...]
+    level: int
+    heading_start: int  # of the heading right above it, else -1
+    start: int
+    set_in: int
+    is_listed: bool
+    end: int = 0
+    is_loose: bool = False  # whether blank lines are between its fields
+    fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of each value, by the folded name
+    names: dict[str, str] = field(default_factory=dict)
+    repeated: int = 0
+    last: str = ""
+
+    def add(self, name: str, value: str, end: int) -> None:
+        """Add a field; the values of fields with the same name are joined."""
+        self.last, self.end = label_key(name), end
+        self.names.setdefault(self.last, name)
+        self.repeated += self.last in self.fields
+        self.extend(value, LIST_MARK, end)
+
+    def extend(self, words: str, mark: str, end: int) -> None:
+        """Add a further line to the value of the last field."""
+        self.end, parts = end, self.fields.setdefault(self.last, [])
+        parts += ([mark] if parts else []) + [words] if words else []
+
+    def value(self, key: str) -> str:
+        """Return the value of a field, "" if it has none."""
+        return "".join(self.fields.get(key, ()))
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether it is only a line such as "The order:" above the fields."""
+        return not self.is_listed and len(self.fields) == 1 and not self.fields[self.last]
+
+    @property
+    def is_record(self) -> bool:
+        """Whether it has several fields, each of them mostly once: a dialogue repeats the names of its speakers."""
+        lines = len(self.fields) + self.repeated
+        return len(self.fields) >= _FEWEST and self.repeated <= _MOST_REPEATED * lines
+
+
+def all_tables(text: str, title: str, written: Sequence[WrittenTable]) -> tuple[SourceTable, ...]:
+    """Return the tables that a reader wrote into a text, and the records of fields in it, in order.
+
+    Those of a stored document that is added again include its records of fields.
+    """
+    placed = place_tables(written, text)
+    fields = [table for table in field_tables(text, title) if table not in placed]
+    return tuple(sorted([*placed, *fields], key=lambda table: table.spans[:1]))
+
+
+def field_tables(text: str, title: str) -> list[SourceTable]:
+    """Return the records of a text as tables, one for each set of fields, in order.
+
+    The first column is the heading of the record's section, if each has its own. A record alone counts if it has at
+    least three fields and is no list, such as the form in a mail.
+
+    Args:
+        text: the document's text, as it is stored.
+        title: the document's title, for records that are under no other heading.
+    """
+    if ":" not in text and "：" not in text:
+        return []
+    return [_table(records, title) for records in _kinds(_Blocks().read(lines_under(text, "", title)))
+            if (_are_similar(records) if len(records) > 1 else _counts_alone(records[0]))]
+
+
+def _counts_alone(block: _Block) -> bool:
+    is_list = block.is_listed or block.is_loose or block.set_in
+    return len(block.fields) >= _FEWEST_ALONE and not is_list
+
+
+def _are_similar(records: Sequence[_Block]) -> bool:
+    columns = {key for block in records for key in block.fields}
+    return sum(len(block.fields) for block in records) >= _LEAST_FILLED * len(columns) * len(records)
+
+
+class _Blocks:
+    """Reads the blocks of fields in a text line by line."""
+
+    def __init__(self) -> None:
+        self._read: list[_Block] = []
+        self._block: _Block | None = None
+        self._level, self._heading_start, self._is_apart = 0, -1, False
+
+    def read(self, lines: Iterable[Line]) -> list[_Block]:
+        """Return the records of a text in order."""
+        for line in lines:
+            if line.is_code or _HEADING.match(line.text):
+                self._end(line)
+            elif line.text.strip():
+                self._add(line)
+                self._is_apart = False
+            else:
+                self._is_apart = True
+        return [block for block in self._read if block.is_record]
+
+    def _end(self, line: Line) -> None:
+        """End the block at a line that is no field: a heading, code or other text."""
+        heading = None if line.is_code else _HEADING.match(line.text)
+        self._block = None
+        self._level, self._heading_start = (len(heading[1]), line.start) if heading else (self._level, -1)
+
+    def _add(self, line: Line) -> None:
+        """Add a line to the block, or begin a block with it if it is a field."""
+        end = line.start + len(line.text.rstrip())
+        if self._block is not None and _indent(line.text) > self._block.set_in:
+            self._block.extend(*_continuation(line.text), end)
+            return
+        found, block = _field(line.text), self._block
+        if found is None or (block and (block.is_opening or (
+                self._is_apart and label_key(found["name"]) in block.fields))):
+            self._end(line)
+        if found is not None:
+            block = self._block or self._begin(line, found)
+            block.is_loose = block.is_loose or (self._is_apart and block.end > 0)
+            block.add(one_line(found["name"]), _plain(found["value"]), end)
+
+    def _begin(self, line: Line, found: re.Match[str]) -> _Block:
+        self._block = _Block(line.above, self._level, self._heading_start, line.start, _indent(line.text),
+                             found["mark"] is not None)
+        self._read.append(self._block)
+        self._heading_start = -1
+        return self._block
+
+
+def _field(line: str) -> re.Match[str] | None:
+    found = None if line.startswith("|") else _FIELD.fullmatch(line)
+    return found if found is not None and len(found["name"].split()) <= _MOST_WORDS else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _continuation(line: str) -> tuple[str, str]:
+    """Return the words of a line that continues a value, and what separates them from it."""
+    mark = mark_length(line)
+    return _plain(line[mark:]), LIST_MARK if mark else " "
+
+
+def _plain(value: str) -> str:
+    return one_line(without_markup(value))
+
+
+def _kinds(blocks: Sequence[_Block]) -> list[list[_Block]]:
+    """Return the records by kind: of sections on one level, or of one section, that share most of their fields."""
+    in_section = Counter((block.level, block.above) for block in blocks)
+    kinds: list[list[_Block]] = []
+    kinds_with: dict[tuple[object, str], list[int]] = {}  # by a place and a field
+    for block in blocks:
+        is_alone = in_section[block.level, block.above] == 1
+        if not is_alone and block.is_loose:  # a dialogue
+            continue
+        place = (block.level, () if is_alone else block.above)
+        shared = Counter(kind for key in block.fields for kind in kinds_with.get((place, key), [])[-_MOST_KINDS:])
+        chosen = min((kind for kind, fields in shared.items() if fields >= _SHARED * len(block.fields)),
+                     default=len(kinds))
+        kinds += [[]] if chosen == len(kinds) else []
+        kinds[chosen].append(block)
+        for key in block.fields:
+            if chosen not in (known := kinds_with.setdefault((place, key), [])):
+                known.append(chosen)
+    return kinds
+
+
+def _table(records: Sequence[_Block], title: str) -> SourceTable:
+    names = {key: name for block in reversed(records) for key, name in block.names.items()}
+    order = list(dict.fromkeys(key for block in records for key in block.names))
+    depth = _depth_of_names(records)
+    columns, cells = [names[key] for key in order], [[block.value(key) for key in order] for block in records]
+    above = {block.above[:depth] for block in records}
+    if depth:
+        if len(above) > 1:  # the sections are in several ones
+            columns.insert(0, _SECTION if label_key(_SECTION) not in order else "")
+            cells = [[block.above[depth - 1], *row] for block, row in zip(records, cells, strict=True)]
+        columns.insert(0, _NAME if label_key(_NAME) not in order else _SECTION)
+        cells = [[block.above[depth], *row] for block, row in zip(records, cells, strict=True)]
+    shared = above.pop() if len(above) == 1 and depth else records[0].above if not depth else ()
+    return SourceTable(title=shared[-1] if shared else title, columns=tuple(columns), rows=tuple(map(tuple, cells)),
+                       spans=tuple((block.start if not depth or block.heading_start < 0 else block.heading_start,
+                                    block.end) for block in records))
+
+
+def _depth_of_names(records: Sequence[_Block]) -> int:
+    """Return at which place in their headings the names of records are; 0 if they are under the same headings."""
+    shortest = min(len(block.above) for block in records)
+    return next((depth for depth in range(shortest - 1, 0, -1)
+                 if len({block.above[depth] for block in records}) > 1), 0)
