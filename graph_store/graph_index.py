@@ -1,14 +1,11 @@
 """The one class by which questions, tables, the page, the map, exports and reports read a knowledge base."""
 
-import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import orjson
-from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from ..models.embedding.embedder import Vectors
@@ -20,7 +17,6 @@ from .graph.graph_columns import Rows, distinct, find_firsts, select_rows
 from .graph.knowledge_graph import KnowledgeGraph, Places, describe
 from .index.columns import Ids, LazySequence, Texts, Words, read_lists
 from .index.contents import read_graph
-from .index.field_columns import FieldColumn, join_columns
 from .index.lexical import LexicalIndex, Spellings
 from .index.name_trie import NameTrie
 from .index.spreading import SpreadingGraph
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
 _CACHED_ENTITIES = 1 << 13
 # Communities have many members.
 _CACHED_COMMUNITIES = 1 << 8
-_CACHED_COLUMNS = 1 << 6
 # A question reads each of its chunks several times.
 _CACHED_CHUNKS = 1 << 8
 _CACHED_SPELLINGS = 1 << 16
@@ -76,8 +71,6 @@ class GraphIndex(KnowledgeGraph):
         self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)
         """The row of an entity; None where there is none."""
         self._describe = lru_cache(_CACHED_ENTITIES)(partial(describe, self.columns))
-        self._columns: LRUCache[str, FieldColumn] = LRUCache(_CACHED_COLUMNS)
-        self._lock = threading.Lock()
         self.triples = self.columns.triples
         """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""
         self.mentioning = read_lists(arrays, "entities.chunks")
@@ -193,55 +186,16 @@ class GraphIndex(KnowledgeGraph):
         names, counts = np.unique(numbers, return_counts=True)
         return {self.columns.texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
 
-    def column(self, name: str) -> FieldColumn:
-        """Return the rows of a relation or attribute by its name; "<" before the name swaps heads and tails."""
-        with self._lock:
-            column = self._columns.get(name)
-        if column is None:
-            column = self._read_column(name)
-            with self._lock:
-                self._columns[name] = column
-        return column
-
-    def _read_column(self, name: str) -> FieldColumn:
-        """Return the rows of a relation and an attribute of a name together; without rows if there is neither."""
-        if name.startswith("<"):
-            return replace(self._relation_column(name.removeprefix("<"), 2, 0), name=name)
-        columns = []
-        if name in self.relation_counts:
-            columns.append(self._relation_column(name, 0, 2))
-        if name in self.attribute_counts:
-            columns.append(self._attribute_column(name))
-        empty = np.zeros(0, np.intp)
-        return join_columns(columns) if columns else FieldColumn(name, empty, empty, [], empty, empty)
-
-    def _relation_column(self, name: str, start: int, end: int) -> FieldColumn:
-        """Return the triples of a relation as a column."""
-        rows = self.of_relation(name)
-        rows = rows[np.argsort(self.triples[rows, start], kind="stable")]
-        ends, labels = np.unique(self.triples[rows, end], return_inverse=True)
-        names, texts = self.columns.names[ends], self.columns.texts
-        return FieldColumn(name=name, heads=self.triples[rows, start].astype(np.intp), labels=labels,
-                           texts=[texts[number] for number in names.tolist()],
-                           label_entities=ends.astype(np.intp), triples=rows)
-
-    def _attribute_column(self, name: str) -> FieldColumn:
-        """Return the distinct pairs of an entity and a value of an attribute as a column."""
-        values, texts = self.columns.values, self.columns.texts
-        pairs = select_rows(values, values.attribute == self.columns.number_of(name))
-        pairs = select_rows(pairs, find_firsts(pairs.entity, pairs.value))
-        distinct_values, labels = np.unique(pairs.value, return_inverse=True)
-        return FieldColumn(name=name, heads=pairs.entity.astype(np.intp), labels=labels,
-                           texts=[texts[number] for number in distinct_values.tolist()],
-                           label_entities=np.full(len(distinct_values), -1, np.intp),
-                           triples=np.full(len(labels), -1, np.intp))
-
     @cached_property
     def _aliases(self) -> dict[int, list[str]]:
         """The values of the attribute "alias" by the entity's row; `about` has the names that texts use."""
-        column, aliases = self.column(_ALIAS), dict[int, list[str]]()
-        for head, label in zip(column.heads.tolist(), column.labels.tolist(), strict=True):
-            aliases.setdefault(head, []).append(column.texts[label])
+        columns, aliases = self.columns, dict[int, list[str]]()
+        values = select_rows(columns.values, columns.values.attribute == columns.number_of(_ALIAS))
+        pairs = [*zip(values.entity.tolist(), values.value.tolist(), strict=True)]
+        triples = self.triples[self.of_relation(_ALIAS)]
+        pairs += zip(triples[:, 0].tolist(), columns.names[triples[:, 2]].tolist(), strict=True)
+        for entity, text in sorted(set(pairs)):
+            aliases.setdefault(entity, []).append(columns.texts[text])
         return aliases
 
     def aliases(self, row: int) -> Sequence[str]:

@@ -86,11 +86,12 @@ class TraceStep(Frozen):
     - question: `text`, the question as asked (a follow-up is made self-contained).
     - first_look: the first `found` of `total` items that are shown before any call; `table` if these begin with one.
     - decompose, reflect: `sufficient`, `text` (the thought), and the next `lookups`; `notes` say what was left out.
-    - search: `tool`, `text` (the lookup), the first `found` of `total` items, `table` of a triple_search; `notes` say
+    - search: `tool`, `text` (the lookup), the first `found` of `total` items, `table` of tables; `notes` say
       what is missing.
     - answer: `text`, `abstained`, `confidence`, `grade`, `documents` cited.
 
-    `table` has the arguments of a computed table, as `kb.table` and REST take them; it is empty if they are very long.
+    `table` has the arguments of the lookup that gave a table: `sql`, or `relation` and what limits it; it is empty if
+    they are very long.
     `round` counts from 1: the first look is the first. All texts are shortened, and no passage is repeated whole.
     """
 

@@ -7,10 +7,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 Tool = Literal["entity_search", "triple_search", "table_query", "dfs_search", "community_search", "passage_search"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
 """The tools in the order in which prompts and agents see them; CONTRIBUTING.md says how to add one."""
-Calculation = Literal["list", "count", "distinct", "sum", "mean", "smallest", "largest", "first", "last"]
-"""What is computed of rows: their number, how many different values, a sum, a mean, or the rows with an extreme one."""
-EXTREMES = frozenset[Calculation]({"smallest", "largest", "first", "last"})
-"""Calculations whose `limit` is how many values are taken, each with all its rows: one if it is not given."""
 LONGEST = 1000
 """Characters of one argument; a question has at most ten times as many."""
 LONGEST_SQL = 4000
@@ -49,32 +45,16 @@ class EntityLookup(_Request):
 
 
 class TripleLookup(_Request):
-    """The rows of a relation or an attribute: filtered, counted, grouped."""
+    """The rows of a relation or an attribute, by parts of names."""
 
     tool: Literal["triple_search"] = "triple_search"
     relation: Wanted = Field(description="A relation or an attribute of the schema.")
     head: Text = Field(default="", description="Only rows whose subject has this name or part of one; A|B: either.")
     tail: Text = Field(default="", description="Only rows whose object or value is this or has it as a part; A|B: "
-                                               "either; with a sign before it: !=A, >=2020, 5..10.")
-    where: Texts = Field(default=(), description="Further conditions on fields of the subject, or of the object as "
-                                                 "tail.FIELD: status=Final, created>=2020, owner= (has none).")
-    by: Text = Field(default="", description="Group and count by: head, tail, a field, or year, month, decade of the "
-                                             "value or of a field (FIELD.year); the largest group comes first.")
-    do: Calculation = Field(default="list", description="What to compute, of all rows or of each group.")
-    show: Texts = Field(default=(), description="Fields of the subject to show beside each row.")
-    limit: int = Field(default=0, ge=0, description="The most rows or groups to show; 0: as many as fit.")
+                                               "either.")
+    limit: int = Field(default=0, ge=0, description="The most rows to show; 0: as many as fit.")
     document: Text = Field(default="", description="Only rows of documents with this part in their id or title.")
     at: Text = Field(default="", description="Only rows that hold at this date; empty: all.")
-
-    @property
-    def most_rows(self) -> int | None:
-        """The most rows to show; None for all.
-
-        For an extreme such as the largest values, `limit` is the number of values, and all rows with them are shown.
-        """
-        if self.do in EXTREMES and not self.by:
-            return None
-        return self.limit or None
 
 
 class TableQuery(_Request):

@@ -52,9 +52,13 @@ class LeftOut(Frozen):
 
 
 class Basis(Frozen):
-    """What a computed number rests on: the query, how many records, and how many of these lack a value for it."""
+    """What a computed number rests on: the query, how many records, and how many of these lack a value for it.
+
+    `understood` says in words how a question was read as the query; "" if a model wrote it.
+    """
 
     query: str
+    understood: str = ""
     records: int | None
     left_out: tuple[LeftOut, ...] = ()
 

@@ -8,12 +8,10 @@ from ..graph_store.graph_index import GraphIndex
 from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
-from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup, lookup_text
+from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.lexicon import SUMMARY_CUES
-from .asking.asked_mentions import asked_mentions
-from .asking.asked_rows import asked_rows
-from .asking.asked_table import asked_survey, asked_table
+from .asked_query import ask_tables
 from .cards import entity_card
 from .entity_names import named_entities
 from .fact_rows import item_cost
@@ -21,7 +19,8 @@ from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import asked_folder, look_up_reports, openings
 from .retriever import Retriever
-from .tables import look_up_table
+from .table_query import block_of
+from .triples import look_up_triples
 
 # Shares of the budget.
 _CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
@@ -56,23 +55,20 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
                switches: Switches = EVERYTHING, *, reasons: bool = True) -> list[Block]:
     """Return the evidence that a question begins with.
 
-    Without a model that reasons, a question for a table or a list gets its rows alone, one item a row, and any other
-    one gets passages to quote.
+    Without a model that reasons, a question that is read as a query gets its result alone, one item a row, and any
+    other one gets passages to quote.
 
     Returns:
-        In this order: the table that the question asks for; reports, if it is about the documents as a whole;
-        passages; then cards, chains and tables, without the lines whose source words are in a shown passage.
+        In this order: the result of the query that the question is read as; reports, if it is about the documents as a
+        whole; passages; then cards, chains and tables, without the lines whose source words are in a shown passage.
     """
-    if not reasons and (mentions := asked_mentions(retriever.index, question)):
-        return mentions
     named = named_entities(retriever.index, question)
-    asked = asked_table(retriever.index, schema, question) if "triple_search" in tools else None
-    if asked and not reasons and (rows := asked_rows(retriever.index, schema, question, asked)):
-        return rows
-    blocks = _read_asked_table(retriever, schema, asked, int(tokens * _ASKED_SHARE)) if asked and reasons else []
+    blocks = _read_asked_table(retriever.index, question, int(tokens * _ASKED_SHARE)) if "table_query" in tools else []
+    if blocks and not reasons:
+        return blocks
     has_asked_table = bool(blocks)
     if "community_search" in tools:
-        reports = _read_reports(retriever, schema, question, named, int(tokens * _REPORTS_SHARE))
+        reports = _read_reports(retriever, question, named, int(tokens * _REPORTS_SHARE))
         has_rows = any(item.kind == "row" for block in reports for item in block.items)
         if not reasons and has_rows:
             return reports
@@ -114,20 +110,22 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
             yield from (block.model_copy(update={"title": f"passages of {document}"}) for block in blocks)
 
 
-def _read_asked_table(retriever: Retriever, schema: GraphSchema, asked: TripleLookup, tokens: int) -> list[Block]:
-    """Return the table that a question asks for; its title shows the lookup, so that a model can write others."""
-    title = f"{lookup_text(asked)}: "
-    return [block.model_copy(update={"title": f"{title}{block.title}", "table": asked})
-            for block in look_up_table(retriever.index, schema, asked, tokens) if block.items]
+def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Block]:
+    """Return the result of the query that a question is read as; its title shows the query, as an example for others.
+
+    The short answer is the only cell of the first row.
+    """
+    asked = ask_tables(index, question)
+    if asked is None:
+        return []
+    block = block_of(index, asked.result, tokens, understood=asked.understood)
+    items = [item.model_copy(update={"cells": (asked.short,) if number == 0 and asked.short else ()})
+             for number, item in enumerate(block.items)]
+    return [block.model_copy(update={"items": tuple(items)})] if items else []
 
 
-def _read_reports(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
-                  ) -> list[Block]:
+def _read_reports(retriever: Retriever, question: str, named: Mapping[str, str], tokens: int) -> list[Block]:
     """Return what answers a question about many documents; empty for other questions."""
-    survey = asked_survey(retriever.index, schema, question)
-    if survey is not None:
-        return [block.model_copy(update={"title": f"{lookup_text(survey)}: {block.title}"})
-                for block in look_up_reports(retriever, survey, question, tokens)]
     # "Give an overview of Acme" is about one thing, "of these documents" is not.
     is_about_all = _OF_DOCUMENTS.search(question) or not named
     if SUMMARY_CUES.search(question) and is_about_all:
@@ -166,7 +164,7 @@ def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, token
                for attribute, value in _find_shared_values(retriever.index, question)
                if row_counts.get(attribute, 0) <= _MOST_SCANNED][:_MOST_TABLES]
     for lookup in lookups:
-        yield from (block for block in look_up_table(retriever.index, schema, lookup, tokens // len(lookups))
+        yield from (block for block in look_up_triples(retriever.index, schema, lookup, tokens // len(lookups))
                     if block.items and not block.note)
 
 

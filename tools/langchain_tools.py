@@ -32,14 +32,14 @@ from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import look_up_reports
 from .retriever import Retriever
-from .sql_lookup import look_up_query
-from .tables import look_up_table
+from .table_query import look_up_query
+from .triples import look_up_triples
 
 TOOL_DESCRIPTIONS: dict[Tool, str] = {
     "entity_search": "Look up what the knowledge graph knows of an entity: type, names, facts and values, with times "
                      "and documents. An unknown name gets the nearest ones.",
     "triple_search": "List all rows of a relation or an attribute of the schema, filtered by parts of names, document "
-                     "or date: for lists, counts and comparisons. An unknown relation gets those that exist.",
+                     "or date. An unknown relation gets those that exist.",
     "table_query": "Compute over tables by one SELECT in DuckDB's SQL: over the records of documents' tables, over "
                    "`documents`, `entities`, `facts`, `attribute_values`, and over each relation and attribute by its "
                    "name. The result says over how many records it is. An unknown name gets those that exist.",
@@ -117,7 +117,7 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
             case EntityLookup():
                 return look_up_entity(index, lookup, tokens)
             case TripleLookup():
-                return look_up_table(index, index.store.schemas.current(), lookup, tokens)
+                return look_up_triples(index, index.store.schemas.current(), lookup, tokens)
             case TableQuery():
                 return look_up_query(index, lookup, tokens)
             case PathLookup():

@@ -1,6 +1,6 @@
 """The result of a query as citable items: a line for each row, and what the numbers rest on."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..schemas.documents import Citation
@@ -33,7 +33,7 @@ _PHRASES: dict[Language, dict[str, str]] = {
 
 
 def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), plain: Collection[str] = (),
-                 at_least: Sequence[Citation] = ()) -> Block:
+                 at_least: Sequence[Citation] = (), understood: str = "") -> Block:
     """Return a query's result as a block: the query and its columns as the title, a citable item for each row.
 
     The note says over how many records the numbers are, what these lack, and how many rows are not shown.
@@ -45,9 +45,10 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
         plain: the names of the tables' columns: numbers under these names are as the documents have them, others were
             computed.
         at_least: what is cited if the result rests on no record: those that the query looked at.
+        understood: how a question was read as the query, in words.
     """
     query = " ".join(result.sql.split())
-    basis = Basis(query=query, records=result.records, left_out=result.left_out)
+    basis = Basis(query=query, understood=understood, records=result.records, left_out=result.left_out)
     items = [_row_item(result, number, basis, plain, result.citations or at_least)
              for number in range(len(result.rows))]
     shown, _ = fit_lines(items, tokens)
@@ -57,16 +58,24 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
 
 
 def basis_text(basis: Basis, language: Language) -> str:
-    """Return over which records a number is, in words: "over 31 of 33 records; 2 have no body_mass"."""
+    """Return over which records a number is, in words: "over 31 of 33 records; 2 have no body_mass".
+
+    How a question was read as the query comes first.
+    """
     phrases = _PHRASES[language]
-    if basis.records is None:
-        return phrases["unknown"]
+    over = _over_text(basis, phrases) if basis.records is not None else phrases["unknown"]
+    return phrases["joint"].join(filter(None, [basis.understood, over]))
+
+
+def _over_text(basis: Basis, phrases: Mapping[str, str]) -> str:
+    """Return over how many records a number is, and how many lack a value for it."""
+    records = basis.records or 0
     lacks = [phrases[reason].format(f"{count:,}", left_out.column) for left_out in basis.left_out
              for reason, count in (("empty", left_out.empty), ("untyped", left_out.untyped)) if count]
     missing = {left_out.column: left_out.empty + left_out.untyped for left_out in basis.left_out}
-    total = f"{basis.records:,}"
+    total = f"{records:,}"
     if lacks and len(missing) == 1:
-        used = basis.records - sum(missing.values())
+        used = records - sum(missing.values())
         return phrases["joint"].join([phrases["over_of"].format(f"{used:,}", total), *lacks])
     return phrases["joint"].join([phrases["over"].format(total), *lacks])
 

@@ -8,14 +8,14 @@ from langgraph.config import get_stream_writer
 
 from ...prompts import passage_text
 from ...schemas.inquiry import Block, Judgement, StepName, TracedFinding, TraceStep
-from ...schemas.lookups import Lookup, TripleLookup, lookup_arguments, lookup_text
+from ...schemas.lookups import Lookup, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, Passage
 
 FINDINGS = 3
 TEXT = 160
 """Characters of a text in a trace: two lines of a terminal."""
 _DOCUMENTS = 3
-_LONGEST_ARGUMENTS = 2000
+_LONGEST_ARGUMENTS = 6000
 """Characters of a table's arguments as JSON: a link to the page has room for these."""
 _DIGITS = 4
 
@@ -36,7 +36,7 @@ def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> 
     items = [item for block in blocks for item in block.items]
     return TraceStep(step="search" if lookup else "first_look", round=number, tool=lookup.tool if lookup else None,
                      text=short(lookup_text(lookup)) if lookup else "", total=len(items),
-                     found=tuple(map(_finding, items[:FINDINGS])), table=_table(lookup, blocks),
+                     found=tuple(map(_finding, items[:FINDINGS])), table=_table(blocks),
                      notes=_notes(block.note for block in blocks))
 
 
@@ -66,12 +66,14 @@ def _headlines(step: TraceStep) -> list[str]:
     return [*step.lookups] or [item.text for item in step.found] or ([step.text] if step.text else [])
 
 
-def _table(lookup: Lookup | None, blocks: Sequence[Block]) -> dict[str, object]:
-    """Return the arguments of the lookup that gave a table, with which a page can link to it."""
-    shown_lookup = lookup or (blocks[0].table if blocks else None)
-    if not isinstance(shown_lookup, TripleLookup):
+def _table(blocks: Sequence[Block]) -> dict[str, object]:
+    """Return the arguments of the lookup that gave a table, with which a page can link to it: a query, or a relation.
+
+    A query is the one that was run, so a repaired one.
+    """
+    if not blocks or blocks[0].table is None:
         return {}
-    arguments = lookup_arguments(shown_lookup)
+    arguments = lookup_arguments(blocks[0].table)
     return arguments if len(json.dumps(arguments)) <= _LONGEST_ARGUMENTS else {}
 
 

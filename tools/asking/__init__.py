@@ -1,1 +1,0 @@
-"""Questions about rows, read without a model."""
