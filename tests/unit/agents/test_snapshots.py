@@ -64,7 +64,7 @@ def test_a_snapshot_closes_with_its_last_lease_once_another_is_published(shop):
         with resources.snapshot("kb") as first, resources.snapshot("kb") as second:
             assert second is first
             assert first.retriever.rank_passages(QUESTION, 5)
-            first.index.column("employer")
+            assert first.index.relation_counts
             shop.build(shop.write(scripted.WAITING))
             with resources.snapshot("kb") as another:
                 assert another is not first

@@ -161,11 +161,6 @@ class TestTables:
         assert "24 rows" in table.title
         assert table.note == ""
 
-    def test_counts_of_one_number_stay_apart(self, retriever):
-        counts = [lines(found(retriever, TripleLookup(relation="mayor_of", tail=town, do="count", at="1991")))[0]
-                  for town in ("Town01", "Town02")]
-        assert counts == ["count (tail Town01, at 1991): 1 (mayors)", "count (tail Town02, at 1991): 1 (mayors)"]
-
     @pytest.mark.parametrize(("filters", "heads"), [
         ({"head": "carl"}, ["Carl Berg"]), ({"tail": "town 01"}, []), ({"tail": "TOWN01"}, ["Ada Byron", "Carl Berg"]),
         ({"at": "1991"}, ["Ada Byron", "Mercury Hall"]), ({"document": "mayors", "tail": "02"}, ["Mercury Hall"]),

@@ -3,7 +3,6 @@
 import pytest
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import CommunityLookup
-from banyan.tools.asking.asked_table import asked_survey
 from banyan.tools.first_look import first_look
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
@@ -108,15 +107,6 @@ def test_what_does_not_fit_is_counted_in_the_last_line(retriever):
     assert only.endswith("(and 4 more groups)")
     (only,) = lines(survey(retriever, theme="Cart", along="needs -> *", tokens=20))
     assert only.endswith("(and 2 more lines)")
-
-
-@pytest.mark.parametrize(("question", "by", "along"), [
-    ("Give an overview of the parts by year.", "opened.year", ""), ("Summarise the parts by state.", "state", ""),
-    ("Which parts depend on Bolt, directly or through others, that is, which ones need it in turn?", "", "<needs -> *"),
-    ("Who made Cart?", "", ""), ("What are these documents about?", "", "")])
-def test_a_question_asks_for_a_survey_in_words(retriever, question, by, along):
-    found = asked_survey(retriever.index, SCHEMA, question)
-    assert (found.by, found.along) == (by, along) if found else not (by or along)
 
 
 @pytest.fixture(scope="module")
