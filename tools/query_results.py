@@ -52,7 +52,8 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
     items = [_row_item(result, number, basis, plain, result.citations or at_least)
              for number in range(len(result.rows))]
     shown, _ = fit_lines(items, tokens)
-    notes = [basis_text(basis, "en"), _rest_text(result, len(shown)), *result.notes, *notes]
+    over = basis_text(basis, "en") if result.records is not None else ""  # a note of the result says why
+    notes = [over, _rest_text(result, len(shown)), *result.notes, *notes]
     return Block(title=f"{query} ({', '.join(result.columns)})", items=tuple(shown),
                  note="; ".join(filter(None, notes)), table=TableQuery(sql=result.sql))
 
