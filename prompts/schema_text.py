@@ -35,7 +35,7 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) for whatever is counted, added up, '
                        'averaged, ranked, compared or listed by conditions: never do that by hand. Over the '
                        'tables below, entities(entity, type), a relation by its name (head, tail, since, until, '
-                       'document), an attribute by its name (entity, value, number, unit, date, document). Texts: '
+                       'documents), an attribute by its name (entity, value, number, unit, date, documents). Texts: '
                        'ILIKE \'%part%\'; lists: list_contains, unnest; NAME_text: cells of another kind; '
                        'NAME_number, NAME_unit: mixed units. count(*) counts records, count(DISTINCT x) things',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"] narrows them',
@@ -50,7 +50,7 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
                          '"head"、"tail" 为名称的一部分、A|B；"document"、"at"（日期）',
         "table_query": '{"tool":"table_query","sql":""}：一条 SELECT（DuckDB），凡计数、求和、平均、排序、比较、'
                        '按条件列举都用它，不要自己算。可查下列表格、entities(entity, type)、以关系名为表 (head, '
-                       'tail, since, until, document)、以属性名为表 (entity, value, number, unit, date, document)。'
+                       'tail, since, until, documents)、以属性名为表 (entity, value, number, unit, date, documents)。'
                        '文本：ILIKE \'%部分%\'；列表：list_contains、unnest；NAME_text：其他类型的单元格；'
                        'NAME_number、NAME_unit：混合单位。count(*) 计记录，count(DISTINCT x) 计事物',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
