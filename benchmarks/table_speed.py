@@ -38,7 +38,7 @@ def main() -> None:
                 index = snapshot.index
             counts = sorted(index.relation_counts.items(), key=lambda item: -item[1])
             relation, other = counts[0][0], counts[1][0]
-            sql = (f"SELECT tail, count(*) AS n FROM facts WHERE relation = '{relation}' AND head IN "  # noqa: S608
+            sql = (f"SELECT tail, count(*) AS n FROM facts WHERE relation = '{relation}' AND head IN "
                    f"(SELECT head FROM facts WHERE relation = '{other}') GROUP BY tail ORDER BY n DESC, tail LIMIT 20")
             times, used, found, memory = [], [], 0, private()
             for _ in range(_AGAIN + 1):

@@ -19,6 +19,7 @@ from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import asked_folder, look_up_reports, openings
 from .retriever import Retriever
+from .row_passages import WIDER, has_table_rows, limit_table_rows
 from .table_query import block_of
 from .triples import look_up_triples
 
@@ -84,8 +85,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
         tokens_left = min(tokens_left, int(tokens * share)) if reasons else tokens_left
-        passages = look_up_passages(retriever, PassageLookup(query=question[:LONGEST]), tokens_left, (), switches,
-                                    near=False)
+        passages = _read_passages(retriever, question, tokens_left, switches, are_tables_read=reasons and "table_query"
+                                  in tools)
         blocks += [block.model_copy(update={"title": "passages"}) for block in passages]
         blocks += _read_named_documents(retriever, question, named,
                                         [item for block in passages for item in block.items],
@@ -94,6 +95,18 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     new_lines = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
                  for block in graph_blocks]
     return [block for block in (*blocks, *new_lines) if block.items]
+
+
+def _read_passages(retriever: Retriever, question: str, tokens: int, switches: Switches, *, are_tables_read: bool,
+                   ) -> list[Block]:
+    """Return the nearest passages; if tables can be queried, with one row in place of a few of a large table."""
+    lookup = PassageLookup(query=question[:LONGEST])
+    blocks = look_up_passages(retriever, lookup, tokens, (), switches, near=False)
+    if not (are_tables_read and any(has_table_rows(retriever.index, block.items) for block in blocks)):
+        return blocks
+    wider = look_up_passages(retriever, lookup, tokens * WIDER, (), switches, near=False)
+    return [block.model_copy(update={"items": tuple(limit_table_rows(retriever.index, question, block.items, tokens)),
+                                     "note": ""}) for block in wider]
 
 
 def _read_named_documents(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage],

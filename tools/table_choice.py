@@ -81,18 +81,21 @@ def _names_text(table: TableInfo) -> str:
 
 
 def _by_words(tables: Sequence[TableInfo], question: str) -> dict[str, float]:
-    """Return the share of a question's words that each table's names and values have; a rare word counts more."""
-    words_of = {table.name: _stems(" ".join(_texts_of(table))) for table in tables}
+    """Return the share of a question's words that each table's names and values have.
+
+    A rare word counts more, and one of the table's own name twice.
+    """
+    names_of = {table.name: _stems(f"{table.name} {table.title}".replace("_", " ")) for table in tables}
+    words_of = {table.name: names_of[table.name] | _stems(" ".join(_texts_of(table))) for table in tables}
     tables_with = Counter(word for words in words_of.values() for word in words)
     weights = {word: 1 / tables_with[word] for word in _stems(question) if word in tables_with}
     total = sum(weights.values()) or 1.0
-    return {name: sum(weights[word] for word in sorted(words & weights.keys())) / total
+    return {name: sum(weights[word] * (1 + (word in names_of[name])) for word in sorted(words & weights.keys())) / total
             for name, words in words_of.items()}
 
 
 def _texts_of(table: TableInfo) -> Iterator[str]:
-    """Yield the names of a table and its columns, and its frequent values."""
-    yield f"{table.name} {table.title}".replace("_", " ")
+    """Yield the names of a table's columns, and their frequent values."""
     for column in table.columns:
         if column.name != "document":
             yield from _texts_of_column(column)
