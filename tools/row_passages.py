@@ -27,7 +27,7 @@ def limit_table_rows(index: GraphIndex, question: str, passages: Sequence[Passag
     """
     rows_of = _rows_of_documents(index)
     parts = [passage for passage in passages if _is_part(passage, rows_of)]
-    asked = content_words(question)
+    asked = frozenset(content_words(question))
     rows = [(len(asked.intersection(content_words(passage.text[row.start:row.end]))), passage, row)
             for passage in parts for row in find_rows(passage.text)]
     if not rows:

@@ -105,7 +105,7 @@ def bounded(tmp_path_factory, hashed_embedder):
 
 
 @pytest.mark.parametrize(("tool", "question", "kinds"), [
-    ("entity", "Who is Ada Byron?", {"fact"}), ("triple", "How many were born in Ulm?", {"fact"}),
+    ("entity", "Who is Ada Byron?", {"fact"}), ("triple", "How many were born in Ulm?", set()),
     ("community", "What are these documents about?", {"opening", "report"}), ("community", "Who is Ada Byron?", set()),
     ("dfs", "Who is Ada Byron?", set()), ("passage", "Who is Ada Byron?", {"passage"})])
 def test_the_first_look_has_what_the_question_is_about(bounded, tool, question, kinds):

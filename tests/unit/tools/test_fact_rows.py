@@ -81,31 +81,6 @@ def test_qualifiers_that_differ_stand_with_their_rows(retriever):
     assert [item.statement for item in card.items] == ["old votes: 4 (under: Old halls) (votes.md)"]
 
 
-def test_what_stands_beside_rows_anyway_may_be_asked_for(retriever):
-    plain, beside, unknown = (look_up(retriever, TripleLookup(relation="votes", show=show))
-                              for show in ([], ["document", "under"], ["hall"]))
-    assert plain == beside
-    assert [block.items for block in unknown] == [block.items for block in plain]
-    assert unknown[0].note == "no field is called 'hall'"
-
-
-@pytest.mark.parametrize(("where", "rows"), [
-    (["under=New halls"], ["EIP-7: Pump -> 5 (under: New halls) (votes.md)"]),
-    (["under=old"], ["EIP-7: Pump -> 3 (under: Old halls) (votes.md)"]),
-    (["Under=old|new"], ["EIP-7: Pump -> 3 (under: Old halls); 5 (under: New halls) (votes.md)"])])
-def test_a_condition_may_be_on_what_stands_beside_rows(retriever, where, rows):
-    (block,) = look_up(retriever, TripleLookup(relation="votes", where=where))
-    assert [item.statement for item in block.items] == rows
-
-
-@pytest.mark.parametrize("head", ["", "EIP-9: none"])
-def test_a_condition_on_no_field_names_what_stands_beside_rows(retriever, head):
-    (block,) = look_up(retriever, TripleLookup(relation="votes", head=head, where=["hall=New"]))
-    assert not block.items
-    assert block.note.startswith("no field is called 'hall'; there are: ")
-    assert block.note.endswith("; beside these rows stand: under")
-
-
 def test_a_deleted_document_takes_its_qualifier_along(tmp_path, hashed_embedder):
     def note(kb):
         (block,) = look_up(Retriever(kb), TripleLookup(relation="votes"))
