@@ -1,6 +1,8 @@
 """The result of a query as citable items: a line for each row, and what the numbers rest on."""
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ..schemas.documents import Citation
@@ -17,23 +19,23 @@ _MOST_PLACES = 3
 """How many records one row of a result cites."""
 _FEW_ROWS = 3
 """Up to this number of rows, each repeats the names of its columns."""
-_SHORTEST_PART = 2
-"""Characters of a value that is looked for in a record to find those that a row rests on."""
 _PAIR = 2
+_WORD = re.compile(r"[^\W_]+")
 _NONE = "–"
 """A cell without a value."""
 _MIDNIGHT = " 00:00:00"
 """The time of a date that has none."""
 
 _PHRASES: dict[Language, dict[str, str]] = {
-    "en": {"over": "over {} records", "over_of": "over {} of {} records", "empty": "{} have no {}",
-           "untyped": "{} have another kind of {}", "unknown": "over which records cannot be told", "joint": "; "},
-    "zh": {"over": "依据 {} 条记录", "over_of": "依据 {1} 条记录中的 {0} 条", "empty": "{} 条没有 {}",
-           "untyped": "{} 条的 {} 类型不同", "unknown": "无法说明依据哪些记录", "joint": "；"}}
+    "en": {"over": "over {} records", "over_one": "over 1 record", "over_of": "over {} of {} records",
+           "empty": "{} have no {}", "untyped": "{} have another kind of {}",
+           "unknown": "over which records cannot be told", "joint": "; "},
+    "zh": {"over": "依据 {} 条记录", "over_one": "依据 1 条记录", "over_of": "依据 {1} 条记录中的 {0} 条",
+           "empty": "{} 条没有 {}", "untyped": "{} 条的 {} 类型不同", "unknown": "无法说明依据哪些记录", "joint": "；"}}
 
 
 def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), plain: Collection[str] = (),
-                 at_least: Sequence[Citation] = (), understood: str = "") -> Block:
+                 of_row: Callable[[int], Sequence[Citation]] = lambda _: (), understood: str = "") -> Block:
     """Return a query's result as a block: the query and its columns as the title, a citable item for each row.
 
     The note says over how many records the numbers are, what these lack, and how many rows are not shown.
@@ -44,14 +46,14 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
         notes: further notes, such as how the query was repaired.
         plain: the names of the tables' columns: numbers under these names are as the documents have them, others were
             computed.
-        at_least: what is cited if the result rests on no record: those that the query looked at.
+        of_row: returns records for a row, by its number, that none of the result's records names.
         understood: how a question was read as the query, in words.
     """
     query = " ".join(result.sql.split())
     basis = Basis(query=query, understood=understood, records=result.records, left_out=result.left_out)
-    items = [_row_item(result, number, basis, plain, result.citations or at_least)
-             for number in range(len(result.rows))]
-    shown, _ = fit_lines(items, tokens)
+    items = [_row_item(result, number, basis, plain) for number in range(len(result.rows))]
+    shown = [_cited(item, cells, result.citations, partial(of_row, number))
+             for number, (item, cells) in enumerate(_fitting(items, tokens))]
     over = basis_text(basis, "en") if result.records is not None else ""  # a note of the result says why
     notes = [over, _rest_text(result, len(shown)), *result.notes, *notes]
     return Block(title=f"{query} ({', '.join(result.columns)})", items=tuple(shown),
@@ -78,7 +80,7 @@ def _over_text(basis: Basis, phrases: Mapping[str, str]) -> str:
     if lacks and len(missing) == 1:
         used = records - sum(missing.values())
         return phrases["joint"].join([phrases["over_of"].format(f"{used:,}", total), *lacks])
-    return phrases["joint"].join([phrases["over"].format(total), *lacks])
+    return phrases["joint"].join([phrases["over_one" if records == 1 else "over"].format(total), *lacks])
 
 
 def _rest_text(result: SqlResult, shown: int) -> str:
@@ -89,18 +91,34 @@ def _rest_text(result: SqlResult, shown: int) -> str:
     return f"{left:,} more rows of {result.total:,}: narrow the query" if left > 0 else ""
 
 
-def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[str],
-              citations: Sequence[Citation]) -> Passage:
-    """Return a row of a result as an item that cites its records; without any it can be read, but not cited."""
+def _fitting(items: Sequence[tuple[Passage, list[str]]], tokens: int) -> Sequence[tuple[Passage, list[str]]]:
+    """Return the first items that fit a budget, with their cells."""
+    return items[:len(fit_lines([item for item, _ in items], tokens)[0])]
+
+
+def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[str]) -> tuple[Passage, list[str]]:
+    """Return a row of a result as an item without its records, and the texts by which records name it."""
     cells = [_cell_text(value, unit, is_plain=name in plain)
              for name, value, unit in zip(result.columns, result.rows[number], result.units, strict=True)]
-    places = [Place(document=one.document, start=one.start, text=one.quote) for one in _records_of(cells, citations)]
     is_named = len(result.rows) <= _FEW_ROWS
     named = "; ".join(f"{name}: {cell}" for name, cell in zip(result.columns, cells, strict=True))
-    first = places[0] if places else Place(document="", start=0, text="")
-    return Passage(chunk_id="", document=first.document, title="", text=first.text, start=first.start, score=0.0,
-                   kind="row", statement=named if is_named else _joined(cells), cells=(_joined(cells),),
-                   places=tuple(places), basis=basis)
+    texts = [cell for cell, kind in zip(cells, result.kinds, strict=True) if kind != "number" and cell != _NONE]
+    item = Passage(chunk_id="", document="", title="", text="", start=0, score=0.0, kind="row",
+                   statement=named if is_named else _joined(cells), cells=(_joined(cells),), basis=basis)
+    return item, texts or [cell for cell in cells if cell != _NONE]
+
+
+def _cited(item: Passage, texts: Sequence[str], citations: Sequence[Citation], of_row: Callable[[], Sequence[Citation]],
+           ) -> Passage:
+    """Return a row that cites the records that name it; without any record it can be read, but not cited."""
+    records = ([citation for citation in citations if _names(citation.quote, texts)] or of_row() or citations)
+    if not records:
+        return item
+    records = records[:_MOST_PLACES]
+    places = tuple(Place(document=one.document, start=one.start, text=one.quote) for one in records)
+    first = places[0]
+    return item.model_copy(update={"document": first.document, "start": first.start, "text": first.text,
+                                   "places": places})
 
 
 def _cell_text(value: Any, unit: str, *, is_plain: bool) -> str:
@@ -114,9 +132,11 @@ def _joined(cells: Sequence[str]) -> str:
     return ": ".join(cells) if len(cells) == _PAIR else " | ".join(cells)
 
 
-def _records_of(cells: Sequence[str], citations: Sequence[Citation]) -> list[Citation]:
-    """Return the records that name most of a row's values, in their order; the first records if none names any."""
-    parts = [normalise(cell) for cell in cells if len(cell) >= _SHORTEST_PART and cell != _NONE]
-    counts = [sum(part in normalise(citation.quote) for part in parts) for citation in citations]
-    most = max(counts, default=0)
-    return [citation for citation, count in zip(citations, counts, strict=True) if count == most][:_MOST_PLACES]
+def _names(quote: str, texts: Sequence[str]) -> bool:
+    """Return True if a record has all of some texts as words of their own."""
+    record = f" {_spaced(quote)} "
+    return bool(texts) and all(f" {_spaced(text)} " in record for text in texts)
+
+
+def _spaced(text: str) -> str:
+    return " ".join(_WORD.findall(normalise(text)))

@@ -1,6 +1,8 @@
 """Looking up what SQL computes over the tables: a query is run, repaired once if it has to be, and its result cited."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.engine import SqlEngine
@@ -11,10 +13,13 @@ from ..schemas.lookups import TableQuery
 from ..schemas.naming import label_key
 from ..schemas.records import SqlResult, TableInfo
 from .query_results import result_block
+from .row_records import query_of_row
 from .sql_repair import WantedValue, repair_query, replace_values, tables_of, wanted_values
 
 _MOST_CHECKED = 8
 """How many texts of a query are looked for in their columns."""
+_MOST_TRACED = 20
+"""How many rows of a result are looked up by queries of their own to cite their records."""
 _MOST_NEAR = 5
 """How many values that there are a note names."""
 
@@ -50,15 +55,23 @@ def block_of(index: GraphIndex, result: SqlResult, tokens: int, notes: Sequence[
 
     `understood` says in words how a question was read as this query.
     """
-    tables = index.sql.tables()
-    plain = {column.name for table in tables for column in table.columns}
-    at_least = () if result.citations else _first_records(index.sql, tables_of(result.sql, tables))
-    return result_block(result, tokens, notes=notes, plain=plain, at_least=at_least, understood=understood)
+    plain = {column.name for table in index.sql.tables() for column in table.columns}
+    return result_block(result, tokens, notes=notes, plain=plain, of_row=partial(_records_of_row, index.sql, result),
+                        understood=understood)
 
 
-def _first_records(engine: SqlEngine, tables: Sequence[TableInfo]) -> tuple[Citation, ...]:
-    """Return the first record of each table as a citation: what a count of none was counted in."""
-    return tuple(citation for table in tables
+def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[Citation, ...]:
+    """Return records of a row of a result, or the first ones that its query looked at: a count of none rests on them.
+
+    Only the first rows of a result are looked up.
+    """
+    own = query_of_row(result.sql, result.rows[number]) if result.citations and number < _MOST_TRACED else None
+    if own:
+        with suppress(SqlError):  # then the row cites the first records of the result
+            return engine.run(own, most_rows=1).citations
+    if result.citations:
+        return ()
+    return tuple(citation for table in tables_of(result.sql, engine.tables())
                  for citation in engine.run(f"SELECT * FROM {table.name}", most_rows=1).citations[:1])  # noqa: S608
 
 
