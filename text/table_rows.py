@@ -87,13 +87,15 @@ def find_rows(text: str) -> Iterator[Row]:
 
 def numbered_columns(text: str) -> tuple[str, ...]:
     """Return the columns of a text that consists of numbered rows alone; () for any other, and if a cell is prose."""
-    if not text.startswith(f"{_OPEN}{_NUMBERED}{_COLON}"):
+    begin = f"{_OPEN}{_NUMBERED}{_COLON}"
+    if not text.startswith(begin) or text.count("\n") != text.count(f"\n{begin}"):
         return ()
     rows = list(find_rows(text))
+    if not rows or not rows[0].is_numbered:
+        return ()
     cells = [cell for row in rows for cell in row.cells[1:]]
-    is_table = len(rows) == text.count("\n") + 1 and all(row.is_numbered for row in rows)
     has_prose = any(len(cell.value) > LONGEST_VALUE for cell in cells)
-    return tuple(dict.fromkeys(cell.header for cell in cells)) if is_table and not has_prose else ()
+    return () if has_prose else tuple(dict.fromkeys(cell.header for cell in cells))
 
 
 def _cell_text(cell: Cell) -> str:

@@ -15,6 +15,7 @@ from ...models.embedding.embedder import Embedder, Vectors, as_queries, products
 from ...schemas.documents import Chunk
 from ...text.scripts import script_of
 from ...text.sentences import split_sentences
+from ...text.table_rows import numbered_columns
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.version import ledger_state, note_state
@@ -84,7 +85,8 @@ class ReliabilityRecord:
 
     def measure(self) -> None:
         """Measure the reliability and store it for retrieval."""
-        all_chunks = self._documents.chunks()
+        # The vectors of numbered rows are those of their table's columns: no sentence of a row finds its chunk.
+        all_chunks = [chunk for chunk in self._documents.chunks() if not numbered_columns(chunk.text)]
         without_vector = set(self._vectors.missing("chunks", [chunk.id for chunk in all_chunks]))
         chunks = [chunk for chunk in all_chunks if chunk.id not in without_vector]
         measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)

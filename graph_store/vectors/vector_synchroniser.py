@@ -246,9 +246,7 @@ class VectorSynchroniser:
         new = [row for row, key in enumerate(ids) if key not in known]
         if new:
             text_of = texts([ids[row] for row in new])
-            distinct = {text: number for number, text in enumerate(dict.fromkeys(text_of[ids[row]] for row in new))}
-            encoded = self._embedder.encode(list(distinct))
-            vectors[new] = encoded[[distinct[text_of[ids[row]]] for row in new]]
+            vectors[new] = self._embedder.encode([text_of[ids[row]] for row in new])
         for row, key in enumerate(ids):
             if key in known:
                 vectors[row] = known[key]
