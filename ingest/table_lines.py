@@ -195,11 +195,11 @@ class _Columns:
         width = max([len(header), *map(len, sample)])
         columns = [[row[at] for row in sample if at < len(row) and row[at]] for at in range(width)]
         self._headers: list[str] = []
-        self._units: list[str] = []
+        self._units: list[tuple[int, str]] = []
         for at, cells in enumerate(columns):
             label, unit = _header(header[at] if at < len(header) else "", cells)
             self._headers.append(label or f"Column {at + 1}")
-            self._units.append(unit)
+            self._units += [(at, unit)] if unit else []
         self._headers = _distinct(self._headers)
         self._key = self._naming_column(columns, rows)
         keys = columns[self._key] if self._key is not None else []
@@ -208,11 +208,11 @@ class _Columns:
 
     def cells(self, row: Sequence[str], named: Callable[[], Cell]) -> list[Cell]:
         """Return the cells of a row with headers and units, beginning with the one that names it, else with `named`."""
-        cells: list[Cell] = []
-        for at, value in enumerate(row):
-            unit = self._units[at] if at < len(self._units) and _PLAIN_NUMBER.fullmatch(value) else ""
-            cells.append(Cell(self._headers[at] if at < len(self._headers) else f"Column {at + 1}",
-                              f"{value} {unit}" if unit else value))
+        cells = [Cell(header, value) for header, value in zip(self._headers, row, strict=False)]
+        cells += (Cell(f"Column {at + 1}", row[at]) for at in range(len(cells), len(row)))
+        for at, unit in self._units:
+            if at < len(row) and _PLAIN_NUMBER.fullmatch(row[at]):
+                cells[at] = Cell(cells[at].header, f"{row[at]} {unit}")
         if self._key is None:
             return [named(), *cells]
         key = cells.pop(self._key) if self._key < len(cells) else Cell(self._headers[self._key], "")

@@ -8,6 +8,7 @@ The first cell names the row's subject. Only this module writes and parses such 
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 LONGEST_LINE = 800
@@ -24,6 +25,8 @@ NUMBER_OF = r"(?<=\w)(?: (?:Number|No\.?|Nr\.?|#|Range|ID|Code)|编号|序号|�
 _MARK = re.compile("[★☆⭐✓✔✗✘✅❌]")
 """Signs that answer by themselves: a rating, yes or no."""
 _NUMBERED = "row"
+_UNCLEAN = re.compile(r"[^\S ]|\||  |\0 | \0")
+"""What values of a row, joined by zero bytes, do not have: bars, line breaks, and blanks at an end or side by side."""
 _OPEN, _BETWEEN, _CLOSE, _COLON = "| ", " | ", " |", ": "
 
 
@@ -62,7 +65,10 @@ def states_something(value: str) -> bool:
 
 def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
     """Write a row as one or more lines; each line repeats the first cell, which names the row's subject."""
-    first, *others = [_cell_text(cell) for cell in cells]
+    values = "\0".join(("", *(cell.value for cell in cells), ""))
+    # One search in all values of a row is much faster than cleaning each.
+    cells = cells if _UNCLEAN.search(values) is None else [Cell(header, _clean(value)) for header, value in cells]
+    first, *others = [f"{_header_text(header)}{_COLON}{value}" for header, value in cells]
     line_cells, length = [first], len(first)
     for cell in others:
         if len(line_cells) > 1 and length + len(cell) > LONGEST_LINE:
@@ -98,6 +104,10 @@ def numbered_columns(text: str) -> tuple[str, ...]:
     return () if has_prose else tuple(dict.fromkeys(cell.header for cell in cells))
 
 
-def _cell_text(cell: Cell) -> str:
-    header, value = (" ".join(part.replace("|", "/").split()) for part in cell)
-    return f"{header.replace(_COLON, ' ')}{_COLON}{value}"
+def _clean(text: str) -> str:
+    return " ".join(text.replace("|", "/").split())
+
+
+@lru_cache(maxsize=4096)
+def _header_text(header: str) -> str:
+    return _clean(header).replace(_COLON, " ")
