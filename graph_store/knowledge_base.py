@@ -294,9 +294,7 @@ class KnowledgeBase:
         return SqlEngine(connection, self.documents)
 
     def _table_source(self, graph: KnowledgeGraph) -> TableSource:
-        about = self.documents.about()
-        tables = ((document, table) for document, *_ in about for table in self.documents.get(document).tables)
-        return TableSource(about, tables, graph, self.documents.chunks())
+        return TableSource(self.documents.about(), self.documents.tables(), graph, self.documents.chunks())
 
     def index_differs(self) -> bool:
         """Return True if the index file, which must be of the current state, differs from what the ledger gives."""

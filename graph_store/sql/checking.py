@@ -5,7 +5,7 @@ itself reads it, so the two cannot differ in what they allow.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -24,12 +24,18 @@ from .table_file import MAIN
 DIALECT = "duckdb"
 LONGEST = 20_000
 """Characters of a statement."""
+MOST_WORDS = 3_000
+"""Words and signs of a statement: reading takes more than twice as long for twice as many."""
 MOST_NESTED = 50
 """The most brackets that may be open at once."""
-MOST_GROWING = 12
+MOST_GROWING = 8
 """The most calls of functions that can make long texts of short ones (`FEW`)."""
-MOST_NUMBERS = 100_000
+MOST_NUMBERS = 10_000
 """The most numbers of a series."""
+_PARTS = ("joins", "laterals", "pivots", "sample")
+_KNOWN_PARTS = frozenset({"this", "alias", *_PARTS})
+"""What may stand behind the name of a table."""
+_REPLACING = frozenset({"replace", "regexp_replace"})
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 
@@ -90,7 +96,10 @@ def _too_deep() -> SqlError:
 
 def _check_nesting(sql: str) -> None:
     depth = 0
-    for token in sqlglot.tokenize(sql, dialect=DIALECT):
+    tokens = sqlglot.tokenize(sql, dialect=DIALECT)
+    if len(tokens) > MOST_WORDS:
+        raise SqlError(f"the statement has {len(tokens)} words and signs, and at most {MOST_WORDS} are allowed")
+    for token in tokens:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > MOST_NESTED:
             raise SqlError(f"the statement is nested more than {MOST_NESTED} deep; write it in simpler steps")
@@ -105,11 +114,13 @@ def _resolve(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[Tabl
         info = tables.get(node.name.lower())
         if info is None:
             raise unknown_table(node.name, list(tables.values()))
+        if further := {name for name, value in node.args.items() if value} - _KNOWN_PARTS:
+            raise SqlError(f"{' and '.join(sorted(further))} is not allowed behind the name of a table")
         source = table_source(info)
         alias = exp.TableAlias(this=exp.to_identifier(node.alias or node.name, quoted=True),
                                columns=(node.args["alias"].args.get("columns") if node.args.get("alias") else None))
         source.set("alias", alias)
-        for part in ("joins", "laterals", "pivots", "sample"):
+        for part in _PARTS:
             if node.args.get(part):
                 source.set(part, node.args[part])
         node.replace(source)
@@ -197,6 +208,17 @@ def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
         raise SqlError(f"the function {name} is called without a name before it")
     if name in SERIES - {"unnest"}:
         _check_series(node)
+    if name in _REPLACING:
+        _check_replacement(name, node["arguments"])
+
+
+def _check_replacement(name: str, arguments: Sequence[Mapping[str, Any]]) -> None:
+    """Check that what replaces a part of a text is given, and not longer than that part: texts would grow."""
+    texts = [argument["expression"].get("literal", {}).get("text") for argument in arguments[1:3]]
+    part, new = [*texts, None, None][:2]
+    longest = 1 if name == "regexp_replace" else len(part or "")
+    if new is None or part is None or len(new) > longest:
+        raise SqlError(f"what {name} puts in the place of a text is to be given as it is, and not longer than that")
 
 
 def _check_series(call: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """The tables of all documents as logical tables: tables with the same header are one, each row with its document."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from .sql_names import NameSpace, snake_case
 
 DOCUMENT, SECTION = "document", "section"
 """The columns that a logical table has beside its own: the document of each row, and its table's title there."""
+_WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
 _Header = tuple[tuple[str, int], ...]
 """The folded name of each column, sorted, with its number among those of the same name."""
 
@@ -118,8 +120,8 @@ def _title(parts: Sequence[_Part], tables_of: Mapping[str, int]) -> str:
 
 def _shared_name(documents: Sequence[str]) -> str:
     """Return the words that the names of files share, or the folder that they share, or else the first file's name."""
-    words = [snake_case(_stem(document)).split("_") for document in documents]
-    shared = [word for word in words[0] if word and all(word in of_one for of_one in words)]
+    words = [_WORD_OR_NUMBER.findall(snake_case(_stem(document))) for document in documents]
+    shared = [word for word in words[0] if all(word in of_one for of_one in words)]
     folders = {PurePath(document).parent.name for document in documents}
     return " ".join(shared) or (folders.pop() if len(folders) == 1 else "") or _stem(documents[0])
 

@@ -17,8 +17,7 @@ _TEXTS = (
     "lower upper lcase ucase length len strlen char_length character_length trim ltrim rtrim substring substr left "
     "right strpos position instr contains starts_with ends_with prefix suffix regexp_matches regexp_extract "
     "regexp_extract_all regexp_full_match split_part string_split str_split split string_split_regex string_to_array "
-    "strip_accents reverse levenshtein damerau_levenshtein jaro_winkler_similarity jaccard translate nfc_normalize "
-    "ascii ord unicode typeof")
+    "replace strip_accents reverse translate nfc_normalize ascii ord unicode typeof")
 _DATES = (
     "year month day hour minute second quarter week weekday dayofweek dayofmonth dayofyear isodow isoyear weekofyear "
     "yearweek decade century date_part datepart date_trunc datetrunc date_diff datediff date_sub datesub date_add "
@@ -26,13 +25,15 @@ _DATES = (
     "to_quarters to_years to_hours to_minutes to_seconds epoch epoch_ms today now current_date current_localtimestamp "
     "get_current_timestamp time_bucket julian")
 _LISTS = (
-    "list_value list_pack list_contains list_has array_contains array_has list_has_any list_has_all array_has_any "
+    "list_contains list_has array_contains array_has list_has_any list_has_all array_has_any "
     "array_has_all list_distinct list_unique list_sort list_reverse_sort array_length list_extract list_element "
-    "array_extract list_transform list_apply array_transform apply list_filter array_filter filter list_position "
+    "array_extract list_filter array_filter filter list_position "
     "list_indexof array_position list_slice array_slice list_intersect list_sum list_avg list_min list_max list_count "
-    "list_first list_last list_any_value unnest cardinality row struct_pack struct_extract struct_extract_at")
+    "list_first list_last list_any_value unnest cardinality struct_extract struct_extract_at")
 _CONDITIONS = "if ifnull nullif coalesce"
-_FEW = "|| concat concat_ws string_agg group_concat listagg list array_agg array_to_string replace regexp_replace"
+_FEW = (
+    "|| concat concat_ws string_agg group_concat listagg list array_agg array_to_string regexp_replace list_value "
+    "list_pack struct_pack row")
 FEW = frozenset(_FEW.split())
 """Functions whose results can be larger than what they are given. A statement has few of them, so that nested ones
 cannot fill the memory, and none where a statement repeats itself."""
