@@ -24,8 +24,10 @@ from .table_file import MAIN
 DIALECT = "duckdb"
 LONGEST = 20_000
 """Characters of a statement."""
-MOST_WORDS = 3_000
+MOST_WORDS = 2_000
 """Words and signs of a statement: reading takes more than twice as long for twice as many."""
+MOST_TABLES = 60
+"""Tables that a statement reads, each as often as it does: planning cannot be interrupted."""
 MOST_NESTED = 50
 """The most brackets that may be open at once."""
 MOST_GROWING = 8
@@ -87,6 +89,7 @@ def _parse(sql: str) -> exp.Query:
     for table in parsed[0].find_all(exp.Table):
         if table.args.get("db"):
             raise SqlError(f"no table {table.sql(dialect=DIALECT)!r}: tables have names of one word")
+    _check_size(parsed[0])
     return parsed[0]
 
 
@@ -109,7 +112,7 @@ def _resolve(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[Tabl
     """Give each table its full name, and yield what is known of it; common table expressions stay as they are."""
     for node in list(query.find_all(exp.Table)):
         is_full = node.catalog == MAIN  # what stands for a relation, or what is traced
-        if not isinstance(node.this, exp.Identifier) or is_full or _is_of_statement(node):
+        if not isinstance(node.this, exp.Identifier) or is_full or _cte_of(node) is not None:
             continue
         info = tables.get(node.name.lower())
         if info is None:
@@ -142,19 +145,38 @@ def table_source(info: TableInfo, *columns: exp.Expr) -> exp.Table | exp.Subquer
     return (query.where(exp.column(by, quoted=True).eq(exp.Literal.string(info.title))) if by else query).subquery()
 
 
-def _is_of_statement(table: exp.Table) -> bool:
-    """Return True if a table's name is that of a common table expression that it can see."""
+def _cte_of(table: exp.Table) -> exp.CTE | None:
+    """Return the common table expression that a table's name means, or None if it means a table."""
     child: exp.Expr = table
     while (node := child.parent) is not None:
+        visible: Sequence[exp.Expr] = ()
         if isinstance(node, exp.With):
             own = node.expressions.index(child)
             visible = node.expressions if node.args.get("recursive") else node.expressions[:own]
-        else:
-            visible = node.ctes if isinstance(node, exp.Query) and not isinstance(child, exp.With) else []
-        if any(cte.alias.lower() == table.name.lower() for cte in visible):
-            return True
+        elif isinstance(node, exp.Query) and not isinstance(child, exp.With):
+            visible = node.ctes
+        for cte in visible:
+            if isinstance(cte, exp.CTE) and cte.alias.lower() == table.name.lower():
+                return cte
         child = node
-    return False
+    return None
+
+
+def _check_size(query: exp.Query) -> None:
+    """Check how many tables a statement reads where its common table expressions are put in their places."""
+    sizes: dict[int, int] = {}
+
+    def size_of(part: exp.Expr) -> int:
+        if (known := sizes.get(id(part))) is not None:
+            return known
+        sizes[id(part)] = 1  # a recursive one reads itself
+        found = sum(1 if (cte := _cte_of(table)) is None else size_of(cte) for table in part.find_all(exp.Table)
+                    if table.find_ancestor(exp.CTE) is (part if isinstance(part, exp.CTE) else None))
+        sizes[id(part)] = min(found, MOST_TABLES + 1)
+        return sizes[id(part)]
+
+    if size_of(query) > MOST_TABLES:
+        raise SqlError(f"the statement reads more than {MOST_TABLES} tables; write it in simpler steps")
 
 
 def check_as_read(connection: duckdb.DuckDBPyConnection, text: str) -> None:

@@ -19,6 +19,9 @@ from .traced_records import MOST_CITED, RecordTracer, Rest
 from .tracing import Untraceable, trace
 from .value_words import FoundValue, find_values, read_titles
 
+MOST_CELLS = 100_000
+"""The most values of a result that are returned."""
+
 
 class SqlEngine:
     """The tables of one state of a knowledge base, for questions in SQL. Safe for many threads."""
@@ -83,8 +86,9 @@ class SqlEngine:
         tracer = RecordTracer(self._tables, self._documents, most_cited)
         try:
             rest: Rest = tracer.read(connection, trace(query, self._tables))
-        except Untraceable as error:
-            note = f"the records that it rests on cannot be told: {error}"
+        except (Untraceable, duckdb.Error) as error:
+            cause = str(error) if isinstance(error, Untraceable) else "that takes too much time or memory"
+            note = f"the records that it rests on cannot be told: {cause}"
             return result.model_copy(update={"notes": (*result.notes, note)})
         return result.model_copy(update=rest._asdict())
 
@@ -95,13 +99,15 @@ def _execute(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, 
     check_as_read(connection, text)
     found = connection.execute(text)
     described = found.description or []
+    most_rows = min(most_rows, MOST_CELLS // len(described))
     rows = found.fetchmany(most_rows + 1)
     total = len(rows)
     if total > most_rows:
         counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
         total = int(connection.execute(text_of(counted)).fetchall()[0][0])
     return SqlResult(
-        sql=sql, columns=tuple(str(column[0]) for column in described), units=("",) * len(described),
+        sql=sql, columns=tuple(str(column[0]).replace("count_star()", "count(*)") for column in described),
+        units=("",) * len(described),
         kinds=tuple(kind_of(str(column[1])) for column in described),
         rows=tuple(tuple(map(plain, row)) for row in rows[:most_rows]), total=total, records=None)
 

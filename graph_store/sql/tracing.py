@@ -116,7 +116,8 @@ class _Tracer:
                 self._add_table(node, self._tables[node.name.lower()], made, sources)
         made.is_joined |= len(nodes) > 1
         if not nodes:  # SELECT (SELECT count(*) FROM a) + 1
-            others += [part for inner in new.find_all(exp.Subquery) for part in self.parts(inner, visible)]
+            others += [part for inner in new.find_all(exp.Subquery)
+                       if inner.find_ancestor(exp.Select, exp.Subquery) is new for part in self.parts(inner, visible)]
         made.used = list(_used_columns(select, sources))
         _select_ids(new, made, is_grouped=is_grouped(select))
         return made, others
@@ -138,7 +139,7 @@ class _Tracer:
             return
         own, further = self._expand(inner, derived.visible)
         others += further
-        alias = node.alias or node.name
+        alias = node.alias or node.name or self._name()
         if own.ids:
             _replace(node, own.query.subquery(), alias)
         made.is_joined |= own.is_joined
