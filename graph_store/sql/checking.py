@@ -17,6 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from ...schemas.records import TableInfo
 from .graph_tables import FACTS, VALUES
+from .logical_tables import HIDDEN
 from .sql_errors import SqlError, unknown_table
 from .sql_functions import EXPRESSIONS, FEW, FUNCTIONS, NODES, SERIES, TABLES
 from .table_file import MAIN
@@ -130,19 +131,22 @@ def _resolve(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[Tabl
         yield info
 
 
-def table_source(info: TableInfo, *columns: exp.Expr) -> exp.Table | exp.Subquery:
-    """Return what stands for a table in a statement: its full name, or for a relation the facts of it.
+def table_source(info: TableInfo, *further: exp.Expr) -> exp.Subquery:
+    """Return what stands for a table in a statement: its columns without the hidden ones, for a relation its facts.
 
-    `columns` are further expressions that each row is to have.
+    `further` are expressions that each row is to have, too.
     """
-    if info.kind != "relation" and not columns:
-        return exp.table_(info.name, db="main", catalog=MAIN, quoted=True)
-    table, by = info.name, ""
-    if info.kind == "relation":
-        table, by = (FACTS, "relation") if info.columns[0].name == "head" else (VALUES, "attribute")
+    if info.kind != "relation":
+        visible = exp.Star(except_=[exp.to_identifier(name, quoted=True) for name in HIDDEN])
+        return exp.select(visible, *further).from_(_full_name(info.name)).subquery()
+    table, by = (FACTS, "relation") if info.columns[0].name == "head" else (VALUES, "attribute")
     selected = [exp.column(column.name, quoted=True) for column in info.columns]
-    query = exp.select(*selected, *columns).from_(exp.table_(table, db="main", catalog=MAIN, quoted=True))
-    return (query.where(exp.column(by, quoted=True).eq(exp.Literal.string(info.title))) if by else query).subquery()
+    of_relation = exp.column(by, quoted=True).eq(exp.Literal.string(info.title))
+    return exp.select(*selected, *further).from_(_full_name(table)).where(of_relation).subquery()
+
+
+def _full_name(table: str) -> exp.Table:
+    return exp.table_(table, db="main", catalog=MAIN, quoted=True)
 
 
 def _cte_of(table: exp.Table) -> exp.CTE | None:

@@ -7,6 +7,7 @@ import duckdb
 
 from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
 from .graph_tables import ENTITIES, FACTS, VALUES
+from .logical_tables import HIDDEN
 from .sql_names import NameSpace
 
 _KINDS: Mapping[str, TableKind] = {ENTITIES: "entities", FACTS: "facts", VALUES: "values"}
@@ -29,10 +30,9 @@ def graph_infos(connection: duckdb.DuckDBPyConnection, names: NameSpace) -> Iter
 
 def _table_info(connection: duckdb.DuckDBPyConnection, table: str) -> TableInfo:
     described = connection.execute(f"DESCRIBE main.{table}").fetchall()
-    rows, documents = _row(connection, f"SELECT (SELECT count(*) FROM main.{table}), count(DISTINCT document) "  # noqa: S608
-                                       f"FROM places.{table}")
+    rows, documents = _row(connection, f"SELECT count(*), count(DISTINCT {HIDDEN[0]}) FROM main.{table}")  # noqa: S608
     columns = [_column_info(connection, table, name, _COLUMN_KINDS.get(sql_type, "text"), rows)
-               for name, sql_type, *_ in described]
+               for name, sql_type, *_ in described if name not in HIDDEN]
     return TableInfo(name=table, title=table.replace("_", " "), kind=_KINDS[table], rows=rows, documents=documents,
                      columns=tuple(columns))
 
@@ -56,8 +56,8 @@ def _member_infos(connection: duckdb.DuckDBPyConnection, table: str, names: Name
     """Yield a table for each relation or attribute whose name is that of no other table."""
     by, counted, columns = _MEMBERS[table]
     rows = connection.execute(
-        f"SELECT {by}, count(*), count(DISTINCT document) FROM main.{table} t "  # noqa: S608
-        f"JOIN places.{table} p ON t.rowid = p.rowid GROUP BY {by} ORDER BY {by}").fetchall()
+        f"SELECT {by}, count(*), count(DISTINCT {HIDDEN[0]}) FROM main.{table} GROUP BY {by} ORDER BY {by}"  # noqa: S608
+        ).fetchall()
     frequent: dict[str, list[tuple[Any, int]]] = {}
     for member, value, count in connection.execute(
             f"SELECT {by}, {counted}, count(*) AS n FROM main.{table} GROUP BY {by}, {counted} "  # noqa: S608

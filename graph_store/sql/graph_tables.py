@@ -29,7 +29,7 @@ WITH timed AS (SELECT {key}, since, until, is_open, qualifiers, chunk, start, "e
 SELECT {key}, since,
        CASE WHEN is_open THEN (SELECT min(date) FROM {later} l WHERE {same_key} AND l.date > p.since) ELSE until END
            AS until,
-       qualifiers, list(DISTINCT document ORDER BY document) AS documents,
+       qualifiers, list_sort(list(DISTINCT document)) AS documents,
        min({{'document': document, 'start': begin + start, 'end': begin + "end"}}) AS place
 FROM placed p GROUP BY {key}, since, until, is_open, qualifiers
 ORDER BY {key}, since NULLS FIRST, until NULLS FIRST, qualifiers NULLS FIRST
@@ -38,15 +38,18 @@ ORDER BY {key}, since NULLS FIRST, until NULLS FIRST, qualifiers NULLS FIRST
 _TEXTS = "WITH texts AS (SELECT number, text::VARCHAR AS text FROM given_texts)"
 _TABLES = {
     ENTITIES: """
-SELECT n.text AS entity, t.text AS type, count(DISTINCT c.document)::INTEGER AS documents,
-       min({'document': c.document, 'start': c.start + m.start, 'end': c.start + m."end"}) AS place
+SELECT n.text AS entity, t.text AS type, f.documents::INTEGER AS documents,
+       f.place.document AS _document, f.place.start AS _start, f.place."end" AS _end
 FROM given_entities e JOIN texts n ON n.number = e.name JOIN texts t ON t.number = e.type
-     LEFT JOIN (given_mentions m JOIN given_chunks c ON c.number = m.chunk) ON m.entity = e.row
-GROUP BY e.row, n.text, t.text ORDER BY e.row""",
+     LEFT JOIN (SELECT m.entity, count(DISTINCT c.document) AS documents,
+                       min({'document': c.document, 'start': c.start + m.start, 'end': c.start + m."end"}) AS place
+                FROM given_mentions m JOIN given_chunks c ON c.number = m.chunk GROUP BY m.entity) f ON f.entity = e.row
+ORDER BY e.row""",
     FACTS: """
 SELECT hn.text AS head, ht.text AS head_type, r.text AS relation, tn.text AS tail, tt.text AS tail_type,
        f.since::VARCHAR AS since, f.until::VARCHAR AS until, f.qualifiers::VARCHAR AS qualifiers,
-       f.documents::VARCHAR[] AS documents, f.place
+       f.documents::VARCHAR[] AS documents,
+       f.place.document AS _document, f.place.start AS _start, f.place."end" AS _end
 FROM stated_facts f JOIN given_triples k ON k.row = f.triple
      JOIN given_entities h ON h.row = k.head JOIN given_entities t ON t.row = k.tail
      JOIN texts hn ON hn.number = h.name JOIN texts ht ON ht.number = h.type
@@ -57,7 +60,8 @@ ORDER BY f.triple, f.since NULLS FIRST, f.until NULLS FIRST, f.qualifiers NULLS 
 SELECT n.text AS entity, t.text AS type, a.text AS attribute, v.text AS value, y.figure AS number,
        y.unit::VARCHAR AS unit,
        y.date::DATE AS date, f.since::VARCHAR AS since, f.until::VARCHAR AS until, f.qualifiers::VARCHAR AS qualifiers,
-       f.documents::VARCHAR[] AS documents, f.place
+       f.documents::VARCHAR[] AS documents,
+       f.place.document AS _document, f.place.start AS _start, f.place."end" AS _end
 FROM stated_values f JOIN given_entities e ON e.row = f.entity
      JOIN texts n ON n.number = e.name JOIN texts t ON t.number = e.type
      JOIN texts a ON a.number = f.attribute JOIN texts v ON v.number = f.value
@@ -79,10 +83,7 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
         later="given_later_values",
         same_key="l.entity = p.entity AND l.attribute = p.attribute AND l.value = p.value"))
     for name, query in _TABLES.items():
-        connection.execute(f"CREATE TEMP TABLE placed AS {_TEXTS} {query}")
-        connection.execute(f"CREATE TABLE main.{name} AS SELECT * EXCLUDE (place) FROM placed")  # noqa: S608
-        connection.execute(f"CREATE TABLE places.{name} AS SELECT unnest(place) FROM placed")  # noqa: S608
-        connection.execute("DROP TABLE placed")
+        connection.execute(f"CREATE TABLE main.{name} AS {_TEXTS} {query}")
     connection.execute("DROP TABLE stated_facts; DROP TABLE stated_values")
     for name in given:
         connection.unregister(name)

@@ -13,6 +13,8 @@ from .sql_names import NameSpace, snake_case
 
 DOCUMENT, SECTION = "document", "section"
 """The columns that a logical table has beside its own: the document of each row, and its table's title there."""
+HIDDEN = ("_document", "_start", "_end")
+"""The columns behind those of a table, which say where its rows stand; no other name begins like these."""
 _WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
 _Header = tuple[tuple[str, int], ...]
 """The folded name of each column, sorted, with its number among those of the same name."""

@@ -1,7 +1,6 @@
 """Write tables of records, of documents and of the graph to DuckDB, and describe them in a catalogue.
 
-Each table of the schema `main` has the visible columns. The table of the same name in the schema `places` has for each
-of its rows, by DuckDB's rowid, the document and the start and end of its words there.
+Behind its own columns, a table has the document of each row and the start and end of its words there (`HIDDEN`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from ...schemas.records import TableInfo
 from .graph_catalogue import graph_infos
 from .graph_tables import GRAPH_TABLES, write_graph
-from .logical_tables import DOCUMENT, LogicalTable, Place, SourceColumn, logical_tables
+from .logical_tables import DOCUMENT, HIDDEN, LogicalTable, Place, SourceColumn, logical_tables
 from .sql_names import NameSpace
 from .table_source import Documents, TableSource
 from .typed_columns import SqlColumn, text_column, typed_columns
@@ -23,11 +22,12 @@ from .value_words import write_value_words
 
 MAIN, DOCUMENTS = "kb", "documents"
 """The name by which a connection has the database of the tables, and the name of the table of documents."""
+_CATALOGUE = "_catalogue"
 
 
 def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> None:
     """Write all tables and the catalogue to the empty database that a connection has as `MAIN`."""
-    connection.execute(f"USE {MAIN}; CREATE SCHEMA places")
+    connection.execute(f"USE {MAIN}; SET threads = 1")  # always the same order, for less processor time
     names = NameSpace([DOCUMENTS, *GRAPH_TABLES])
     infos = [_write_records(connection, table) for table in logical_tables(source.tables, names)]
     infos.append(_write_documents(connection, source.documents))
@@ -39,13 +39,13 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
 
 def read_catalogue(connection: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ...]:
     """Return the catalogue of the tables that a connection has as `MAIN`."""
-    row = connection.execute(f"SELECT infos FROM {MAIN}.places.catalogue").fetchone()  # noqa: S608
+    row = connection.execute(f"SELECT infos FROM {MAIN}.main.{_CATALOGUE}").fetchone()  # noqa: S608
     return tuple(map(TableInfo.model_validate, orjson.loads(row[0]))) if row else ()
 
 
 def _write_catalogue(connection: duckdb.DuckDBPyConnection, infos: Sequence[TableInfo]) -> None:
     listed = orjson.dumps([info.model_dump() for info in infos]).decode()
-    connection.execute("CREATE TABLE places.catalogue AS SELECT ? AS infos", [listed])
+    connection.execute(f"CREATE TABLE main.{_CATALOGUE} AS SELECT ? AS infos", [listed])
 
 
 def _write_records(connection: duckdb.DuckDBPyConnection, table: LogicalTable) -> TableInfo:
@@ -74,11 +74,12 @@ def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents
 
 def _write_table(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[SqlColumn],
                  places: Sequence[Place]) -> None:
-    _create(connection, f'main."{name}"', {column.info.name: (column.sql_type, column.values) for column in columns})
-    documents = np.array([place.document for place in places], object)
-    _create(connection, f'places."{name}"', {
-        "document": ("VARCHAR", documents), "start": ("INTEGER", np.array([place.start for place in places], np.int32)),
-        "end": ("INTEGER", np.array([place.end for place in places], np.int32))})
+    stored = {column.info.name: (column.sql_type, column.values) for column in columns}
+    documents, starts, ends = HIDDEN
+    stored |= {documents: ("VARCHAR", np.array([place.document for place in places], object)),
+               starts: ("INTEGER", np.array([place.start for place in places], np.int32)),
+               ends: ("INTEGER", np.array([place.end for place in places], np.int32))}
+    _create(connection, f'main."{name}"', stored)
 
 
 def _create(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, tuple[str, NDArray[Any]]]) -> None:

@@ -11,7 +11,7 @@ from ...schemas.documents import Citation
 from ...schemas.records import LeftOut, TableInfo
 from ..ledger.document_rows import Documents
 from .checking import text_of, with_full_names
-from .logical_tables import Place
+from .logical_tables import HIDDEN, Place
 from .table_file import MAIN
 from .tracing import TracedQuery, UsedColumn
 
@@ -81,7 +81,7 @@ class RecordTracer:
         for table in {table for table, _ in rows}:
             numbers = [number for of, number in rows if of == table]
             places.update({(table, number): Place(*place) for number, *place in connection.execute(
-                f'SELECT rowid, document, start, "end" FROM {MAIN}.places."{table}" '  # noqa: S608
+                f'SELECT rowid, {", ".join(HIDDEN)} FROM {MAIN}.main."{table}" '  # noqa: S608
                 "WHERE rowid IN (SELECT unnest(?))", [numbers]).fetchall()})
         return places
 
