@@ -14,7 +14,7 @@ from typing import Any
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnKind
 from .cells import DASHES, most_that_differ, says_nothing
-from .date_cells import Precision, are_compact_dates, read_dates
+from .date_cells import Precision, are_dates_in_figures, read_dates
 from .list_cells import read_lists
 from .number_cells import is_currency, scaled_unit_of
 from .number_columns import DecimalMark, read_numbers
@@ -147,7 +147,7 @@ def _numbers(cells: Sequence[str], stated: Mapping[str, int], header: str, shown
     """Return a column of numbers, or None if it is none."""
     if _CODES.search(label_key(header)):
         return None
-    if are_compact_dates(stated):
+    if are_dates_in_figures(stated):
         return None
     read = read_numbers(stated, shown.decimal)
     if not read.values or any(cell not in read.values and _is_list_of_numbers(cell) for cell in stated):
@@ -170,13 +170,13 @@ def _cell_units(units: Mapping[str, str], numbers: Mapping[str, float], header: 
     In accounts only some cells of a column have the currency, and 0 has no unit to state.
     """
     written = set(units.values()) - {""}
-    default = header_unit(header)
+    default = _header_unit(header)
     only = written.pop() if len(written) == 1 else ""
     return {cell: unit or default or (only if is_currency(only) or numbers[cell] == 0 else "")
             for cell, unit in units.items()}
 
 
-def header_unit(header: str) -> str:
+def _header_unit(header: str) -> str:
     """Return the unit that a header states ("Body Mass (g)", "Preis in €", "height_ft"), "" if it states none."""
     text = " ".join(header.replace("_", " ").split())
     if (match := _BRACKETED_UNIT.fullmatch(text)) and (unit := scaled_unit_of(match["unit"].strip())):

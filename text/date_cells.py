@@ -22,12 +22,12 @@ _TIME = re.compile(
 _WEEKDAY = re.compile(r"^(?:[^\W\d_]{2,10}\.?, ?|(?:mon|tue|wed|thu|fri|sat|sun)(?:\w{0,6}day)? )", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"(?P<year>\d{4})(?P<mark>[-./])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})")
 _COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])")
-_COMPACT_LINES = re.compile(f"(?:{_COMPACT.pattern}\n)++".replace("?P<year>", "").replace("?P<month>", "").replace(
-    "?P<day>", ""))
+_FIGURE_LINES = re.compile(r"(?:(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\n)++"
+                           r"|(?:(?:0?[1-9]|1[0-2])\.(?:19|20)\d\d\n)++")
 _ISO_LINES = re.compile(r"(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?\n)++")
 _YEAR_LAST = re.compile(r"(?P<first>\d{1,2})(?P<mark>[-./]) ?(?P<second>\d{1,2})(?P=mark) ?(?P<year>\d{4}|\d\d)")
 _YEAR_MONTH = re.compile(r"(?P<year>[12]\d{3})[-/](?P<month>0?[1-9]|1[0-2])"
-                         r"|(?P<late_month>0?[1-9]|1[0-2])/(?P<late_year>[12]\d{3})")
+                         r"|(?P<late_month>0?[1-9]|1[0-2])[/.](?P<late_year>[12]\d{3})")
 _HYPHENS = re.compile(r"(?<=[^\W_])-(?=[^\W_])")
 _SHORT_YEAR = re.compile(r"(?P<day>\d{1,2}) (?P<month>[^\W\d_]{3,9})\.? (?P<year>\d\d)")
 _NORMAL = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?")
@@ -137,9 +137,9 @@ def _zone(written: str | None) -> int | None:
     return -minutes if written[0] == "-" else minutes
 
 
-def are_compact_dates(cells: Iterable[str]) -> bool:
-    """Return True if all cells are dates such as 20310403; other numbers of eight figures are hardly ever all dates."""
-    return _COMPACT_LINES.fullmatch("\n".join([*cells, ""])) is not None
+def are_dates_in_figures(cells: Iterable[str]) -> bool:
+    """Return True if all cells are days such as 20310403 or months such as 04.2031; other numbers hardly ever are."""
+    return _FIGURE_LINES.fullmatch("\n".join([*cells, ""])) is not None
 
 
 def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn:

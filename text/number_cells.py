@@ -41,10 +41,11 @@ _SCALE = re.compile(r"(\s?)(万亿|千万|百万|十亿|千(?![米克瓦])|[百�
                     r"(?=[\s€$£¥]|[^\W\d_a-zA-Z]|$)")
 _UNIT_LETTERS = frozenset("gtmhdlsWVANJKLB")
 """Units of one letter. Other letters, and these in the other case, are codes."""
+_UNIT_SIGNS = frozenset("°‰′″Ω")
 _UNIT_WORD = re.compile(r"[^\W\d_][^\d()\[\]:;,|=<>]{0,29}")
 _MOST_UNIT_WORDS = 3
 _SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
-_MINUS = "-−–"
+_MINUS = "-−–‐"
 _CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~€£]+")
 """Cells without anything that `_cleaned` would change: ASCII without #, *, `, square brackets and double spaces."""
 _NOTE_MARKS = re.compile(r"(?:\s*(?:\[[^\[\]]{1,12}\]|[*†‡§¶#]+))+$")
@@ -58,7 +59,7 @@ _TEN_WITH_MARK = re.compile(r"\s*10[⁰¹²³⁴-⁹]")
 _NO_DECIMALS = re.compile(r"[,.](?:-{1,2}|–|—)(?=[\s€)]|$)")
 """What stands for the decimals of a round sum: "12,-"."""
 _CELL = re.compile(
-    r"(?P<before>[^\d.,]{0,8})"
+    r"(?P<before>[^\d.,]{0,8}|[^\W\d_]{1,4}\. )"
     r"(?P<figures>[.,]?\d(?:[\d.,]|[ '](?=\d{3}(?!\d)))*+)"
     r"(?:[eE](?P<exponent>[+\-−]?\d{1,2})|\s?[x×·*]\s?10\^?(?P<power>[+\-−]?\d{1,2}))?"
     r"(?P<after>(?!\d).*)")
@@ -90,6 +91,11 @@ class NumberCell(NamedTuple):
     is_known_unit: bool = True
     has_sign_before: bool = False
     """True if a currency stands before the figures."""
+
+
+def has_minus_behind(cell: str) -> bool:
+    """Return True if a cell ends with a minus."""
+    return cell.rstrip()[-1:] in tuple(_MINUS)
 
 
 class _Prefix(NamedTuple):
@@ -137,11 +143,13 @@ def _power_of_ten(match: re.Match[str]) -> NumberCell | None:
 
 
 def _number(match: re.Match[str]) -> NumberCell | None:
-    figures = match["figures"]
+    before, figures = match["before"], match["figures"]
+    if figures[0] == "." and before[-1:].isalpha():  # an abbreviation: "Rs.500"
+        before, figures = f"{before}.", figures[1:]
     if figures[-1] == "." and figures[:-1].isdigit():  # an ordinal: "1."
         figures = figures[:-1]
     form = _FORMS.match(figures)
-    prefix = _prefix(match["before"])
+    prefix = _prefix(before)
     if form is None or prefix is None:
         return None
     suffix = _suffix(match["after"], prefix.currency, prefix.is_bracketed)
@@ -233,8 +241,8 @@ def unit_of(text: str) -> str:
     if text in _CURRENCIES:
         return _CURRENCIES[text]
     text = text.strip(".")
-    if len(text) == 1 and text.isalpha() and text.isascii():
-        return text if text in _UNIT_LETTERS else ""
+    if text in _UNIT_SIGNS or (len(text) == 1 and text.isalpha() and text.isascii()):
+        return text if text in _UNIT_LETTERS | _UNIT_SIGNS else ""
     if known := canonical_unit(text):
         return known
     dividend, _, divisor = text.replace(" per ", "/").partition("/")

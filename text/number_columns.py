@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from .cells import read_most
-from .number_cells import NumberCell, read_number
+from .number_cells import NumberCell, has_minus_behind, read_number
 
 DecimalMark = Literal["", ".", ","]
 
@@ -21,6 +21,7 @@ _MARKS: dict[str, tuple[DecimalMark, DecimalMark]] = {"point_or_group": (".", ",
 """The forms of figures with one mark before three figures: the decimal mark if it is one, and if it ends a group."""
 _EXACT_FIGURES = 15
 """The most figures of a whole number that a float keeps; longer ones are identifiers."""
+_YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _GROUP = 3
 _CLEAR_MAJORITY = 9
 _MOST_CODES = 0.01
@@ -77,12 +78,24 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
     with_zeros = sum(cells[cell] for cell, number in read.items() if number.form == "code")
     if with_zeros > _MOST_CODES * total or all(map(_is_numbering, read.values())):
         return {}
-    units = _units_in_words(read, cells)
-    letters = {number.unit for cell, number in read.items() if _is_letter_behind(cell, number)}
+    units, others = _units_in_words(read, cells), {*_open_years(read), *_letter_codes(read)}
     return {cell: number if number.is_known_unit else number._replace(unit=units[_singular(number.unit)])
             for cell, number in read.items()
-            if not _is_code(number) and (number.is_known_unit or _singular(number.unit) in units)
-            and not (len(letters) > 1 and _is_letter_behind(cell, number))}
+            if cell not in others and not _is_code(number)
+            and (number.is_known_unit or _singular(number.unit) in units)}
+
+
+def _open_years(read: Mapping[str, NumberCell]) -> list[str]:
+    """Return the cells such as "1990–", which has no end yet, unless other numbers have their minus behind them."""
+    behind = [cell for cell in read if has_minus_behind(cell)]
+    return behind if all(_YEAR.fullmatch(read[cell].figures) for cell in behind) else []
+
+
+def _letter_codes(read: Mapping[str, NumberCell]) -> list[str]:
+    """Return the cells such as "12A" if they have several letters: seats or houses, and not volts or amperes."""
+    codes = [cell for cell, number in read.items()
+             if len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()]
+    return codes if len({read[cell].unit for cell in codes}) > 1 else []
 
 
 def _is_code(number: NumberCell) -> bool:
@@ -104,11 +117,6 @@ def _units_in_words(read: Mapping[str, NumberCell], cells: Mapping[str, int]) ->
 def _is_numbering(number: NumberCell) -> bool:
     """Return True for "(1)", which is a negative number only beside other numbers."""
     return number.is_bracketed and number.form == "plain" and len(number.figures) <= _GROUP and not number.unit
-
-
-def _is_letter_behind(cell: str, number: NumberCell) -> bool:
-    """Return True for "12A": volts and amperes if the column has no other letter, seats and houses otherwise."""
-    return len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()
 
 
 def _singular(word: str) -> str:

@@ -53,6 +53,9 @@ def kinds(*cells: str, header: str = "") -> tuple[str, list[object]]:
     (["12,- €", "1.250,– €", "3,50 €"], [12, 1250, 3.5]),
     (["٣٫٥", "１２", "1.5"], [3.5, 12, 1.5]),
     (["1.", "2.", "3."], [1, 2, 3]),
+    (["Rs.500", "Rs. 750", "kr. 20"], [500, 750, 20]),
+    (["45°", "12.5 °"], [45, 12.5]),
+    (["1950-", "1,200-", "3,400"], [-1950, -1200, 3400]),
 ])
 def test_numbers_are_read_as_their_column_writes_them(cells: Sequence[str], values: Sequence[float]) -> None:
     assert numbers(*cells) == list(values)
@@ -64,7 +67,7 @@ def test_numbers_are_read_as_their_column_writes_them(cells: Sequence[str], valu
     ["12345678901234567", "22345678901234567"], ["(1)", "(2)", "(3)"], ["1/2", "3/4"], ["5–7", "8–9"], ["<5", "~6"],
     ["10³", "10²"], ["1st", "2nd"], ["3 apples", "5 pears"], ["14:30", "09:15"], ["5 ft 11 in", "6 ft 1 in"],
     ["#1", "#2"],
-    ["1850s", "1990s"],
+    ["1850s", "1990s"], ["1990–", "2005–"], ["1990-", "2001-"],
 ])
 def test_codes_ranges_and_fractions_are_no_numbers(cells: Sequence[str]) -> None:
     assert kinds(*cells) == ("text", list(cells))
@@ -228,7 +231,7 @@ def test_times_and_their_zones(cells: Sequence[str], values: list[date], note: s
 
 
 @pytest.mark.parametrize("cells", [["2031-04", "2031-05"], ["April 2031", "May 2031"], ["2031年4月", "2031年5月"],
-    ["4/2031", "05/2031"]])
+    ["4/2031", "05/2031"], ["04.2031", "05.2031"]])
 def test_months_are_their_first_days(cells: Sequence[str]) -> None:
     column = type_column(cells)
     assert (column.kind, column.values, column.precision) == ("date", [date(2031, 4, 1), date(2031, 5, 1)], "month")
