@@ -80,6 +80,9 @@ def _print_columns(table: TableInfo) -> None:
         (column.name, column.kind, column.unit or ", ".join(column.units), f"{column.distinct:,}",
          f"{column.empty:,}", f"{column.untyped:,}", _values_text(column)) for column in table.columns),
         box=box.SIMPLE))
+    for column in table.columns:
+        if column.note:
+            out.print(f"[dim]{on_a_line(column.name)}: {on_a_line(column.note)}[/dim]", soft_wrap=True)
 
 
 def _values_text(column: ColumnInfo) -> str:
