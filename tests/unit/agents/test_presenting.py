@@ -24,7 +24,7 @@ def retriever():
     return SimpleNamespace(index=index())
 
 
-DOCUMENTS = SimpleNamespace(get=lambda _: SimpleNamespace(text=TEXT), page=lambda *_: None, metadata=lambda _: {})
+DOCUMENTS = SimpleNamespace(text=lambda _: TEXT, page=lambda *_: None, metadata=lambda _: {})
 PASSAGE = Passage(chunk_id="c", document="d", title="Ferry", text=TEXT, start=0, score=1.0)
 
 
