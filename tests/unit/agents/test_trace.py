@@ -7,7 +7,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands.ask import print_trace
 from banyan.schemas.inquiry import TraceStep
-from banyan.schemas.lookups import EntityLookup, TripleLookup
+from banyan.schemas.lookups import EntityLookup, TableQuery, TripleLookup
 from rich.console import Console
 
 from ... import asking, scripted
@@ -51,6 +51,21 @@ def test_every_step_is_in_the_trace_with_what_it_found(resources):
     assert (reflect.sufficient, reflect.lookups) == (True, ())
     assert (answer.text, answer.abstained, answer.confidence, answer.grade, answer.documents) == (
         "The Danube. [1]", False, 0.9, "stated", ("ulm",))
+
+
+def test_a_query_is_in_the_trace_and_below_the_answer_with_its_records(resources):
+    sql = "SELECT count(*) AS people FROM entities WHERE type = 'person'"
+    resources.fake.replies = [asking.look(TableQuery(sql=sql), thought="Count them.")]
+    resources.fake.reply = lambda inquiry: asking.answer(asking.claim("There are 27 people.", (next(
+        number for number, item in enumerate(asking.items(inquiry), 1) if item.basis), "")), confidence=0.9)
+    found = ask(resources, trace=True)
+    search = next(TraceStep(**step) for step in found["trace"] if step["step"] == "search")
+    people = search.found[0].text.removeprefix("people: ")
+    repaired = sql.replace("'person'", "'Person'").replace("count(*)", "COUNT(*)")
+    assert (search.tool, search.table) == ("table_query", {"sql": repaired})
+    assert any(note.startswith(f"over {people} records") for note in search.notes)
+    assert found["answer"].splitlines()[-1] == f"(Computed over {people} records: {repaired})"
+    assert found["grade"] == "inferred", "27 is not what the query gave"
 
 
 def shown(steps) -> list[str]:
