@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 
 from ...api.sql_results import SqlRows
+from ...graph_store.sql.sql_errors import unknown_table
 from ...schemas.documents import Citation, Scope
 from ...schemas.records import Basis, ColumnInfo, TableInfo
 from ...text.cleaning import visible
@@ -53,8 +54,7 @@ def _table_called(name: str, tables: Sequence[TableInfo]) -> TableInfo:
     for table in tables:
         if table.name.casefold() == name.casefold():
             return table
-    names = ", ".join(table.name for table in tables)
-    raise CommandError(f"there is no table {name!r}; there are: {names or 'none, as there are no documents'}")
+    raise unknown_table(name, tables)
 
 
 def _table_data(table: TableInfo) -> dict[str, object]:

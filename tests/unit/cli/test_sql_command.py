@@ -80,7 +80,7 @@ def test_the_tables_are_listed_and_one_is_shown_with_its_columns(reef):
     (["sql", "SELECT * FROM growths"], "no table 'growths'; there are: "),
     (["sql", "SELECT size FROM growth"], "no column 'size' in growth"),
     (["sql", "SELECT 1", "--json", "--csv"], "--json and --csv exclude each other"),
-    (["tables", "growths"], "there is no table 'growths'; there are: "),
+    (["tables", "growths"], "no table 'growths'; there are: "),
     (["sql", "SELECT 1", "--in", "b.txt"], "no document is called 'b.txt'")])
 def test_what_cannot_be_done_is_refused_with_the_fix(reef, arguments, why):
     result = reef(*arguments, "--kb", "kb")
