@@ -75,4 +75,6 @@ class SqlResult(Frozen):
     records: int | None = Field(description="how many records the result rests on; None if that cannot be told")
     left_out: tuple[LeftOut, ...] = ()
     citations: tuple[Citation, ...] = Field(default=(), description="the first records that it rests on")
+    row_citations: tuple[int | None, ...] = Field(default=(), description="of a list of records, the id of the "
+                                                  "citation of each of the first rows; None: not certain")
     notes: tuple[str, ...] = ()

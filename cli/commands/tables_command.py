@@ -122,10 +122,8 @@ def sql(
 
 
 def _print_result(result: SqlRows) -> None:
-    if result.rows:
-        out.print(_rows_table(result))
-    else:
-        out.print("no row fits")
+    out.print(f"[bold]{on_a_line(_basis_text(result))}[/bold]", soft_wrap=True)
+    out.print(_rows_table(result) if result.rows else "no row fits")
     for note in _notes(result):
         out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
     for citation in result.citations[:_CITED]:
@@ -135,7 +133,7 @@ def _print_result(result: SqlRows) -> None:
 
 
 def _rows_table(result: SqlRows) -> Table:
-    table = Table(title=on_a_line(_basis_text(result)), title_justify="left", box=box.SIMPLE)
+    table = Table(box=box.SIMPLE)
     for column, kind in zip(result.columns, result.kinds, strict=True):
         table.add_column(on_a_line(column), justify="right" if kind == "number" else "left")
     for row in result.rows:

@@ -16,7 +16,7 @@ from .result_values import kind_of, plain
 from .sql_errors import SqlError, refused
 from .table_file import MAIN, read_catalogue
 from .traced_records import MOST_CITED, RecordTracer, Rest
-from .tracing import Untraceable, trace
+from .tracing import Untraceable
 from .value_words import FoundValue, find_values, read_titles
 
 MOST_CELLS = 100_000
@@ -85,7 +85,7 @@ class SqlEngine:
         """Return a result with the records that it rests on, or with a note that says why they cannot be told."""
         tracer = RecordTracer(self._tables, self._documents, most_cited)
         try:
-            rest: Rest = tracer.read(connection, trace(query, self._tables))
+            rest: Rest = tracer.read(connection, query, result.rows)
         except (Untraceable, duckdb.Error) as error:
             cause = str(error) if isinstance(error, Untraceable) else "that takes too much time or memory"
             note = f"the records that it rests on cannot be told: {cause}"

@@ -1,8 +1,8 @@
 """Count and cite the rows that a statement's result rests on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
 from sqlglot import exp
@@ -12,8 +12,9 @@ from ...schemas.records import LeftOut, TableInfo
 from ..ledger.document_rows import Documents
 from .checking import text_of, with_full_names
 from .logical_tables import HIDDEN, Place
+from .row_sources import is_list, records_of_rows
 from .table_file import MAIN
-from .tracing import TracedQuery, UsedColumn
+from .tracing import TracedQuery, UsedColumn, trace
 
 MOST_CITED = 10
 _MOST_READ = 200
@@ -25,11 +26,12 @@ _TableRow: TypeAlias = tuple[str, int]
 
 
 class Rest(NamedTuple):
-    """What a result rests on."""
+    """What a result rests on; the fields are those of `SqlResult`."""
 
     records: int
     citations: tuple[Citation, ...]
     left_out: tuple[LeftOut, ...]
+    row_citations: tuple[int | None, ...] = ()
 
 
 class RecordTracer:
@@ -41,14 +43,27 @@ class RecordTracer:
         self._most_cited = most_cited
         self._text, self._metadata = cache(documents.text), cache(documents.metadata)
 
-    def read(self, connection: duckdb.DuckDBPyConnection, parts: Sequence[TracedQuery]) -> Rest:
-        """Return what the parts of a statement rest on: of several tables, the number of rows of the largest."""
+    def read(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, rows: Sequence[Sequence[Any]]) -> Rest:
+        """Return what a statement with these rows rests on: of several tables, the number of rows of the largest.
+
+        Raises:
+            Untraceable: that cannot be told.
+        """
+        parts = trace(query, self._tables)
         texts = [(part, text_of(with_full_names(part.query, self._tables)[0])) for part in parts]
         tables = dict.fromkeys(ids.table for part in parts for ids in part.ids)
         records = max((self._count(connection, table, texts) for table in tables), default=0)
         left_out = [found for part in parts for column in part.used
                     if (found := self._left_out(connection, part, column)) is not None]
-        return Rest(records, tuple(self._citations(connection, texts)), tuple(left_out))
+        of_rows: list[_TableRow | None] = []
+        if is_list(query, parts):
+            (part, text), = texts
+            of_rows = [None if number is None else (part.ids[0].table, number)
+                       for number in records_of_rows(connection, part, text, rows[:self._most_cited])]
+        cited = self._cite(connection, [row for row in of_rows if row] or self._first(connection, texts))
+        citations = {citation.id: citation for citation in cited.values()}
+        return Rest(records, tuple(citations.values()), tuple(left_out),
+                    tuple(cited[row].id if row else None for row in of_rows))
 
     @staticmethod
     def _count(connection: duckdb.DuckDBPyConnection, table: str, texts: Sequence[tuple[TracedQuery, str]]) -> int:
@@ -61,19 +76,23 @@ class RecordTracer:
             query = f"SELECT count(id) FROM ({union})"  # noqa: S608
         return int(connection.execute(query).fetchall()[0][0])
 
-    def _citations(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[tuple[TracedQuery, str]],
-                   ) -> Iterator[Citation]:
-        """Yield the first rows that a statement rests on."""
+    def _first(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[tuple[TracedQuery, str]],
+               ) -> list[_TableRow]:
+        """Return the first rows that a statement rests on."""
         found: dict[_TableRow, None] = {}
         for part, text in texts:
             columns, most = ", ".join(f'"{ids.column}"' for ids in part.ids), max(_MOST_READ, self._most_cited)
             for row in connection.execute(f"SELECT {columns} FROM ({text}) LIMIT {most}").fetchall():  # noqa: S608
                 found.update({(ids.table, number): None for ids, number in zip(part.ids, row, strict=True)
                               if number is not None})
-        cited = list(found)[:self._most_cited]
-        places = self._places(connection, cited)
-        for number, place in enumerate(dict.fromkeys(places[row] for row in cited), 1):
-            yield self._citation(number, place)
+        return list(found)[:self._most_cited]
+
+    def _cite(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Citation]:
+        """Return the citation of each row of a table; rows at one place share it."""
+        places = self._places(connection, rows)
+        numbers = {place: number for number, place in enumerate(dict.fromkeys(places[row] for row in rows), 1)}
+        citations = {place: self._citation(number, place) for place, number in numbers.items()}
+        return {row: citations[places[row]] for row in rows}
 
     def _places(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Place]:
         """Return where rows of tables stand."""

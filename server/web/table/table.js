@@ -126,17 +126,17 @@ function gridOf(shown, offset) {
   const { asked, table, result } = shown;
   const head = result.columns.map((name, place) => columnHead(shown, name, place));
   const placed = isPlaced(result);
-  const source = (one) => h("a", { href: sourceHref(one), title: one.quote }, placeOf(one));
+  const source = (one) => one && h("a", { href: sourceHref(one), title: one.quote }, placeOf(one));
   const cells = (row, number) => [
     ...row.map((value, place) => cellOf(shown, value, place)),
-    ...(placed ? [source(result.citations[offset + number])] : []),
+    ...(placed ? [source(result.citations[result.row_citations[offset + number] - 1])] : []),
   ];
   const rows = result.rows.slice(offset, offset + PAGE).map(cells);
   return scrolling(asked.sql ? "SQL" : table.title, grid(placed ? [...head, t("table.document")] : head, rows, { class: "sql-table" }));
 }
 
-/** Whether each row of a result has a source of its own, in their order. */
-const isPlaced = ({ rows, citations: cited, records, total }) => records === total && cited.length >= rows.length && rows.length > 0;
+/** Whether each row of a result has a source of its own. */
+const isPlaced = ({ row_citations: cited }) => cited.length > 0;
 
 /** A column's head: its name sorts, and a second button counts its values. */
 function columnHead({ me, asked, table, result }, name, place) {

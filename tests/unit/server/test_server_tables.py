@@ -24,6 +24,7 @@ def test_a_result_has_the_records_that_it_rests_on(client):
     assert (found["total"], found["records"]) == (2, 2)
     cited = found["citations"][0]
     assert small_base.PEOPLE[cited["document"]][cited["start"]:cited["end"]] == cited["quote"]
+    assert found["row_citations"] == [1, 2]
     limited = ask("SELECT document FROM documents", limit=1)
     assert (len(limited["rows"]), limited["total"]) == (1, len(small_base.PEOPLE))
     assert ask("SELECT document FROM documents", documents=["ada"])["rows"] == [["ada"]]
