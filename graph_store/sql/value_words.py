@@ -10,7 +10,7 @@ import duckdb
 from ...schemas.documents import Chunk
 from ...schemas.records import ColumnInfo, TableInfo
 
-_VALUES, _TITLES, _LEGENDS = "places.value_words", "places.table_titles", "legends"
+_VALUES, _TITLES, _LEGENDS = "main._value_words", "main._table_titles", "legends"
 _WORDS = (r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{Devanagari}\p{N}]+|[\p{Han}\p{Hiragana}\p{Katakana}]+|\p{L}+")
 _LEGEND = re.compile(r"(?<![^\s(,;:])([^\s=,;:|()]{1,20}) = ([^\W\d_][\w -]{2,40}?)(?=[,;.|)\n]|$)", re.MULTILINE)
 """An explanation of a value beside a table: "A = theoretical departments"."""
