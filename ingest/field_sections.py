@@ -18,6 +18,7 @@ from ..text.cleaning import one_line
 from ..text.markup import without_markup
 from ..text.section_lines import Line, lines_under, mark_length
 from ..text.table_rows import LIST_MARK
+from .reading import DEFAULT_LIMITS
 from .source_tables import WrittenTable, place_tables
 
 _FIELD = re.compile(r"(?P<set_in>[ \t]{0,12})(?P<mark>[-*+•][ \t]{1,4})?(?:\*\*|__)?"
@@ -27,6 +28,7 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 _MOST_WORDS = 5  # of a field's name; a longer text before a colon begins a sentence
 _FEWEST, _FEWEST_ALONE = 2, 3
 """The fewest fields of a record, and of one that is the only record of its kind in a document."""
+_MOST_FIELDS = DEFAULT_LIMITS.table_columns
 _SHARED = 0.5  # the share of a record's fields that the others of its kind have, too
 _MOST_KINDS = 50  # with a field in common that a record is compared with
 _LEAST_FILLED = 0.1  # the smallest share of filled cells; with less, the fields of records are words of their own
@@ -35,7 +37,7 @@ _NAME, _SECTION = "Name", "Section"
 
 
 @dataclass(slots=True)
-class _Block:
+class Block:
     """Neighbouring fields, from character `start` to `end`, and the headings above them."""
 
     above: tuple[str, ...]
@@ -53,10 +55,13 @@ class _Block:
 
     def add(self, name: str, value: str, end: int) -> None:
         """Add a field; the values of fields with the same name are joined."""
-        self.last, self.end = label_key(name), end
-        self.names.setdefault(self.last, name)
+        self.end = end
+        if len(self.fields) > _MOST_FIELDS:  # no record, and parsing the rest takes long
+            return
+        self.last = label_key(name)
+        self.names.setdefault(self.last, one_line(name))
         self.repeated += self.last in self.fields
-        self.extend(value, LIST_MARK, end)
+        self.extend(_plain(value), LIST_MARK, end)
 
     def extend(self, words: str, mark: str, end: int) -> None:
         """Add a further line to the value of the last field."""
@@ -76,7 +81,7 @@ class _Block:
     def is_record(self) -> bool:
         """Whether it has several fields, each of them mostly once: a dialogue repeats the names of its speakers."""
         lines = len(self.fields) + self.repeated
-        return len(self.fields) >= _FEWEST and self.repeated <= _MOST_REPEATED * lines
+        return _FEWEST <= len(self.fields) <= _MOST_FIELDS and self.repeated <= _MOST_REPEATED * lines
 
 
 def all_tables(text: str, title: str, written: Sequence[WrittenTable]) -> tuple[SourceTable, ...]:
@@ -101,29 +106,35 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
     """
     if ":" not in text and "：" not in text:
         return []
-    return [_table(records, title) for records in _kinds(_Blocks().read(lines_under(text, "", title)))
+    return [_table(records, title) for records in _kinds(read_blocks(lines_under(text, "", title)))
             if (_are_similar(records) if len(records) > 1 else _counts_alone(records[0]))]
 
 
-def _counts_alone(block: _Block) -> bool:
+def read_blocks(lines: Iterable[Line]) -> list[Block]:
+    """Return the blocks of at least two fields in some lines, in order."""
+    return _Blocks().read(lines)
+
+
+def _counts_alone(block: Block) -> bool:
     is_list = block.is_listed or block.is_loose or block.set_in
     return len(block.fields) >= _FEWEST_ALONE and not is_list
 
 
-def _are_similar(records: Sequence[_Block]) -> bool:
+def _are_similar(records: Sequence[Block]) -> bool:
     columns = {key for block in records for key in block.fields}
-    return sum(len(block.fields) for block in records) >= _LEAST_FILLED * len(columns) * len(records)
+    filled = sum(len(block.fields) for block in records)
+    return len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
 
 
 class _Blocks:
     """Reads the blocks of fields in a text line by line."""
 
     def __init__(self) -> None:
-        self._read: list[_Block] = []
-        self._block: _Block | None = None
+        self._read: list[Block] = []
+        self._block: Block | None = None
         self._level, self._heading_start, self._is_apart = 0, -1, False
 
-    def read(self, lines: Iterable[Line]) -> list[_Block]:
+    def read(self, lines: Iterable[Line]) -> list[Block]:
         """Return the records of a text in order."""
         for line in lines:
             if line.is_code or _HEADING.match(line.text):
@@ -154,10 +165,10 @@ class _Blocks:
         if found is not None:
             block = self._block or self._begin(line, found)
             block.is_loose = block.is_loose or (self._is_apart and block.end > 0)
-            block.add(one_line(found["name"]), _plain(found["value"]), end)
+            block.add(found["name"], found["value"], end)
 
-    def _begin(self, line: Line, found: re.Match[str]) -> _Block:
-        self._block = _Block(line.above, self._level, self._heading_start, line.start, _indent(line.text),
+    def _begin(self, line: Line, found: re.Match[str]) -> Block:
+        self._block = Block(line.above, self._level, self._heading_start, line.start, _indent(line.text),
                              found["mark"] is not None)
         self._read.append(self._block)
         self._heading_start = -1
@@ -183,10 +194,10 @@ def _plain(value: str) -> str:
     return one_line(without_markup(value))
 
 
-def _kinds(blocks: Sequence[_Block]) -> list[list[_Block]]:
+def _kinds(blocks: Sequence[Block]) -> list[list[Block]]:
     """Return the records by kind: of sections on one level, or of one section, that share most of their fields."""
     in_section = Counter((block.level, block.above) for block in blocks)
-    kinds: list[list[_Block]] = []
+    kinds: list[list[Block]] = []
     kinds_with: dict[tuple[object, str], list[int]] = {}  # by a place and a field
     for block in blocks:
         is_alone = in_section[block.level, block.above] == 1
@@ -204,7 +215,7 @@ def _kinds(blocks: Sequence[_Block]) -> list[list[_Block]]:
     return kinds
 
 
-def _table(records: Sequence[_Block], title: str) -> SourceTable:
+def _table(records: Sequence[Block], title: str) -> SourceTable:
     names = {key: name for block in reversed(records) for key, name in block.names.items()}
     order = list(dict.fromkeys(key for block in records for key in block.names))
     depth = _depth_of_names(records)
@@ -222,7 +233,7 @@ def _table(records: Sequence[_Block], title: str) -> SourceTable:
                                     block.end) for block in records))
 
 
-def _depth_of_names(records: Sequence[_Block]) -> int:
+def _depth_of_names(records: Sequence[Block]) -> int:
     """Return at which place in their headings the names of records are; 0 if they are under the same headings."""
     shortest = min(len(block.above) for block in records)
     return next((depth for depth in range(shortest - 1, 0, -1)

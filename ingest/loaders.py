@@ -18,6 +18,7 @@ from .decoding import read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables
 from .formats import PARSED, PLAIN, suffix_of
+from .head_fields import split_head
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import (
     DEFAULT_LIMITS,
@@ -46,6 +47,10 @@ FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings 
 IGNORE_FILE = ".banyanignore"
 _LONGEST_NAME = 100
 _CHECKED_EVERY = 1000  # records between two checks whether the run was cancelled
+_OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org"})
+"""Formats whose metadata are fields that people write, so a file may consist of them."""
+_WITH_HEAD = (_OF_FIELDS - {".rst", ".org"}) | {".docx", ".odt", ".rtf"}
+"""Formats whose head is found in their text; the readers of others find it."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 _OF_PROGRAMS = (  # noqa: SIM905
@@ -228,10 +233,13 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
             read_plain = PLAIN.get(suffix)
             content = (read_with_tables(read_plain, read_bytes(file.path, limits), limits) if read_plain
                        else reading())
-            if content.unread:
-                report(content.unread)
+            if suffix in _WITH_HEAD and not (read_plain and content.metadata):  # no front matter
+                content = _with_head(content)
+            fields = clean_metadata(content.metadata)
+            for reason in filter(None, (content.unread, fields.get(UNREAD))):
+                report(reason)
             title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
-            metadata = with_unread(clean_metadata(content.metadata), content.unread, content.omitted)
+            metadata = with_unread(fields, content.unread, content.omitted)
             yield from _document(check_id(file.id), title, content.text, file.place, metadata, report,
                                  tables=content.tables, paged=content.paged)
     except UnreadableError as error:
@@ -240,6 +248,14 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
         report(undecodable(error) + "; what follows was not read")
     except OSError as error:
         report(_cannot_read(error))
+
+
+def _with_head(content: Content) -> Content:
+    """Return a content with the fields at the head of its text as metadata."""
+    fields, text = split_head(clean_text(content.text))
+    metadata = {name: value for name, value in fields.items() if name != "title"}
+    return content._replace(text=text, title=fields.get("title", content.title),
+                            metadata={**content.metadata, **metadata})
 
 
 def _why_unusable(file: _File, suffix: str) -> str:
@@ -288,16 +304,19 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
 
 def _document(document_id: str, title: str, text: str, source: str, metadata: Mapping[str, str], report: Report, *,
               tables: Sequence[WrittenTable] = (), paged: bool = False) -> Iterator[Document]:
-    """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text."""
+    """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text.
+
+    A document in one of the formats `_OF_FIELDS` may have nothing but metadata.
+    """
     with collected_tables() as in_markdown:
         parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
     text, pages = join_pages(parts) if paged else (parts[0], ())
-    if not text.strip():
+    dated = with_date(metadata, document_id)
+    whole = with_metadata(text, document_id, title, dated)
+    if not (whole if PurePath(document_id).suffix.lower() in _OF_FIELDS else text).strip():
         unread = metadata.get(UNREAD)
         report(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or remove it")
         return
-    dated = with_date(metadata, document_id)
-    whole = with_metadata(text, document_id, title, dated)
     above = len(whole) - len(text)  # the metadata row precedes the text
     yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=dated,
                    pages=tuple(above + start for start in pages),

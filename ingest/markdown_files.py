@@ -15,12 +15,11 @@ from ..text.cleaning import clean_text
 from ..text.section_lines import Heading, headings
 from .decoding import decode
 from .grids import place_cells
-from .metadata import MOST_FIELDS
 from .raised_figures import END, NOTE, RAISED, write_raised
 from .readers.web_pages import mark_raised, parse_html, rows_of_table
 from .reading import Content, Limits, UnreadableError, count_sources
 
-_LONGEST_HEAD = 20_000  # characters of front matter that are read as metadata
+_LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata
 _YAML, _TOML = "---", "+++"
 _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
                          r"(?P<plain>(?![-*+>|!\[<#])[^\n:：]{3,120}?[^\s.。!！?？;；,，]))[ \t]*\n[ \t]*\n")
@@ -73,8 +72,6 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     metadata, source, unread = _split_front_matter(clean_text(decode(data)))
     text = clean_markdown(source)
     title = metadata.pop("title", "")
-    if len(metadata) > MOST_FIELDS:
-        unread = f"its front matter has {len(metadata):,} fields beside the title: the first {MOST_FIELDS} are read"
     title = title if isinstance(title, str) and title else _title_of_text(text, next(headings(text), None))
     return Content(text, title, metadata, unread=unread, omitted=count_in_markdown(source))
 

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from ..schemas.naming import UNSEEN
@@ -15,9 +15,9 @@ from .reading import UnreadableError
 
 CREATED = "created"
 """The field with the creation date of the document or of its file; if it is the only field, no row is written."""
-MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 50, 60, 1000
-"""The most fields of a document and their longest name and value; the rest is dropped, because metadata is embedded
-and shown with citations."""
+MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 200, 100, 10_000
+"""The most fields of a document and their longest name and value, because metadata is embedded and shown with
+citations."""
 MAX_ID = 1000  # the largest number of characters in an id (see `Document`)
 _DATE = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<mark>[-_. ]?)(?P<month>0[1-9]|1[0-2])(?P=mark)"
                    r"(?P<day>0[1-9]|[12]\d|3[01])(?!\d)")
@@ -27,20 +27,39 @@ _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 
 
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
-    """Return the fields that can be shown, as texts; those that are empty, too long or too many are left out.
+    """Return the fields as texts, without empty ones; those that are too long or too many are left out and counted.
 
-    Values are texts, numbers, truth values, or lists of these, which are joined.
+    Values are texts, numbers, truth values, or lists of these, which are joined. The fields of an inner object get both
+    names, and objects in a list are written as "name: value, ...".
     """
-    shown: dict[str, str] = {}
-    for name, value in fields.items():
-        items = value if isinstance(value, list) else [value]
-        texts = [" ".join(clean_text(str(item)).split()) for item in items[:MOST_FIELDS]
-                 if isinstance(item, str | int | float)]
-        text, key = LIST_MARK.join(filter(None, texts)), " ".join(clean_text(str(name)[:1000]).split())
-        has_room = len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < MOST_FIELDS
-        if key and text and has_room:
+    shown, left_out = dict[str, str](), 0
+    for name, text in _texts(fields):
+        key = " ".join(clean_text(name[:_LONGEST_VALUE]).split())
+        if not key or not text:
+            continue
+        if key == UNREAD or (len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < MOST_FIELDS):
             shown[key] = text
-    return shown
+        else:
+            left_out += 1
+    return with_unread(shown, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {MOST_FIELDS} are "
+                       f"read, of {_LONGEST_VALUE:,} characters each)" if left_out else "")
+
+
+def _texts(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name} {inner}", text) for inner, text in _texts(value))
+        else:
+            items = map(_text, value if isinstance(value, list) else [value])
+            yield str(name), LIST_MARK.join(filter(None, items))
+
+
+def _text(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {text}" for name, text in _texts(value) if text)
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_text, value)))
+    return " ".join(clean_text(str(value)).split()) if isinstance(value, str | int | float) else ""
 
 
 def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:
@@ -57,7 +76,7 @@ def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:
 
 def with_unread(metadata: Mapping[str, str], *notes: str) -> dict[str, str]:
     """Return metadata with a field for the notes on parts that were not read, if there are any notes."""
-    note = "; ".join(filter(None, notes))[:_LONGEST_VALUE]
+    note = "; ".join(filter(None, [metadata.get(UNREAD), *notes]))[:_LONGEST_VALUE]
     return {**metadata, UNREAD: note} if note else dict(metadata)
 
 

@@ -51,7 +51,7 @@ _PROPERTY = frozenset({"", "property", "attribute", "field", "feature", "specifi
 _VALUE = frozenset({"", "value", "values", "detail", "details", "specification", "description", "data", "content",
                     "内容", "值", "数值", "说明"})
 _PAIR = 2
-_FIELDS = re.compile(
+FORM_FIELDS = re.compile(
     r"\b(?:authors?|owners?|reviewers?|editors?|created|updated|modified|approved|submitted|dates?|status|version|revision|"
     r"title|file ?name|licen[cs]e|department|contact|e-?mail|phone|telephone|address|deadline)\b|"
     r"作者|时间|日期|版本|文件名|名称|状态|部门|负责人|联系人|电话|邮箱|地址|编号", re.IGNORECASE)
@@ -164,8 +164,8 @@ def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     names = [row[0] for row in (header, *sample)]
     if len(set(names)) < len(names) or not all(0 < len(name) <= _LONGEST_FIELD for name in names):
         return False
-    has_column_names = label_key(header[1]) in _VALUE | _DESCRIBING or _FIELDS.search(header[1]) is not None
-    are_fields = [_FIELDS.search(name) is not None for name in names]
+    has_column_names = label_key(header[1]) in _VALUE | _DESCRIBING or FORM_FIELDS.search(header[1]) is not None
+    are_fields = [FORM_FIELDS.search(name) is not None for name in names]
     return not has_column_names and are_fields[0] and sum(are_fields) >= _PAIR
 
 
@@ -327,6 +327,21 @@ def with_rows(text: str, title: str) -> str:
             written.append(line.text)
             at += 1
     return "\n".join(written)
+
+
+def properties_of_table(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the fields of a pipe table that lists properties, is a form, or is one wide row; none of any other."""
+    if len(lines) <= _PAIR or not _is_rule(lines[1]):
+        return []
+    header, rows = _cells(lines[0]), [_cells(line) for line in lines[2:]]
+    if _is_of_properties(header, rows):
+        pairs = rows
+    elif _is_form(header, rows):
+        pairs = [header, *rows]
+    else:
+        is_wide_row = len(rows) == 1 and len(header) > _PAIR
+        pairs = [list(pair) for pair in zip(header, rows[0], strict=False)] if is_wide_row else []
+    return [(row[0].rstrip(" :："), row[1]) for row in pairs if len(row) == _PAIR and all(row)]
 
 
 def _is_rule(line: str) -> bool:

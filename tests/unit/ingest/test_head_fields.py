@@ -1,0 +1,91 @@
+"""Fields at the head of a document are its metadata, whole, in each form in which people write them."""
+
+import json
+
+import docx
+import pytest
+from banyan.ingest.metadata import clean_metadata
+from banyan.text.titles import UNREAD
+
+from ...loading import failure, load, only, write
+
+pytestmark = pytest.mark.usefixtures("shared_reading")
+FIELDS = {"author": "Ada Blum, Bo Ek", "status": "Draft", "requires": "7, 12"}
+PAIRS = [("Author", "Ada Blum, Bo Ek"), ("Status", "Draft"), ("Requires", "7, 12")]
+LINES = "\n".join(f"{name}: {value}" for name, value in PAIRS)
+TABLE = "\n".join(f"| {name} | {value} |" for name, value in PAIRS)
+BODY = "\n\n## Why\n\nFees rise.\n"
+
+
+@pytest.mark.parametrize("head", [
+    LINES, f"# Fees\n\n{LINES}", f"# Fees\n{LINES}", f"Fees\n====\n\n{LINES}",
+    LINES.replace("Ada Blum, ", "Ada Blum,\n  "),
+    "\n".join(f"- {name}: {value}" for name, value in PAIRS),
+    "\n".join(f"* **{name}:** {value}" for name, value in PAIRS),
+    "\n\n".join(f"**{name}**: {value}" for name, value in PAIRS), f"---\n{LINES}\n---",
+    f"# Fees\n\n| Field | Value |\n|---|---|\n{TABLE}", f"# Fees\n\n| | |\n|---|---|\n{TABLE}",
+    "# Fees\n\n" + TABLE.replace("\n", "\n|---|---|\n", 1),
+    "# Fees\n\n| Author | Status | Requires |\n|---|---|---|\n| Ada Blum, Bo Ek | Draft | 7, 12 |"])
+def test_the_head_of_a_markdown_file_is_its_metadata_and_no_table(head, tmp_path):
+    document = only(write(tmp_path / "a.md", head + BODY))
+    assert {name.lower(): value for name, value in document.metadata.items()} == FIELDS
+    assert document.text.count("Draft") == 1
+    assert document.text.endswith(BODY.strip("\n") + "\n")
+    assert document.tables == ()
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("a.txt", f"Title: Fees\n{LINES}{BODY}"), ("a.rst", f"Title: Fees\n{LINES}\n\nFees rise.\n"),
+    ("a.rst", "Fees\n====\n\n" + "\n".join(f":{name}: {value}" for name, value in PAIRS) + "\n\nFees rise.\n"),
+    ("a.md", f"+++\ntitle = 'Fees'\nauthor = 'Ada Blum, Bo Ek'\nstatus = 'Draft'\nrequires = '7, 12'\n+++{BODY}")])
+def test_heads_of_other_formats(name, text, tmp_path):
+    document = only(write(tmp_path / name, text))
+    assert document.title == "Fees"
+    assert document.metadata == FIELDS
+
+
+def test_the_head_of_a_word_file(tmp_path):
+    word = docx.Document()
+    word.add_heading("Fees")
+    for name, value in PAIRS:
+        word.add_paragraph(f"{name}: {value}")
+    word.add_paragraph("Fees rise.")
+    word.core_properties.author = "Somebody"
+    word.save(str(tmp_path / "a.docx"))
+    assert only(tmp_path / "a.docx").metadata.items() >= {"author": "Ada Blum, Bo Ek", "status": "Draft"}.items()
+
+
+@pytest.mark.parametrize("text", [
+    "Ann: Hello.\nBob: Hi there.\nCy: Good day.\n\nThey go.", "Fees rise. Status: bad.\n\nAuthor: x\nStatus: y",
+    "# Fees\n\n- Fast: it runs\n- Small: it fits\n- Safe: it holds\n\nText.", "Author: Ada\n\nText.",
+    "Author: Ada\nStatus: Draft\nand so it goes on.\n"])
+def test_other_lines_are_text(text, tmp_path):
+    assert only(write(tmp_path / "a.md", text)).metadata == {}
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.txt"])
+def test_a_document_may_have_fields_alone(name, tmp_path):
+    document = only(write(tmp_path / name, LINES))
+    assert document.metadata == FIELDS
+    assert document.text.startswith("| Document: a")
+    assert "no text in it" in failure(write(tmp_path / "b" / name, "\n"))
+
+
+def test_long_lists_names_with_commas_and_inner_fields_are_whole():
+    names = [f"Lee, {number} Ann" for number in range(300)]
+    assert clean_metadata({"authors": names, "lead": {"name": "Bo", "since": 2001}, "parts": [
+        {"name": "Pump", "mass": 3}, {"name": "Seal"}], "open": True, "none": None}) == {
+        "authors": "; ".join(names), "lead name": "Bo", "lead since": "2001",
+        "parts": "name: Pump, mass: 3; name: Seal", "open": "True"}
+
+
+def test_fields_that_are_left_out_are_counted(tmp_path):
+    fields = {f"field {number}": "x" for number in range(203)} | {"long": "y" * 20_000}
+    cleaned = clean_metadata(fields)
+    assert len(cleaned) == 201
+    assert cleaned[UNREAD].startswith("4 fields of its metadata")
+    assert clean_metadata(cleaned) == cleaned
+    head = "\n".join(f"{name}: {json.dumps(value)}" for name, value in fields.items())
+    (document,), (told,) = load(write(tmp_path / "a.md", f"---\n{head}\n---\n\nText."))
+    assert document.metadata[UNREAD] in told.reason
+    assert "4 fields" in told.reason
