@@ -1,10 +1,11 @@
 """Questions in words about tables, read without a model: as a query, if every word of them is accounted for."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.sql.value_words import FoundValue
 from ..schemas.records import SqlResult, TableInfo
 from ..text.shown_numbers import show_value
 from .asked_parts import UnclearError
@@ -42,22 +43,23 @@ class AskedQuery:
 def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     """Return what a question asks of the tables, if each of its words is accounted for in one of them.
 
-    If it can be read in several tables, their answers must agree. None if it is unclear or not about a table.
+    If it can be read in several tables of records, their answers must agree; these go before the table of documents,
+    which any record is in as well. None if it is unclear or not about a table.
     """
     if len(question) > _LONGEST_QUESTION:
         return None
     question = _REMARK.sub("", question)
-    asked = list(_answers(index, question))
-    shorts = {one.short for one in asked}
-    return asked[0] if len(shorts) == 1 else None
-
-
-def _answers(index: GraphIndex, question: str) -> Iterator[AskedQuery]:
-    tables = index.sql.tables()
     values = index.sql.find_values(value_queries(question))
+    for kind in ("records", "documents"):
+        tables = [table for table in index.sql.tables() if table.kind == kind and table.rows]
+        if asked := list(_answers(index, tables, question, values)):
+            return asked[0] if len({one.short for one in asked}) == 1 else None
+    return None
+
+
+def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
+             values: Sequence[FoundValue]) -> Iterator[AskedQuery]:
     for table in tables:
-        if table.kind not in {"records", "documents"} or not table.rows:
-            continue
         reading = read_in_table(question, table, _titles(index, table), values)
         if reading.unknown:
             continue

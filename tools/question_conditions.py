@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from ..schemas.records import ColumnInfo
 from .asked_parts import SKIPPED, AskedParts, UnclearError, is_date, is_number, literal, quoted
 from .question_dates import between, dated, in_period
-from .question_parts import convert, keys_of, lexicon
+from .question_parts import convert, keys_of, label_variants, lexicon
 from .table_mentions import Mention
 
 _SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_WORDS = {"": "in", "over": "after", "under": "before"}
+_YEARS = frozenset(label_variants("year"))
 _MOST_VALUES = 200
 
 
@@ -295,8 +296,7 @@ class ConditionReader:
             return column
         if not dates and re.fullmatch(r"\d{4}", first.name):
             return self._one([column for column in self._parts.table.columns
-                              if is_number(column) and ("year",) in (keys_of(column.title)[-1:], keys_of(column.name))],
-                             first)
+                              if is_number(column) and keys_of(column.title)[-1:] in _YEARS], first)
         return self._one(dates, first)
 
     # What is there and what is not.
@@ -338,7 +338,8 @@ def _is_like(value: str, word: str) -> bool:
 def _one_of(column: ColumnInfo, values: Sequence[str], *, is_negative: bool) -> str:
     name, listed = quoted(column.name), ", ".join(map(literal, values))
     if column.kind == "list":
-        return f"{'NOT ' * is_negative}list_has_any({name}, [{listed}])"
+        has = " OR ".join(f"list_contains({name}, {literal(value)})" for value in values)
+        return f"{'NOT ' * is_negative}({has})"
     if len(values) == 1:
         return f"{name} {'<>' if is_negative else '='} {listed}"
     return f"{name} {'NOT ' * is_negative}IN ({listed})"

@@ -39,6 +39,8 @@ class Ranking(Target):
         operation = self._take(*AGGREGATES)
         measured = self._parts.measured(measure) if measure else []
         column = measured[0] if len(measured) == 1 else self._number_column()
+        if operation is not None:
+            self._take("count")  # the average number of pages
         if operation is not None and column is not None:
             return (f"{AGGREGATES[operation.kind]}({quoted(column.name)})",
                     f"{AGGREGATE_WORDS[operation.kind]} of {column.title}")

@@ -208,7 +208,11 @@ class Target:
             return any(keys_of(column.title) in lexicon().columns["person_columns"] for column in self._table.columns)
         if nouns == "documents":
             return self._table.kind == "documents"
-        return nouns in {"head", "value"}
+        return nouns == "head" or (nouns == "value" and (noun is None or not self._names_one_row(noun)))
+
+    def _names_one_row(self, noun: Mention) -> bool:
+        """Return True if a value's column tells the rows apart: "flights" as a title is one document, no flight."""
+        return any(self._parts.columns[name].distinct >= _LEAST_DISTINCT * self._table.rows for name in noun.columns)
 
     def _noun_after(self, mention: Mention) -> Mention | None:
         """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""
