@@ -18,6 +18,7 @@ OF_EACH = frozenset({"each", "of each", "for each"})
 PERIODS = ("year", "month", "decade")
 _LEAST_DISTINCT = 1 / 2
 """The share of different values from which a column of texts names rows."""
+_NEARLY_ALL = 0.9
 _NAMING = frozenset({("name",), ("titl",)})
 _INSIDE_NOUNS = frozenset({"all", "listed", "的", "个"})
 _LEADS = _INSIDE_NOUNS | {"of", "the", "our", "these", "those", "der", "die", "das"}
@@ -184,35 +185,43 @@ class Target:
 
     def _rows_are_counted(self) -> bool:
         """Return True if the noun that is counted is what the table's rows are, or a value of theirs, or none."""
-        counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
-        labels = [keys for column in self._table.columns if is_number(column) for keys in (keys_of(column.title),)]
-        noun = next((self._noun_after(mention) for mention in counts), None)
-        nouns = ""
-        if noun is not None:
-            nouns = "head" if noun.is_head else noun.kind
-        elif not counts or any(condition.first < counts[0].first for condition in self._conditions):
-            nouns = "value"
-        if nouns == "row_nouns":
+        noun, kind = self._counted_noun()
+        if kind == "row_nouns":
             return True
-        # A column such as "cases" counts, so the table's rows are not what people count.
-        if not counts:
-            noun = next((mention for mention in self._parts.mentions if is_head(mention)), None)
         is_named = noun is not None and noun.kind == "column" and noun.is_head
-        if any(keys in lexicon().columns["count_columns"] for keys in labels) and not is_named:
+        if self._is_series() or (self._holds_counts() and not is_named):
             return False
-        texts = [column for column in self._table.columns if column.kind != "number" and column.name != "document"]
-        is_series = len(texts) == 1 and texts[0].kind == "date" and self._table.kind == "records"
-        if is_series:
-            return False
-        if nouns == "people":
+        if kind == "people":
             return any(keys_of(column.title) in lexicon().columns["person_columns"] for column in self._table.columns)
-        if nouns == "documents":
+        if kind == "documents":
             return self._table.kind == "documents"
-        return nouns == "head" or (nouns == "value" and (noun is None or not self._names_one_row(noun)))
+        return kind == "head" or (kind == "value" and (noun is None or not self._names_one_row(noun)))
+
+    def _counted_noun(self) -> tuple[Mention | None, str]:
+        """Return the noun that is counted, and what it is: "value" also if values before "how many" say what."""
+        counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
+        if counts:
+            noun = self._noun_after(counts[0])
+        else:
+            noun = next((mention for mention in self._parts.mentions if is_head(mention)), None)
+        if noun is not None:
+            return noun, "head" if noun.is_head else noun.kind
+        is_said = not counts or any(condition.first < counts[0].first for condition in self._conditions)
+        return None, "value" if is_said else ""
+
+    def _holds_counts(self) -> bool:
+        """Return True if a column such as "cases" counts: then the table's rows are not what people count."""
+        return any(is_number(column) and keys_of(column.title) in lexicon().columns["count_columns"]
+                   for column in self._table.columns)
+
+    def _is_series(self) -> bool:
+        """Return True for numbers by date alone."""
+        texts = [column for column in self._table.columns if column.kind != "number" and column.name != "document"]
+        return len(texts) == 1 and texts[0].kind == "date" and self._table.kind == "records"
 
     def _names_one_row(self, noun: Mention) -> bool:
         """Return True if a value's column tells the rows apart: "flights" as a title is one document, no flight."""
-        return any(self._parts.columns[name].distinct >= _LEAST_DISTINCT * self._table.rows for name in noun.columns)
+        return any(self._parts.columns[name].distinct >= _NEARLY_ALL * self._table.rows for name in noun.columns)
 
     def _noun_after(self, mention: Mention) -> Mention | None:
         """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""
