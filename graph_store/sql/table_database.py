@@ -7,11 +7,11 @@ import duckdb
 from .table_file import MAIN, read_catalogue, write_tables
 from .table_source import TableSource
 
-_MEMORY, _THREADS = "400MB", 1
+MEMORY_MB, _THREADS = 400, 1
 """Limits of a query. With one thread, rows without an order come in the same order each time."""
 _LIMITS = f"""
 SET temp_directory = '';
-SET memory_limit = '{_MEMORY}';
+SET memory_limit = '{MEMORY_MB}MB';
 SET threads = {_THREADS};
 SET python_enable_replacements = false;
 SET autoinstall_known_extensions = false;
