@@ -47,6 +47,7 @@ from .inputs import (
     require_any,
     without_replaced_files,
 )
+from .numbered_rows import write_numbered_rows
 from .state import BuildContext, BuildReport, BuildState, ChunksInput, build_options, new_run
 
 
@@ -185,6 +186,8 @@ class ConstructionNodes(BuildNodes):
                 # A person may have changed the instructions back while the build waited for decisions.
                 reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
                 outdated = [fingerprint for fingerprint in outdated if not is_same_reading(fingerprint, reader)]
+                if not state["batch"]:  # the first time
+                    write_numbered_rows(kb, reader)
                 most_calls = settings.batch_size
                 in_batches = asks_batches(kb, build_options(state), settings)
                 if in_batches:

@@ -8,6 +8,7 @@ Unchanged chunks keep their row, and the revision has their new positions.
 import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple, cast
 
 from pydantic import TypeAdapter
@@ -279,6 +280,14 @@ class Documents:
     def of_chunks(self) -> dict[str, str]:
         """Return the document's id of each chunk."""
         return {str(row[0]): str(row[1]) for row in self._db.rows("SELECT id, document FROM chunks")}
+
+    def pending_in_tables(self) -> Iterator[list[str]]:
+        """Yield the ids of the pending chunks of each document that has tables, in order of document and position."""
+        rows = self._db.rows(
+            "SELECT document, id FROM chunks WHERE status = 'pending' AND (document IN (SELECT id FROM documents "
+            "WHERE tables <> '[]') OR document IN (SELECT document FROM revisions WHERE tables <> '[]')) "
+            "ORDER BY document, ordinal")
+        yield from ([row.id for row in group] for _, group in groupby(rows, lambda row: row.document))
 
     def next_batch(self, limit: int, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
         """Return the ids of the next chunks for a build to extract or to write, in order of document and position.

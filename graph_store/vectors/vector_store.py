@@ -59,6 +59,10 @@ class VectorStore:
         """Return all ids of a kind that have a vector."""
         return set(self.collections.read(kind, lambda collection: collection.get(include=[])["ids"]))
 
+    def read_one(self, kind: Kind) -> None:
+        """Read a vector of a kind, if there is any, which loads its index; raise StoreError if that fails."""
+        self.collections.read(kind, lambda collection: collection.get(limit=1, include=["embeddings"]))
+
     def missing(self, kind: Kind, ids: Iterable[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
         listed = list(ids)

@@ -215,7 +215,7 @@ class VectorSynchroniser:
         """Remove all vectors if they cannot be read, so they are computed again; an unreachable server is an error."""
         try:
             for kind in KINDS:
-                self.store.found(kind, list(self.store.ids(kind))[:1])  # one vector, which loads the index
+                self.store.read_one(kind)
         except VectorServerError:
             raise
         except StoreError:

@@ -3,7 +3,7 @@
 import banyan
 import pytest
 from banyan.schemas.documents import SourceTable
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ... import scripted
@@ -33,6 +33,7 @@ def stored(kb) -> list[tuple[str, SourceTable]]:
     return tables
 
 
+@settings(max_examples=8)
 @given(steps=STEPS)
 def test_tables_are_those_of_the_documents_that_are_there(kb, steps):
     expected: dict[str, list[tuple[str, ...]]] = {}
@@ -61,3 +62,23 @@ def test_documents_added_again_change_nothing(kb, tmp_path):
     kb.add(document, id="copy")
     copied = [table for name, table in stored(kb) if name == "copy"]
     assert [(table.columns, table.rows) for table in copied] == [(table.columns, table.rows) for _, table in tables]
+
+
+def test_a_large_table_is_read_by_nobody_and_embedded_once(kb, tmp_path):
+    """No chunk of its rows is parsed or asked about, and questions see its columns as one text."""
+    rows = [f"Reef {number % 7},{number % 5},2020-01-{number % 28 + 1:02}" for number in range(400)]
+    (tmp_path / "growth.csv").write_text("\n".join(["site,growth,day", *rows]))
+    before = kb.entities()
+    kb.add(tmp_path / "growth.csv")
+    assert kb.entities() == before
+    with kb.resources.snapshot(kb.name) as snapshot:
+        chunks = [chunk for chunk in snapshot.kb.documents.chunks() if chunk.document_id == "growth.csv"]
+        vectors = snapshot.kb.vector_synchroniser.store.get("chunks", [chunk.id for chunk in chunks])
+        assert snapshot.kb.documents.count_status("pending", "extracted", "failed") == 0
+    assert len(chunks) > 5
+    assert (vectors == vectors[0]).all()
+    (tmp_path / "growth.csv").write_text("\n".join(["site,growth,day", *rows[::-1]]))
+    kb.add(tmp_path / "growth.csv")
+    ((_, table),) = [one for one in stored(kb) if one[0] == "growth.csv"]
+    assert table.rows == tuple(tuple(row.split(",")) for row in rows[::-1])
+    kb.delete("growth.csv")
