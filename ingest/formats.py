@@ -126,7 +126,7 @@ def _seconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> fl
     return 3600 * int(hours or 0) + 60 * int(minutes) + float(f"{seconds}.{fraction}")
 
 
-PLAIN: dict[str, Reader] = {".txt": _read_text,
+PLAIN: dict[str, Reader] = {**dict.fromkeys((".txt", ".mediawiki", ".wiki", ".textile"), _read_text),
                             **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown),
                             ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
                             **dict.fromkeys(CODE, _read_text)}

@@ -47,7 +47,7 @@ FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings 
 IGNORE_FILE = ".banyanignore"
 _LONGEST_NAME = 100
 _CHECKED_EVERY = 1000  # records between two checks whether the run was cancelled
-_OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org"})
+_OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki", ".adoc"})
 """Formats whose metadata are fields that people write, so a file may consist of them."""
 _WITH_HEAD = (_OF_FIELDS - {".rst", ".org"}) | {".docx", ".odt", ".rtf"}
 """Formats whose head is found in their text; the readers of others find it."""

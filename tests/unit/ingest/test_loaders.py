@@ -235,10 +235,11 @@ def test_an_ignore_file_has_the_syntax_of_git(tmp_path):
 
 
 def test_texts_need_no_ending_and_asciidoc_is_text(tmp_path):
-    for name in ("README", "PM-9 - the outage", "plan.adoc"):
+    for name in ("README", "PM-9 - the outage", "plan.adoc", "rules.mediawiki"):
         write(tmp_path / name, f"the {name}")
     (tmp_path / "core").write_bytes(b"\x7fELF\0\0")
     (tmp_path / "legacy").write_bytes("Prüfung".encode("latin-1"))
     documents, failures = load(tmp_path)
-    assert [document.text for document in documents] == ["the PM-9 - the outage", "the README", "the plan.adoc"]
+    assert [document.text for document in documents] == [
+        "the PM-9 - the outage", "the README", "the plan.adoc", "the rules.mediawiki"]
     assert [found.path for found in failures] == [str(tmp_path / "core"), str(tmp_path / "legacy")]
