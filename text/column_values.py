@@ -68,7 +68,7 @@ class TypedColumn:
     precision: Precision = ""
     """How exact dates are: dates of months are the months' first days."""
     note: str = ""
-    """What was decided without proof, "" if nothing was."""
+    """What has to be known of the values: what was decided without proof, time zones, months; "" if nothing."""
     conventions: Conventions = field(default=Conventions())
     """What the cells show of how the table writes numbers and dates."""
     is_ambiguous: bool = False

@@ -36,6 +36,7 @@ _LAST_OF_CENTURY = 68
 _ENOUGH_TO_BE_SORTED = 6
 """Dates that are in order by chance only once in 360 times."""
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
+_MONTH_NOTE = "its dates are months, each as its first day"
 _YEAR_FIGURES = 4
 _MONTHS = 12
 _HALF_DAY = 12
@@ -159,7 +160,7 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
     precision: Precision = next((day.precision for day in read.values()), "")
     if precision != "month":
         precision = "second" if any(isinstance(value, datetime) for value in values.values()) else "day"
-    notes = (year_note, zone_note, "" if is_sure else _ORDER_NOTE)
+    notes = (year_note, zone_note, "" if is_sure else _ORDER_NOTE, _MONTH_NOTE if precision == "month" else "")
     return DateColumn(values, precision, shown, not is_sure, "; ".join(filter(None, notes)))
 
 

@@ -235,6 +235,7 @@ def test_times_and_their_zones(cells: Sequence[str], values: list[date], note: s
 def test_months_are_their_first_days(cells: Sequence[str]) -> None:
     column = type_column(cells)
     assert (column.kind, column.values, column.precision) == ("date", [date(2031, 4, 1), date(2031, 5, 1)], "month")
+    assert "months" in column.note
 
 
 @pytest.mark.parametrize(("cells", "years"), [
