@@ -4,6 +4,7 @@ A merged cell spans several places of the grid. HTML, Word and PDF tables use th
 the same in all of them.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +16,7 @@ from .table_lines import TableLine, has_header, is_value, table_lines
 _SOME = 0.2  # the smallest share of values, and of other cells, in a column that counts as mixed
 _PAIR = 2  # places of a property and its value
 _MOST_CELLS = 1_000_000
+_ENUMERATED = re.compile(r"\(?(?:[a-z]|[ivx]{1,6}|\d{1,3})[.)]", re.IGNORECASE)
 _MISSING = frozenset({"", "-", "–", "—", "?", "n/a", "na", "n.a.", "nan", "null", "none", "unknown", "tbd", "无",
                       "未知"})
 
@@ -63,6 +65,8 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
     """
     if len(grid) == 1 or max(map(len, grid)) == 1:
         return [" | ".join(cell.text for cell in row) for row in grid]
+    if all(len(row) == _PAIR and _ENUMERATED.fullmatch(row[0].text) for row in grid):  # paragraphs set as a table
+        return [f"{row[0].text} {row[1].text}" for row in grid]
     if _is_form(grid):
         pairs = [pair for row in grid for pair in _label_pairs(row)]
         return [*filter(None, [caption]), *table_lines([], pairs, caption or title)]

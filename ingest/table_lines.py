@@ -35,6 +35,7 @@ _LAST_WORD = re.compile(r"(?P<label>\S.*)[ ](?P<unit>\S{1,10})")
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
 _NUMERIC_DATE = re.compile(r"\d{1,4}(?P<mark>[/.-])\d{1,2}(?P=mark)\d{1,4}")
 """A date of numbers, even one whose day and month cannot be told apart."""
+_CLOCK = re.compile(r"(?:[01]?\d|2[0-3])[:.][0-5]\d(?::[0-5]\d)?(?: ?[ap]\.?m\.?| ?Uhr)?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
 _YEARS = re.compile(r"[12]\d{3}(?: ?[-–,;] ?(?:[12]\d{3}|present|today|now)| [12]\d{3})*")
 """Years and spans of years, such as "1971–1986 1994–2004" and "2015–2019, 2021–present"."""
@@ -159,14 +160,16 @@ def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) ->
 
 def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     """Return True if a table of two columns is a form, whose header row is a field with its value like all others."""
-    if len(header) != _PAIR or not _PAIR <= len(sample) < _SAMPLE or max(map(len, sample)) > _PAIR:
+    if len(header) != _PAIR or not 1 <= len(sample) < _SAMPLE or max(map(len, sample)) > _PAIR:
         return False
     names = [row[0] for row in (header, *sample)]
     if len(set(names)) < len(names) or not all(0 < len(name) <= _LONGEST_FIELD for name in names):
         return False
+    if all(name.rstrip().endswith((":", "：")) for name in names):
+        return True
     has_column_names = label_key(header[1]) in _VALUE | _DESCRIBING or FORM_FIELDS.search(header[1]) is not None
     are_fields = [FORM_FIELDS.search(name) is not None for name in names]
-    return not has_column_names and are_fields[0] and sum(are_fields) >= _PAIR
+    return not has_column_names and len(sample) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR
 
 
 def _pair(row: Sequence[str]) -> tuple[str, str]:
@@ -295,7 +298,7 @@ def is_value(cell: str) -> bool:
     """Return True if a cell is a number, a date or years, rather than a name that contains a number ("3M tape")."""
     if not any(character.isdigit() for character in cell):
         return False
-    if any(form.fullmatch(cell) for form in (_PLAIN_NUMBER, _NUMERIC_DATE, _YEARS)):
+    if any(form.fullmatch(cell) for form in (_PLAIN_NUMBER, _NUMERIC_DATE, _YEARS, _CLOCK)):
         return True
     number = read_number(cell)
     if (number is not None and number.is_known_unit) or read_date_cell(cell) is not None:

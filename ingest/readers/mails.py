@@ -5,18 +5,21 @@ from email import policy
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
 
-from ..reading import Content, Limits
+from ..decoding import decode
+from ..reading import Content, Limits, UnreadableError
 from .web_pages import read_html
 
 _DEEPEST = 10  # the most mails within each other that are read
+_MORE_WORDS = 2  # so many times the words of the plain text, which then leaves out a part of the mail
+_REPLACED = "\ufffd"
 _TEXTS = frozenset({"text/plain", "text/html"})
 
 
 def read_eml(data: bytes, _: Limits) -> Content:
     """Read the texts of a mail in order; the subject is the title.
 
-    If a mail has its text in several forms, the plain text is read, or else the HTML. Attached texts and forwarded
-    mails are read under a heading; other attachments are only named.
+    If a mail has its text in several forms, the plain text is read, or the HTML if that has far more words. Attached
+    texts and forwarded mails are read under a heading; other attachments are only named.
     """
     mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     names = [name for part in mail.walk() if part is not mail and (name := part.get_filename())]
@@ -63,20 +66,36 @@ def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
 
 
 def _best(forms: list[Message]) -> Message:
-    """Return the first form with plain text, or else the first with HTML, or else the last, which senders prefer."""
-    for kind in ("text/plain", "text/html"):
-        for form in forms:
-            if any(part.get_content_type() == kind and _text(part).strip() for part in form.walk()):
-                return form
-    return forms[-1]
+    """Return the form with plain text, or with HTML if that has far more words; or else the last.
+
+    Senders prefer the last form, but the plain text has no markup of a page. It may only say that the mail is HTML.
+    """
+    plain, page = (next((form for form in forms if _words(form, kind)), None) for kind in ("text/plain", "text/html"))
+    if plain is None or page is None:
+        return plain or page or forms[-1]
+    return page if _words(page, "text/html") > _MORE_WORDS * _words(plain, "text/plain") else plain
+
+
+def _words(form: Message, kind: str) -> int:
+    """Return the number of words in the parts of a form that are of a kind."""
+    return sum(len(_text(part).split()) for part in form.walk() if part.get_content_type() == kind)
 
 
 def _text(part: Message) -> str:
-    """Return the text of a part; in an unknown encoding, it is decoded as UTF-8 as far as possible."""
+    """Return the text of a part; where its declared encoding is unknown or wrong, the encoding is detected."""
     try:
         text = str(part.get_content()) if isinstance(part, EmailMessage) else ""
     except LookupError:  # an unknown encoding
-        text = bytes(part.get_payload(decode=True) or b"").decode("utf-8", "replace")
+        text = _REPLACED
+    if _REPLACED in text:
+        text = _detected(bytes(part.get_payload(decode=True) or b""))
     if part.get_content_subtype() == "html":
         return read_html(f'<meta charset="utf-8">{text}'.encode(errors="replace")).text
     return text
+
+
+def _detected(data: bytes) -> str:
+    try:
+        return decode(data)
+    except UnreadableError:
+        return data.decode("utf-8", "replace")

@@ -180,3 +180,20 @@ OLE = bytes.fromhex("d0cf11e0a1b11ae1")
     ("a.pptx", b"", "an empty file"), ("a.xlsx", b"PK\x03\x04 cut off", "a damaged archive, perhaps cut off")])
 def test_the_true_kind_of_a_file_is_named(tmp_path, name, content, reason):
     assert reason in failure(write(tmp_path / name, content))
+
+
+def test_a_mail_whose_plain_text_leaves_out_the_rest_is_read_as_html(tmp_path):
+    mail = EmailMessage()
+    mail.set_content("Please view this mail as HTML.")
+    mail.add_alternative("<table><tr><td>Item<td>Qty<td>Price<tr><td>Rope<td>3<td>12,50 €<tr><td>Anchor<td>1<td>80,00 €"
+                         "</table><p>Delivery on 12 May.</p>", subtype="html")
+    document = only(write(tmp_path / "a.eml", bytes(mail)))
+    assert document.text.endswith("| Item: Anchor | Qty: 1 | Price: 80,00 € |\n\nDelivery on 12 May.")
+    assert [table.rows for table in document.tables] == [(("Rope", "3", "12,50 €"), ("Anchor", "1", "80,00 €"))]
+
+
+def test_a_mail_in_an_unknown_encoding_keeps_its_letters(tmp_path):
+    words = "Das Boot liegt in Münster. Der Preis beträgt 900 EUR."
+    path = write(tmp_path / "a.eml", b"Subject: Boot\nContent-Type: text/plain; charset=unknown-8bit\n\n"
+                 + words.encode("latin-1"))
+    assert only(path).text == words

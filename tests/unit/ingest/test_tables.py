@@ -247,3 +247,15 @@ def test_csv_files_of_any_dialect(tmp_path, kind):
     content, rows = CSV[kind]
     document = loading.only(loading.write(tmp_path / "a.csv", content))
     assert list(filter(None, document.text.split("\n"))) == rows
+
+
+def test_times_name_no_columns_and_labels_with_colons_are_a_form(tmp_path):
+    path = loading.write(tmp_path / "a.csv", "Mon,08:00,Ida\nTue,09:00,Tom\n")
+    assert loading.only(path).tables[0].rows == (("Mon", "08:00", "Ida"), ("Tue", "09:00", "Tom"))
+    assert lines(["Manager:", "Ruth Vale"], ["Caretaker:", "Nils Holm"], title="Hall") == [
+        "| Name: Hall | Manager: Ruth Vale | Caretaker: Nils Holm |"]
+
+
+def test_numbered_paragraphs_set_as_a_table_are_text():
+    assert read_html(b"<table><tr><td>(a)<td>the keeper inspects the lake;<tr><td>(b)<td>fishing costs 25 EUR.</table>"
+                     ).text == "(a) the keeper inspects the lake;\n(b) fishing costs 25 EUR."
