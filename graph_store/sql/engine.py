@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from functools import cached_property
 
 import duckdb
@@ -10,17 +9,14 @@ from sqlglot import exp
 
 from ...schemas.records import SqlResult, TableInfo
 from ..ledger.document_rows import Documents
-from .checking import check_as_read, read_statement, text_of, with_full_names
+from .checking import read_statement, with_full_names
+from .execution import execute
 from .result_units import check_units, doubts_of, units_of
-from .result_values import kind_of, plain
 from .sql_errors import SqlError, refused
 from .table_file import MAIN, read_catalogue
 from .traced_records import MOST_CITED, RecordTracer, Rest
 from .tracing import Untraceable
 from .value_words import FoundValue, find_values, read_titles
-
-MOST_CELLS = 100_000
-"""The most values of a result that are returned."""
 
 
 class SqlEngine:
@@ -34,6 +30,12 @@ class SqlEngine:
     @cached_property
     def _tables(self) -> dict[str, TableInfo]:
         return {table.name: table for table in read_catalogue(self._connection.cursor())}
+
+    @cached_property
+    def _fractions(self) -> frozenset[str]:
+        """The names of the columns whose numbers are not whole."""
+        return frozenset(name for (name,) in self._connection.cursor().execute(
+            "SELECT DISTINCT column_name FROM duckdb_columns() WHERE data_type = 'DOUBLE'").fetchall())
 
     def tables(self) -> tuple[TableInfo, ...]:
         """Return all tables: those of records, then `documents`, the graph's, and one for each of its relations."""
@@ -68,9 +70,10 @@ class SqlEngine:
         timer.daemon = True
         timer.start()
         try:
-            result = _execute(connection, sql, full, most_rows)
+            result = execute(connection, sql, full, most_rows, self._fractions)
             units = units_of(query, self._tables, result.columns)
-            result = result.model_copy(update={"units": units, "notes": doubts_of(query, self._tables)})
+            notes = (*result.notes, *doubts_of(query, self._tables))
+            result = result.model_copy(update={"units": units, "notes": notes})
             return self._with_records(connection, query, result, most_cited)
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
@@ -91,32 +94,3 @@ class SqlEngine:
             note = f"the records that it rests on cannot be told: {cause}"
             return result.model_copy(update={"notes": (*result.notes, note)})
         return result.model_copy(update=rest._asdict())
-
-
-def _execute(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, most_rows: int) -> SqlResult:
-    """Run a query with full names, and return its first rows and how many there are."""
-    text = text_of(_limit(query, most_rows + 1))
-    check_as_read(connection, text)
-    found = connection.execute(text)
-    described = found.description or []
-    most_rows = min(most_rows, MOST_CELLS // len(described))
-    rows = found.fetchmany(most_rows + 1)
-    total = len(rows)
-    if total > most_rows:
-        counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
-        total = int(connection.execute(text_of(counted)).fetchall()[0][0])
-    return SqlResult(
-        sql=sql, columns=tuple(str(column[0]).replace("count_star()", "count(*)") for column in described),
-        units=("",) * len(described),
-        kinds=tuple(kind_of(str(column[1])) for column in described),
-        rows=tuple(tuple(map(plain, row)) for row in rows[:most_rows]), total=total, records=None)
-
-
-def _limit(query: exp.Query, most: int) -> exp.Query:
-    """Return a query with at most so many rows."""
-    own = query.args.get("limit")
-    if own is None:
-        return query.limit(most)
-    with suppress(ValueError, AttributeError):
-        return query if int(own.expression.name) <= most else query.limit(most)
-    raise SqlError("LIMIT needs a number")

@@ -1,5 +1,7 @@
 """SQL over records: results, the records that they rest on, what was left out, and errors that name what exists."""
 
+from decimal import Decimal
+
 import pytest
 from banyan.graph_store.sql.sql_errors import SqlError
 
@@ -75,6 +77,26 @@ def test_the_first_rows_come_with_the_number_of_all(engine):
 def test_sums_of_decimals_have_no_digits_of_floats():
     engine = engine_of(document_of("prices.csv", ("price",), [("0.1",)] * 10 + [("0.2",)]))
     assert engine.run("SELECT sum(price) FROM prices").rows == ((1.2,),)
+
+
+def test_sums_of_many_decimals_have_no_error_of_floats():
+    cells = [(f"{number % 97}.{number % 10}",) for number in range(5000)]
+    engine = engine_of(document_of("p.csv", ("price",), cells))
+    expected = sum(Decimal(cell) for (cell,) in cells)
+    assert engine.run("SELECT sum(price), avg(price) FROM p").rows == ((float(expected), float(expected / 5000)),)
+
+
+def test_a_limit_that_chooses_among_equal_rows_says_so(engine):
+    tied = engine.run("SELECT study, count(*) AS n FROM corals WHERE study <> 'A' GROUP BY 1 ORDER BY n DESC LIMIT 1")
+    assert (tied.total, tied.notes) == (1, ("the limit chose among rows with the same n: there are more of them",))
+    assert not engine.run("SELECT species, sum(growth_cm) FROM corals GROUP BY 1 ORDER BY sum(growth_cm) LIMIT 1").notes
+    assert engine.run("SELECT study, growth_cm FROM corals ORDER BY growth_cm DESC LIMIT 1").notes
+    assert not engine.run("SELECT study, growth_cm FROM corals ORDER BY growth_cm DESC LIMIT 2").notes
+
+
+def test_computed_columns_are_named_as_they_are_written(engine):
+    assert engine.run("SELECT COUNT(*), Max(growth_cm) - 1, species AS s FROM corals GROUP BY ALL").columns == (
+        "count(*)", "max(growth_cm) - 1", "s")
 
 
 def test_cells_without_a_value_are_counted():
