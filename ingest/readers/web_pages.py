@@ -75,6 +75,8 @@ def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
     soup = parse_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     _remove_site_parts(soup)
     mark_raised(soup)
+    for struck in soup.find_all(["s", "strike", "del"]):  # "40" struck out before "30" is not 4030
+        struck.insert_after(" ")
     title = _title(soup)
     blocks: list[str] = []
     for is_preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
