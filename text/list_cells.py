@@ -10,7 +10,7 @@ _SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")
 """In the order in which they are tried: what separates names with commas in them is tried before the comma."""
 _COMMAS = frozenset({",", "，"})
 _BRACKETS = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>|\"[^\"]*\"|“[^“”]*”")
-_SENTENCE = re.compile(r"[.!?]\s+\S|[。！？]|[^\W\d_]{4,}[.!?]$")
+_SENTENCE = re.compile(r"[.!?]\s+\S|[。！？]|[^\W\d_]{4}[.!?]$")
 _BULLET = re.compile(r"^[-*•·]\s+")
 _ADDRESS = re.compile(r"@\w")
 _LONGEST_ITEM, _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 80, 10, 5

@@ -48,12 +48,13 @@ _SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=
 _MINUS = "-−–‐"
 _CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~€£]+")
 """Cells without anything that `_cleaned` would change: ASCII without #, *, `, square brackets and double spaces."""
-_NOTE_MARKS = re.compile(r"(?:\s*(?:\[[^\[\]]{1,12}\]|[*†‡§¶#]+))+$")
+_NOTE_SIGNS = "*†‡§¶# "
+_NOTE_NUMBER = re.compile(r"\[[^\[\]]{1,12}\]$")
 _EMPHASIS = re.compile(r"\*\*(.+)\*\*")
 _PLAIN_MARKS = str.maketrans({"’": "'", "٫": ",", "٬": "."})
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _RAISED_POWER = re.compile(r"(?<=[×·x*]10)[⁻⁺]?[⁰¹²³⁴-⁹]+|(?<=[×·x*] 10)[⁻⁺]?[⁰¹²³⁴-⁹]+")
-_RAISED_MARK = re.compile(r"(?<=[\d%.])[⁰¹²³⁴-⁹]+|(?<=[^\W\d_])[¹⁴-⁹]+$")
+_RAISED_MARK = re.compile(r"(?<=[\d%.])[⁰¹²³⁴-⁹]+|(?<=[^\W\d_¹⁴-⁹])[¹⁴-⁹]+$")
 """Raised figures that refer to a note. Behind a letter, ² and ³ are part of a unit."""
 _TEN_WITH_MARK = re.compile(r"\s*10[⁰¹²³⁴-⁹]")
 _NO_DECIMALS = re.compile(r"[,.](?:-{1,2}|–|—)(?=[\s€)]|$)")
@@ -133,7 +134,13 @@ def _cleaned(text: str) -> str:
     text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
     text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
     text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
-    return _NO_DECIMALS.sub("", _NOTE_MARKS.sub("", text))
+    return _NO_DECIMALS.sub("", _without_note_marks(text))
+
+
+def _without_note_marks(text: str) -> str:
+    while (shorter := _NOTE_NUMBER.sub("", text.rstrip(_NOTE_SIGNS))) != text:
+        text = shorter
+    return text
 
 
 def _power_of_ten(match: re.Match[str]) -> NumberCell | None:
