@@ -14,7 +14,15 @@ from ..schemas.naming import label_key
 from ..schemas.records import SqlResult, TableInfo
 from .query_results import result_block
 from .row_records import query_of_row
-from .sql_repair import WantedValue, repair_query, replace_values, tables_of, wanted_values
+from .sql_repair import (
+    WantedValue,
+    ignore_case,
+    repair_query,
+    replace_values,
+    tables_of,
+    wanted_patterns,
+    wanted_values,
+)
 
 _MOST_CHECKED = 8
 """How many texts of a query are looked for in their columns."""
@@ -33,20 +41,31 @@ def look_up_query(index: GraphIndex, lookup: TableQuery, tokens: int) -> list[Bl
     """
     engine = index.sql
     tables = engine.tables()
-    sql, notes = lookup.sql, list[str]()
     try:
-        result = engine.run(sql)
+        result, notes = _run_or_repair(engine, lookup.sql, tables)
     except SqlError as error:
+        return [Block(title=" ".join(lookup.sql.split()), note=str(error))]
+    try:
+        for put_right in (_with_known_values, _with_known_patterns):
+            result, found_notes = put_right(engine, result, tables)
+            notes += found_notes
+    except SqlError as error:
+        notes.append(f"its texts were not looked for in their columns: {error}")
+    return [block_of(index, result, tokens, notes)]
+
+
+def _run_or_repair(engine: SqlEngine, sql: str, tables: Sequence[TableInfo]) -> tuple[SqlResult, list[str]]:
+    """Return the result of a query, or of the repaired one with what was changed; raise SqlError if both fail."""
+    try:
+        return engine.run(sql), []
+    except SqlError:
         repaired = repair_query(sql, tables)
         if repaired is None:
-            return [Block(title=" ".join(sql.split()), note=str(error))]
-        try:
-            result = engine.run(repaired.sql)
-        except SqlError as second:
-            return [Block(title=" ".join(repaired.sql.split()), note="; ".join([*repaired.changes, str(second)]))]
-        notes += repaired.changes
-    result, found_notes = _with_known_values(engine, result, tables)
-    return [block_of(index, result, tokens, [*notes, *found_notes])]
+            raise
+    try:
+        return engine.run(repaired.sql), [*repaired.changes]
+    except SqlError as error:
+        raise SqlError("; ".join([*repaired.changes, str(error)])) from error
 
 
 def block_of(index: GraphIndex, result: SqlResult, tokens: int, notes: Sequence[str] = (), understood: str = "",
@@ -103,6 +122,23 @@ def _values_like(engine: SqlEngine, wanted: WantedValue) -> Iterator[str]:
                        f"WHERE contains(lower({wanted.column}), lower('{text}')) OR {wanted.column} = '{text}' "
                        f"GROUP BY {wanted.column} ORDER BY number DESC, {wanted.column}", most_rows=50)
     yield from (str(row[0]) for row in found.rows)
+
+
+def _with_known_patterns(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
+                         ) -> tuple[SqlResult, list[str]]:
+    """Return a query's result with `ILIKE` for each `LIKE` that fits cells in another case alone, and notes."""
+    patterns = [pattern for pattern in wanted_patterns(result.sql, tables)[:_MOST_CHECKED]
+                if _tells_case(engine, pattern)]
+    notes = [f"{pattern.column} LIKE '{pattern.text}' read as ILIKE" for pattern in patterns]
+    return (engine.run(ignore_case(result.sql, tables, patterns)) if patterns else result), notes
+
+
+def _tells_case(engine: SqlEngine, pattern: WantedValue) -> bool:
+    """Return True if a pattern fits cells of its column in another case alone."""
+    text = pattern.text.replace("'", "''")
+    counted = engine.run(f"SELECT count(*) FILTER (WHERE {pattern.column} LIKE '{text}'), "  # noqa: S608
+                         f"count(*) FILTER (WHERE {pattern.column} ILIKE '{text}') FROM {pattern.table}")
+    return counted.rows[0][0] == 0 < counted.rows[0][1]
 
 
 def _unknown_value(wanted: WantedValue, values: Sequence[str], tables: Sequence[TableInfo]) -> str:
