@@ -138,7 +138,7 @@ def _tells_case(engine: SqlEngine, pattern: WantedValue) -> bool:
     text = pattern.text.replace("'", "''")
     counted = engine.run(f"SELECT count(*) FILTER (WHERE {pattern.column} LIKE '{text}'), "  # noqa: S608
                          f"count(*) FILTER (WHERE {pattern.column} ILIKE '{text}') FROM {pattern.table}")
-    return counted.rows[0][0] == 0 < counted.rows[0][1]
+    return bool(counted.rows[0][0] == 0 < counted.rows[0][1])
 
 
 def _unknown_value(wanted: WantedValue, values: Sequence[str], tables: Sequence[TableInfo]) -> str:
