@@ -6,7 +6,7 @@ a function of the graph, the chunks, the communities and the vectors.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -141,11 +141,18 @@ def _chunks(chunks: Sequence[Chunk]) -> NewArrays:
     row_of = {key: row for row, key in enumerate(documents)}
     owners = [row_of[chunk.document_id] for chunk in chunks]
     interned: dict[str, str] = {}  # so that each distinct word is in memory once
-    chunk_terms = [[interned.setdefault(term, term) for term in terms(chunk.titled_text())] for chunk in chunks]
+    title_terms = lru_cache(maxsize=512)(terms)  # neighbouring chunks share what stands above them
+
+    def interned_terms(words: list[str]) -> list[str]:
+        return [interned.setdefault(word, word) for word in words]
+
+    text_terms = [interned_terms(terms(chunk.text)) for chunk in chunks]
+    chunk_terms = [[*interned_terms(title_terms(chunk.titled_text()[:-len(chunk.text) or None])), *own_terms]
+                   for chunk, own_terms in zip(chunks, text_terms, strict=True)]
     return {**columns.ids("chunks", [chunk.id for chunk in chunks]),
             **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             "chunks.documents": np.array(owners, np.int32),
-            **postings("chunks.words", chunk_terms), **_documents(chunks, owners, chunk_terms),
+            **postings("chunks.words", chunk_terms), **_documents(owners, chunk_terms, text_terms),
             **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
 
 
@@ -160,14 +167,17 @@ def _document_names(titles: Mapping[str, str]) -> NewArrays:
             **columns.lists("documents.of_name", documents_of.values())}
 
 
-def _documents(chunks: Sequence[Chunk], owners: Sequence[int], chunk_terms: Sequence[list[str]]) -> NewArrays:
-    """Return the BM25 arrays of whole documents; none if these are the chunks."""
-    if len(set(owners)) == len(chunks):
+def _documents(owners: Sequence[int], chunk_terms: Sequence[list[str]], text_terms: Sequence[list[str]]) -> NewArrays:
+    """Return the BM25 arrays of whole documents; none if these are the chunks.
+
+    The terms of a chunk include those of its title; those of its text do not.
+    """
+    if len(set(owners)) == len(owners):
         return {}
     document_terms: list[list[str]] = [[] for _ in set(owners)]
-    for chunk, owner, titled_terms in zip(chunks, owners, chunk_terms, strict=True):
+    for owner, titled_terms, own_terms in zip(owners, chunk_terms, text_terms, strict=True):
         # The title counts once: with the document's first chunk.
-        document_terms[owner] += terms(chunk.text) if document_terms[owner] else titled_terms
+        document_terms[owner] += own_terms if document_terms[owner] else titled_terms
     return postings("documents.words", document_terms)
 
 

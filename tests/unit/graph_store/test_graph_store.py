@@ -176,7 +176,7 @@ def test_other_tables_take_another_format():
 
 
 COUNTED = [
-    "INSERT INTO documents VALUES ('d', '', 'text', '', '{}', '[]', '')", "UPDATE documents SET title = 'x'",
+    "INSERT INTO documents VALUES ('d', '', 'text', '', '{}', '[]', '[]', '')", "UPDATE documents SET title = 'x'",
     "INSERT INTO chunks (id, document, ordinal, start, \"end\", heading) VALUES ('c', 'd', 0, 0, 4, '')",
     "UPDATE chunks SET status = 'done'", "UPDATE chunks SET ordinal = 1",
     "INSERT INTO mentions VALUES ('c', 0, 'Ada', 'Person', 0, 3)", "DELETE FROM mentions",

@@ -5,7 +5,9 @@ import html
 import json
 from pathlib import Path
 
+import docx
 import openpyxl
+import pptx
 import pytest
 from banyan.ingest.given import given_documents
 from banyan.ingest.loaders import load_documents
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import DATA
+from tests.pdf_sheets import sheet, write_table
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 TABLES = DATA / "tables" / "docs"
@@ -73,6 +76,57 @@ def as_xlsx(header: list[str], rows: list[list[str]], path: Path) -> None:
     for row in (header, *rows):
         book.active.append(row)
     book.save(path.with_suffix(".xlsx"))
+
+
+def as_docx(header: list[str], rows: list[list[str]], path: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(0, len(header))
+    for row in (header, *rows):
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
+    document.save(path.with_suffix(".docx"))
+
+
+def as_pptx(header: list[str], rows: list[list[str]], path: Path) -> None:
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    table = slide.shapes.add_table(len(rows) + 1, len(header), 0, 0, 9_000_000, 3_000_000).table
+    for at, row in enumerate((header, *rows)):
+        for column, text in enumerate(row):
+            table.cell(at, column).text = text
+    deck.save(path.with_suffix(".pptx"))
+
+
+def as_rst(header: list[str], rows: list[list[str]], path: Path) -> None:
+    lines = ["* - " + "\n     - ".join(row) for row in (header, *rows)]
+    path.with_suffix(".rst").write_text("Reefs\n=====\n\n.. list-table::\n   :header-rows: 1\n\n"
+                                        + "".join(f"   {line}\n" for line in lines), "utf-8")
+
+
+def as_tsv(header: list[str], rows: list[list[str]], path: Path) -> None:
+    with path.with_suffix(".tsv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream, delimiter="\t").writerows([header, *rows])
+
+
+def as_pdf(header: list[str], rows: list[list[str]], path: Path) -> None:
+    file = sheet()
+    write_table(file, [header, *rows])
+    file.output(str(path.with_suffix(".pdf")))
+
+
+SURVEY = [["Porites lobata", "12", "Ulm"], ["Porites lobata", "12", "Ulm"], ["Fungia", "3,5", "Bonn"],
+          ["Acropora", "30 mm", "Ulm"]]
+
+
+@pytest.mark.parametrize("write", [as_docx, as_pptx, as_rst, as_tsv, as_pdf])
+def test_tables_of_other_formats_are_records_as_written(write, tmp_path):
+    write(["Species", "Growth (mm)", "Site"], SURVEY, tmp_path / "reefs")
+    (document,) = load(tmp_path)
+    (table,) = document.tables
+    assert table.columns == ("Species", "Growth (mm)", "Site")
+    assert [list(row) for row in table.rows] == SURVEY
+    assert all(row[0] in quote and row[2] in quote for row, quote in zip(SURVEY, quotes(document)[0], strict=True))
+    assert len(set(table.spans)) == len(SURVEY)
 
 
 @pytest.mark.parametrize("write", [as_csv, as_jsonl, as_json, as_html, as_markdown, as_xlsx])
