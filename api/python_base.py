@@ -327,7 +327,7 @@ class KnowledgeBase(BaseContents):
         return as_tool(self.name, name=name, about=about, context=context, resources=self.resources)
 
     def as_tools(self) -> list[BaseTool]:
-        """Return the five lookups that the retrieval graph makes as LangChain tools, for agents that plan themselves.
+        """Return the six lookups that the retrieval graph makes as LangChain tools, for agents that plan themselves.
 
         A tool's content is lines of text, each with the documents that support it; its artifact is a list of `Block`.
         """

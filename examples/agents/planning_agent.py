@@ -1,6 +1,6 @@
 """An agent that plans its lookups itself: `python examples/agents/planning_agent.py [QUESTION]`.
 
-It has the five lookups that Banyan's own agent uses: cards of entities, tables, paths, reports and passages.
+It has the six lookups that Banyan's own agent uses: cards of entities, facts, SQL, paths, reports and passages.
 """
 
 import sys

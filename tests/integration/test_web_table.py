@@ -9,7 +9,7 @@ from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
 
-GROWTH = """study,species,growth,year
+GROWTH = """study,espèce,growth,year
 Ana,Porites,0.82,2019
 Ana,Acropora,1.51,2019
 Ben,Porites,0.91,2020
@@ -45,12 +45,14 @@ def test_a_table_is_sorted_filtered_and_counted_by_clicking(web_browser, web_ser
         expect(head).to_have_attribute("aria-sort", "ascending")
         expect(box).to_have_value("SELECT * FROM growth ORDER BY growth")
         assert [row[2] for row in rows(page)] == ["0.82", "0.86", "0.91", "1.51", ""], "by size, the empty one last"
+        page.get_by_text("Columns", exact=True).click()
+        expect(page.get_by_role("listitem").filter(has_text="year")).to_contain_text("3 different values · 2019 – 2021")
         page.get_by_label("Filter by").select_option("growth")
         page.get_by_label("Condition").select_option("at least")
         page.get_by_label("Value", exact=True).fill("0.85")
         page.get_by_role("button", name="Add filter").click()
         expect(page.locator(".sql-table tbody tr")).to_have_count(3)
-        page.get_by_role("button", name="Count the values of species").click()
+        page.get_by_role("button", name="Count the values of espèce").click()
         expect(page.locator(".chart rect")).to_have_count(2)
         assert rows(page) == [["Porites", "2"], ["Acropora", "1"]]
         expect(page.locator(".figure").first).to_have_text("2 rows · over 3 records")
@@ -60,7 +62,7 @@ def test_a_table_is_sorted_filtered_and_counted_by_clicking(web_browser, web_ser
         address = page.url
         page.get_by_role("rowheader", name="Porites").get_by_role("link").click()
         expect(page.locator(".sql-table tbody tr")).to_have_count(2)
-        expect(box).to_have_value("SELECT * FROM growth WHERE growth >= 0.85 AND species = 'Porites'")
+        expect(box).to_have_value("SELECT * FROM growth WHERE growth >= 0.85 AND espèce = 'Porites'")
         page.get_by_role("button", name="Remove the filter “growth at least 0.85”").click()
         expect(page.locator(".sql-table tbody tr")).to_have_count(3)
         page.go_back()
@@ -81,6 +83,7 @@ def test_a_query_shows_what_it_rests_on_and_its_records_open_at_their_words(web_
         box.press_sequentially(" GROUP BY year ORDER BY year")
         box.press("Control+Enter")
         expect(page.locator(".figure").first).to_have_text("3 rows · over 4 of 5 records")
+        expect(page.get_by_text("Left out for growth: 1 empty.")).to_be_visible()
         assert rows(page) == [["2019", "1.165"], ["2020", "0.885"], ["2021", ""]]
         page.locator("a.quote").first.click()
         expect(page.locator("dialog mark").filter(has_text="Ana")).to_be_visible()

@@ -2,16 +2,12 @@
 
 import { href } from "../route.js";
 
-const SIGN = /^(\w+) (is|not|has|from|to|none|some) ?(.*)$/su;
+const SIGN = /^(\S+) (is|not|has|from|to|none|some) ?(.*)$/su;
 
 /** What the address asks for. */
 export const askedIn = (parameters) => ({
-  table: parameters.get("table") ?? "",
+  ...Object.fromEntries(["table", "by", "do", "sort", "sql"].map((name) => [name, parameters.get(name) ?? ""])),
   where: parameters.getAll("where").map((one) => SIGN.exec(one)).filter(Boolean).map(([, column, sign, value]) => ({ column, sign, value })),
-  by: parameters.get("by") ?? "",
-  do: parameters.get("do") ?? "",
-  sort: parameters.get("sort") ?? "",
-  sql: parameters.get("sql") ?? "",
 });
 
 /** The address of a table, or of a query. */

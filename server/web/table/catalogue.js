@@ -25,6 +25,9 @@ export function catalogue(base, tables) {
   ];
 }
 
+/** The columns of a table. */
+export const columnList = ({ columns }) => h("ul", {}, columns.map((one) => h("li", {}, h("strong", {}, one.name), ` ${columnText(one)}`)));
+
 /** What is in a column: its kind and unit, how many cells are empty or of another kind, and its values. */
 export function columnText({ kind, unit, units, distinct, empty, untyped, smallest, largest, frequent }) {
   return [

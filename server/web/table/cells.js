@@ -4,7 +4,13 @@ import { language, t } from "../strings.js";
 
 /** A number; four digits have no separator, as they are often a year. */
 export const plainNumber = (value) =>
-  new Intl.NumberFormat(language(), { useGrouping: "min2", maximumSignificantDigits: Number.isInteger(value) ? 21 : 8 }).format(value);
+  new Intl.NumberFormat(language(), { useGrouping: "min2", ...digits(value) }).format(value);
+
+/** Up to six decimals are shown as they are; longer ones are rounded. */
+function digits(value) {
+  if (Number(value.toFixed(6)) === value) return { maximumFractionDigits: 6 };
+  return Math.abs(value) >= 1 ? { maximumFractionDigits: 4 } : { maximumSignificantDigits: 4 };
+}
 
 /** A cell's text. */
 export function cellText(value) {

@@ -5,7 +5,7 @@ import { plainNumber } from "./cells.js";
 
 const [WIDTH, HEIGHT, MARGIN] = [640, 200, 24];
 /** Of bars: the height, the widths of labels and numbers, and the longest label. */
-const [BAR, LABEL, VALUE, CUT] = [22, 180, 90, 26];
+const [BAR, LABEL, VALUE, CUT] = [22, 180, 90, 22];
 const [MOST_BARS, FEWEST_POINTS] = [30, 8];
 
 /** The chart of a result's first column and its first numbers beside it; nothing if it has no such. */

@@ -3,8 +3,8 @@
 /** The signs of a filter that take no value. */
 export const WITHOUT_VALUE = ["none", "some"];
 
-/** What a grouping computes; all but the first need a column of numbers. */
-export const CALCULATIONS = { count: "count", sum: "sum", mean: "avg", median: "median", smallest: "min", largest: "max" };
+/** What a grouping computes; of a column of numbers, beside the number of rows. */
+export const CALCULATIONS = { sum: "sum", mean: "avg", median: "median", smallest: "min", largest: "max" };
 
 const text = (value) => `'${value.replaceAll("'", "''")}'`;
 

@@ -40,11 +40,10 @@ export function filterForm(asked, { columns }, apply) {
 export function groupForm(asked, { columns }, apply) {
   const by = h("select", {}, option("", t("table.by.none")), columns.map(({ name }) => option(name, name)));
   const numbers = columns.filter(({ kind, name }) => kind === "number" && name !== asked.by);
-  const figures = Object.keys(CALCULATIONS).filter((one) => one !== "count");
   const computed = h("select", { disabled: !asked.by },
     option("", t("table.do.count")),
     numbers.map(({ name }) =>
-      h("optgroup", { label: name }, figures.map((one) => option(`${one} ${name}`, `${t(`table.do.${one}`)}: ${name}`))),
+      h("optgroup", { label: name }, Object.keys(CALCULATIONS).map((one) => option(`${one} ${name}`, `${t(`table.do.${one}`)}: ${name}`))),
     ),
   );
   Object.assign(by, { value: asked.by });

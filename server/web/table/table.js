@@ -1,7 +1,7 @@
 // Tables: a list of them, each as a grid that is sorted, filtered and counted by clicking, and SQL over all.
 
 import { get, of, post } from "../api.js";
-import { announce, button, failure, fill, grid, h, rowHead, scrolling } from "../dom.js";
+import { announce, button, failure, fill, fold, grid, h, rowHead, scrolling } from "../dom.js";
 import { emptyView } from "../empty.js";
 import { pager } from "../pages.js";
 import { go, route } from "../route.js";
@@ -9,7 +9,7 @@ import { saved } from "../saving.js";
 import { placeOf, sourceHref } from "../sources.js";
 import { t } from "../strings.js";
 import { askedIn, tableHref } from "./address.js";
-import { catalogue, columnText } from "./catalogue.js";
+import { catalogue, columnList, columnText } from "./catalogue.js";
 import { cellText } from "./cells.js";
 import { chart } from "./chart.js";
 import { selectOf } from "./compose.js";
@@ -17,11 +17,8 @@ import { csvOf } from "./csv.js";
 import { editor } from "./editor.js";
 import { filterForm, groupForm } from "./filters.js";
 
-const PAGE = 100;
-const MOST = 1000;
-const MOST_SAVED = 10000;
-const CITED = 10;
-const CUT = 200;
+const [PAGE, MOST, MOST_SAVED] = [100, 1000, 10000];
+const [CITED, CUT] = [10, 200];
 
 let view = null;
 
@@ -78,7 +75,7 @@ function forms({ base, tables }, asked, table, sql) {
   const apply = (next) => go(tableHref(base, next));
   const isTable = table && !asked.sql;
   return h("div", { class: "card" },
-    isTable && [filterForm(asked, table, apply), groupForm(asked, table, apply)],
+    isTable && [filterForm(asked, table, apply), groupForm(asked, table, apply), fold(t("table.columns"), () => columnList(table))],
     editor(sql, tables, table?.name ?? "", (written) => apply({ table: asked.table, sql: written })),
   );
 }
@@ -109,8 +106,10 @@ function coverage({ records, left_out: left }) {
   return missing ? t("table.over.of", { n: records - missing, total: records }) : t("table.over", { n: records });
 }
 
+const lacks = (one) => ["empty", "untyped"].filter((name) => one[name]).map((name) => t(`table.${name}`, { n: one[name] }));
+
 const notes = ({ left_out: left, notes: said, rows, total }) => [
-  ...left.filter(({ empty, untyped }) => empty + untyped).map(({ column, empty, untyped }) => t("table.left", { column, empty, untyped })),
+  ...left.map(({ column, ...one }) => t("table.left", { column, what: lacks(one).join(t("page.comma")) })),
   ...said,
   ...(rows.length < total ? [t("table.cut", { n: rows.length, total })] : []),
 ];
@@ -142,14 +141,15 @@ const isPlaced = ({ row_citations: cited }) => cited.length > 0;
 function columnHead({ me, asked, table, result }, name, place) {
   const column = table?.columns.find((one) => one.name === name);
   const kind = place > 0 && result.kinds[place] === "number" ? "figure" : null;
-  if (!table || (!asked.by && !column)) return h("th", { scope: "col", class: kind }, name);
+  const unit = result.units[place] && h("span", { class: "soft" }, ` ${result.units[place]}`);
+  if (!table || (!asked.by && !column)) return h("th", { scope: "col", class: kind }, name, unit);
   const mine = asked.sort.replace(/^-/, "") === name;
   const down = mine && asked.sort.startsWith("-");
   const sort = !mine ? name : down ? "" : `-${name}`;
   const counted = { ...asked, by: name, do: "", sort: "" };
   return h("th", { scope: "col", class: kind, "aria-sort": mine ? (down ? "descending" : "ascending") : null, title: column && columnText(column) },
     button([name, mine && h("span", { "aria-hidden": "true" }, down ? " ↓" : " ↑")], () => go(tableHref(me.base, { ...asked, sort })), { class: "link" }),
-    column?.unit && h("span", { class: "soft" }, ` ${column.unit}`),
+    unit,
     column && !(asked.by && place === 0) &&
       button("#", () => go(tableHref(me.base, counted)), { class: "link count", "aria-label": t("table.count.of", { name }) }),
   );

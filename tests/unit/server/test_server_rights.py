@@ -214,7 +214,7 @@ def test_knowledge_bases_are_made_and_renamed_within_the_keys_names_alone(client
 
 
 TOOL_ARGUMENTS = {"query": "Ada", "question": "Who was Ada Byron?", "document": "ada", "entity": "Ada",
-                  "relation": "born_in", "start": "Ada", "text": "Text.", "who": "Eve",
+                  "relation": "born_in", "start": "Ada", "text": "Text.", "who": "Eve", "sql": "SELECT 1",
                   "decisions": [{"kind": "relation", "name": "born_in", "verdict": "reject"}]}
 
 
@@ -224,7 +224,7 @@ def called(client, method, key, **params):
 
 def test_every_tool_refuses_a_lesser_scope_and_a_key_of_others(client, keys, resources):
     tools = called(client, "tools/list", keys["all"])["tools"]
-    assert len(tools) == 14
+    assert len(tools) == 16
     for tool in tools:
         name, arguments = tool["name"], {one: TOOL_ARGUMENTS[one] for one in tool["inputSchema"].get("required", ())}
         for key in ("nothing", "token: nothing"):
