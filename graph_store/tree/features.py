@@ -174,11 +174,11 @@ def _centred(rows: Vectors) -> Vectors:
 
 @one_thread()
 def _principal(rows: Vectors) -> Vectors:
-    """Project rows on their first `_COMPONENTS` principal components; rows with no more columns stay unchanged."""
+    """Project rows on their first `_COMPONENTS` principal components; no rows, and rows of fewer columns, stay."""
     from sklearn.decomposition import PCA  # noqa: PLC0415  (slow to import, and only needed in large graphs)
 
     count, dimension = rows.shape
-    if dimension <= _COMPONENTS:
+    if not count or dimension <= _COMPONENTS:
         return rows
     solver = "covariance_eigh" if count > dimension else "full"
     return np.asarray(PCA(min(_COMPONENTS, count), svd_solver=solver).fit_transform(rows), np.float32)

@@ -81,6 +81,14 @@ def test_what_nothing_tells_apart_is_cut_to_size(count, clusters):
     assert np.bincount(labels).max() <= 50
 
 
+def test_a_large_graph_without_triples_has_communities():
+    """Prose that was read without a model has names and passages alone; its vectors are reduced all the same."""
+    count, no_relations = 1100, np.zeros((0, 384), np.float32)
+    mentions = [(entity, entity // 10) for entity in range(count)]
+    labels = detect(features(vectors_of(count, dimension=384), no_relations, [], mentions), DEFAULT)
+    assert labels.shape == (count,)
+
+
 def test_the_number_of_threads_changes_nothing():
     vectors, relations, triples, _ = planted(groups_of=400)
     found = []
