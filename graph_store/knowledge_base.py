@@ -300,6 +300,10 @@ class KnowledgeBase:
         """Return True if the index file, which must be of the current state, differs from what the ledger gives."""
         return self._index_store.differs(contents(self._index_source()))
 
+    def tables_differ(self) -> bool:
+        """Return True if the file of tables for SQL, if there is one, differs from what the ledger gives."""
+        return self._table_store.differs(self.version(), self._table_source(self.graph))
+
     def counts(self) -> Counts:
         """Return the counts: from the header of the index if it is of the current state, otherwise from the graph."""
         if (stored := self._index_store.counts(self.version())) is not None:

@@ -231,4 +231,5 @@ _CHECKS_OF_DERIVED: _Checks = (
     ("the names of entities", derived.aliases, REINDEX),
     ("the vectors", derived.vectors, REINDEX),
     ("the index", derived.index, REINDEX),
+    ("the tables for SQL", derived.tables, REINDEX),
 )

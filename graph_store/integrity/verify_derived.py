@@ -70,6 +70,12 @@ def index(kb: KnowledgeBase) -> Iterator[str]:
                    "at are not those of their texts")
 
 
+def tables(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the tables for SQL are those that documents and graph give; a file of another state is skipped."""
+    if kb.tables_differ():
+        yield "the tables for SQL are not what the documents and the graph give"
+
+
 def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
     """Return how many vectors, shape (texts, d), differ from the embeddings of their texts."""
     if not texts:

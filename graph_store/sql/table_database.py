@@ -1,6 +1,7 @@
 """DuckDB databases of tables: written to a file, opened so that they can only be read, and checked."""
 
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -43,11 +44,24 @@ def check_file(path: Path) -> None:
     try:
         with _connect(str(path), "(READ_ONLY)") as connection:
             read_catalogue(connection)
-            for schema, table in connection.execute(
-                    "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ?", [MAIN]).fetchall():
-                connection.execute(f'SELECT bit_xor(hash(t)) FROM {MAIN}."{schema}"."{table}" t').fetchall()  # noqa: S608
+            _sums(connection)
     except duckdb.Error as error:
         raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+
+
+def differs(path: Path, source: TableSource) -> bool:
+    """Return True if a file's tables differ from those that the ledger's state gives."""
+    with _connect(str(path), "(READ_ONLY)") as stored, _connect(":memory:") as expected:
+        write_tables(expected, source)
+        return _sums(stored) != _sums(expected)
+
+
+def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """Return for each table the number of its rows and a sum of their hashes."""
+    names = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [MAIN]).fetchall()
+    return {name: connection.execute(
+        f'SELECT count(*), bit_xor(hash(t, rowid)) FROM {MAIN}.main."{name}" t').fetchall()  # noqa: S608
+        for (name,) in names}
 
 
 def _connect(path: str, how: str = "") -> duckdb.DuckDBPyConnection:

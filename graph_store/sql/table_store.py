@@ -67,6 +67,12 @@ class TableStore:
                     path.unlink(missing_ok=True)
         return make_in_memory(source())
 
+    def differs(self, version: Version, source: TableSource) -> bool:
+        """Return True if there is a file of a state of the ledger, and it is not what the state gives."""
+        from .table_database import differs  # noqa: PLC0415
+
+        return self.is_current(version) and differs(self._path(version), source)
+
     def _path(self, version: Version) -> Path:
         return self._folder / f"{_PREFIX}{content_id(_FORMAT, *map(str, version))}{_SUFFIX}"
 

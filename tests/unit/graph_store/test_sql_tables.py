@@ -2,12 +2,14 @@
 
 import logging
 
+import duckdb
 import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 
 from ... import small_base
+from ...sql_tables import document_of
 
 
 @pytest.fixture
@@ -78,6 +80,31 @@ def test_verify_names_a_damaged_file(opened, home):
     with opened() as kb:
         assert verify(kb) == []
     assert damages_on_disk(layout) == []
+
+
+def test_verify_sees_tables_that_are_not_what_the_documents_give(opened, home):
+    (file,) = home.glob("kb/tables-*")
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("DELETE FROM facts WHERE head = 'Bo Li'")
+    with opened() as kb:
+        assert [problem.what for problem in verify(kb)] == [
+            "the tables for SQL are not what the documents and the graph give"]
+
+
+def test_records_follow_what_is_added_changed_and_deleted(tmp_path, hashed_embedder):
+    parts = {"a": [("x", "1"), ("y", "2")], "b": [("x", "1")], "c": [("z", "5"), ("z", "5")]}
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        for step, (key, cells) in enumerate([*parts.items(), ("a", [("y", "4")]), ("b", [])]):
+            if cells:
+                parts[key] = cells
+                small_base.store(kb, document_of(f"part_{key}.csv", ("name", "n"), cells))
+            else:
+                kb.documents.delete(f"part_{key}.csv")
+                del parts[key]
+            kb.save_index()
+            there = [row for one in list(parts)[:step + 1] for row in parts[one]]
+            assert rows(kb, f"SELECT name, n FROM {'part_a' if not step else 'part'} ORDER BY document") == tuple(
+                (name, int(number)) for name, number in there)
 
 
 def test_a_reader_keeps_the_tables_of_its_state(opened, home):
