@@ -102,9 +102,9 @@ def text_table(file: FPDF, first: Sequence[str], *, bold: bool) -> str:
 def test_a_table_of_words_alone_goes_on_below_a_pages_header():
     pages = text_table(Numbered(), ("Name", "Town"), bold=True).split("\f")
     assert len(pages) == 2
-    assert pages[0].startswith("Yearly report\n\n| Name: Annmar | Town: Annmarville |")
+    assert pages[0].startswith("Yearly report\n\n| row: row 1 | Name: Annmar | Town: Annmarville |")
     assert pages[0].endswith("|\n\nPage 1 of 9")
-    assert pages[1].startswith("Yearly report\n\n| Name: ")
+    assert pages[1].startswith("Yearly report\n\n| row: row 32 | Name: ")
     assert text_table(Numbered(), ("Name", "Town"), bold=False).split("\f") == pages
 
 
