@@ -89,8 +89,8 @@ class KnowledgeBase(BaseContents):
     """A knowledge base, opened by `banyan.open` and created when you add the first document.
 
     Every method opens what it needs, and sees everything that any process has written so far. `aadd`, `aask`,
-    `astream`, `asearch` and `adelete` are the async versions. The others also work in an event loop, as in a notebook,
-    but block it. Errors that the caller can fix are `banyan.BanyanError`s.
+    `astream`, `asearch`, `asql`, `atables` and `adelete` are the async versions. The others also work in an event loop,
+    as in a notebook, but block it. Errors that the caller can fix are `banyan.BanyanError`s.
     """
 
     def __init__(self, name: str, resources: Resources, *, owned: bool = False) -> None:
