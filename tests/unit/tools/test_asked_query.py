@@ -351,6 +351,20 @@ def test_an_answer_says_how_the_question_was_understood(tables):
     assert asked.result.records == 3
 
 
+def test_facts_are_counted_if_their_relation_is_named(tmp_path, hashed_embedder):
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        for name, place in (("Ada Byron", "Ulm"), ("Bo Li", "Ulm"), ("Cy Holm", "Oslo")):
+            small_base.put(kb, f"{name}.md", f"{name} was born in {place}.", triples=[(name, "born in", place)],
+                           entities={name: "Person", place: "Place"})
+        small_base.finish(kb)
+        index = GraphIndex(kb)
+        asked = ask_tables(index, "How many people were born in Ulm?")
+        assert asked is not None
+        assert (asked.short, asked.result.records) == ("2", 2)
+        assert ask_tables(index, "How many people are from Ulm?") is None
+        assert ask_tables(index, "How many people died in Ulm?") is None
+
+
 def test_two_values_of_one_cell_are_no_query(tables):
     assert ask_tables(tables, "How many patients have asthma and how many have pneumonia in ward A?") is None
 
