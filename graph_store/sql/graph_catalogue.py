@@ -13,6 +13,7 @@ from .sql_names import NameSpace
 _KINDS: Mapping[str, TableKind] = {ENTITIES: "entities", FACTS: "facts", VALUES: "values"}
 _COLUMN_KINDS: Mapping[str, ColumnKind] = {"DOUBLE": "number", "INTEGER": "number", "DATE": "date", "VARCHAR[]": "list"}
 _MOST_FREQUENT = 8
+_NO_UNIT = "none"
 _WHEN = ("since", "until", "qualifiers", "documents")
 RELATION_COLUMNS = ("head", "tail", *_WHEN)
 ATTRIBUTE_COLUMNS = ("entity", "value", "number", "unit", "date", *_WHEN)
@@ -64,11 +65,22 @@ def _member_infos(connection: duckdb.DuckDBPyConnection, table: str, names: Name
             f"QUALIFY row_number() OVER (PARTITION BY {by} ORDER BY n DESC, {counted}) <= {_MOST_FREQUENT} "
             f"ORDER BY {by}, n DESC, {counted}").fetchall():
         frequent.setdefault(member, []).append((value, count))
+    units = _units(connection) if table == VALUES else {}
     for member, count, documents in rows:
+        own = units.get(member, ()) if table == VALUES else ()
         infos = [ColumnInfo(name=name, title=name, kind=_kind_of(name),
+                            unit="".join(own).replace(_NO_UNIT, "") if name == "number" and len(own) == 1 else "",
+                            units=own if name == "number" and len(own) > 1 else (),
                             frequent=_frequent(frequent[member]) if name == counted else ()) for name in columns]
         yield TableInfo(name=names.take(member, by), title=member, kind="relation", rows=count, documents=documents,
                         columns=tuple(infos))
+
+
+def _units(connection: duckdb.DuckDBPyConnection) -> dict[str, tuple[str, ...]]:
+    """Return the units of each attribute's numbers."""
+    return {attribute: tuple(units) for attribute, units in connection.execute(
+        f"SELECT attribute, list_sort(list(DISTINCT coalesce(unit, '{_NO_UNIT}'))) FROM main.{VALUES} "  # noqa: S608
+        "WHERE number IS NOT NULL GROUP BY attribute").fetchall()}
 
 
 def _kind_of(column: str) -> ColumnKind:

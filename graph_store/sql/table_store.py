@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import duckdb
 
 _LOG = logging.getLogger("banyan")
-_FORMAT = "3"
+_FORMAT = "4"
 """Another number when the tables change."""
 _PREFIX, _SUFFIX = "tables-", ".duckdb"
 

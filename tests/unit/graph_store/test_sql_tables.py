@@ -7,6 +7,7 @@ import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.sql.sql_errors import SqlError
 
 from ... import small_base
 from ...sql_tables import document_of
@@ -48,6 +49,20 @@ def test_a_relation_and_an_attribute_are_tables(opened):
     with opened() as kb:
         assert rows(kb, "SELECT count(*) FROM leads") == ((2,),)
         assert rows(kb, "SELECT e.number, e.since FROM employees e ORDER BY e.number") == ((90, "2018"), (120, None))
+
+
+def test_values_of_several_units_are_told_apart(tmp_path, hashed_embedder):
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        small_base.put(kb, "a.md", "Orio's price is 499 USD, Nuvo's price is 300 EUR. Nuvo's weight is 3 kg.",
+                       entities={"Orio": "Product", "Nuvo": "Product"}, attributes=[
+                           ("Orio", "price", "499 USD"), ("Nuvo", "price", "300 EUR"), ("Nuvo", "weight", "3 kg")])
+        for sql in ("SELECT sum(number) FROM price",
+                    "SELECT avg(number) FROM attribute_values WHERE attribute = 'price'"):
+            with pytest.raises(SqlError, match="several units"):
+                rows(kb, sql)
+        assert rows(kb, "SELECT unit, sum(number) FROM price GROUP BY 1 ORDER BY 1") == (("EUR", 300), ("USD", 499))
+        weight = GraphIndex(kb).sql.run("SELECT sum(number) FROM attribute_values WHERE attribute = 'weight'")
+        assert weight.rows == ((3,),)
 
 
 def test_documents_have_their_fields(opened):
