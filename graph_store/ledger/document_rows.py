@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from ...schemas.documents import Chunk, Document, Frozen, SourceTable
 from ...text.section_lines import opening_of
-from ..store_errors import UnknownDocumentError
+from ..store_errors import UnknownDocumentError, readable
 from .communities import GROUP
 from .database import Database, Record, now
 from .extractions import read_beside_deleted
@@ -144,7 +144,7 @@ class Documents:
         """Yield the tables of all documents with their document's id, by id and in the order of the text."""
         for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' ORDER BY id"):
             stored = self._db.scalar("SELECT tables FROM documents WHERE id = :id", id=document_id)
-            yield from ((document_id, table) for table in _TABLES.validate_json(str(stored or "[]")))
+            yield from ((document_id, table) for table in _read_tables(document_id, str(stored or "[]")))
 
     def metadata(self, document_id: str) -> dict[str, str]:
         """Return the metadata of a document; empty if there is no such document."""
@@ -417,7 +417,12 @@ def _chunk(row: Record, content: _Content) -> Chunk:
 def _document_of(row: Record) -> Document:
     """Build a document from a row with its id and contents."""
     return Document(id=row.id, title=row.title, text=row.text, source=row.source, metadata=json.loads(row.metadata),
-                    pages=json.loads(row.pages), tables=_TABLES.validate_json(row.tables))
+                    pages=json.loads(row.pages), tables=_read_tables(row.id, row.tables))
+
+
+def _read_tables(document_id: str, stored: str) -> tuple[SourceTable, ...]:
+    with readable(f"a table of document {document_id!r}"):
+        return _TABLES.validate_json(stored)
 
 
 def _contents_of(document: Document) -> tuple[str, ...]:
