@@ -81,7 +81,7 @@ def _query(table: TableInfo, conditions: Sequence[Condition], views: dict[str, T
     kept = [f"{name} IN (SELECT entity FROM entities WHERE type = {literal(table.title)})"]  # noqa: S608
     kept += [f"{name} IN (SELECT {other} {rest})" for other, rest in others]
     what = f"count(DISTINCT {name})" if is_count else f"DISTINCT {name}"
-    sql = f"SELECT {what} {source} AND {' AND '.join(kept)}{'' if is_count else ' ORDER BY 1'}"
+    sql = f"SELECT {what} AS {quoted(table.title)} {source} AND {' AND '.join(kept)}{'' if is_count else ' ORDER BY 1'}"
     said = " and ".join(condition.text for condition in conditions)
     return Plan(sql, f"{'count of ' * is_count}{table.title} where {said}")
 
