@@ -73,6 +73,11 @@ class Block:
         return "".join(self.fields.get(key, ()))
 
     @property
+    def last_words(self) -> str:
+        """The last line of the last value."""
+        return next(reversed(self.fields.get(self.last, ())), "")
+
+    @property
     def is_opening(self) -> bool:
         """Whether it is only a line such as "The order:" above the fields."""
         return not self.is_listed and len(self.fields) == 1 and not self.fields[self.last]
@@ -156,7 +161,7 @@ class _Blocks:
         """Add a line to the block, or begin a block with it if it is a field."""
         end = line.start + len(line.text.rstrip())
         if self._block is not None and _indent(line.text) > self._block.set_in:
-            self._block.extend(*_continuation(line.text), end)
+            self._block.extend(*_continuation(line.text, self._block.last_words), end)
             return
         found, block = _field(line.text), self._block
         if found is None or (block and (block.is_opening or (
@@ -184,10 +189,13 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
-def _continuation(line: str) -> tuple[str, str]:
-    """Return the words of a line that continues a value, and what separates them from it."""
+def _continuation(line: str, before: str) -> tuple[str, str]:
+    """Return the words of a line that continues a value, and what separates them from `before`, the line above."""
     mark = mark_length(line)
-    return _plain(line[mark:]), LIST_MARK if mark else " "
+    last_word = before[before.rfind(" ") + 1:]
+    # An address ends an item: people are written one a line with theirs, and links one a line.
+    begins_item = mark or (last_word.endswith(">") and "@" in last_word) or ("://" in before and last_word == before)
+    return _plain(line[mark:]), LIST_MARK if begins_item else " "
 
 
 def _plain(value: str) -> str:

@@ -49,6 +49,8 @@ _LONGEST_NAME = 100
 _CHECKED_EVERY = 1000  # records between two checks whether the run was cancelled
 _OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki", ".adoc"})
 """Formats whose metadata are fields that people write, so a file may consist of them."""
+_WIKI = frozenset({".mediawiki", ".wiki", ".textile"})
+"""Formats whose bars and dashes are not those of Markdown's tables."""
 _WITH_HEAD = (_OF_FIELDS - {".rst", ".org"}) | {".docx", ".odt", ".rtf"}
 """Formats whose head is found in their text; the readers of others find it."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
@@ -308,12 +310,14 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: Ma
 
     A document in one of the formats `_OF_FIELDS` may have nothing but metadata.
     """
+    suffix = PurePath(document_id).suffix.lower()
     with collected_tables() as in_markdown:
-        parts = [with_rows(clean_text(part), title) for part in (text.split("\f") if paged else [text])]
+        cleaned = [clean_text(part) for part in (text.split("\f") if paged else [text])]
+        parts = cleaned if suffix in _WIKI else [with_rows(part, title) for part in cleaned]
     text, pages = join_pages(parts) if paged else (parts[0], ())
     dated = with_date(metadata, document_id)
     whole = with_metadata(text, document_id, title, dated)
-    if not (whole if PurePath(document_id).suffix.lower() in _OF_FIELDS else text).strip():
+    if not (whole if suffix in _OF_FIELDS else text).strip():
         unread = metadata.get(UNREAD)
         report(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or remove it")
         return

@@ -19,7 +19,8 @@ BODY = "\n\n## Why\n\nFees rise.\n"
 
 @pytest.mark.parametrize("head", [
     LINES, f"# Fees\n\n{LINES}", f"# Fees\n{LINES}", f"Fees\n====\n\n{LINES}",
-    LINES.replace("Ada Blum, ", "Ada Blum,\n  "),
+    LINES.replace("Ada Blum, ", "Ada Blum,\n  "), f"```\n{LINES}\n```",
+    "<pre>\n" + "\n".join(f"  {line}" for line in LINES.split("\n")) + "\n</pre>",
     "\n".join(f"- {name}: {value}" for name, value in PAIRS),
     "\n".join(f"* **{name}:** {value}" for name, value in PAIRS),
     "\n\n".join(f"**{name}**: {value}" for name, value in PAIRS), f"---\n{LINES}\n---",
@@ -42,6 +43,18 @@ def test_heads_of_other_formats(name, text, tmp_path):
     document = only(write(tmp_path / name, text))
     assert document.title == "Fees"
     assert document.metadata == FIELDS
+
+
+def test_lines_with_an_address_each_are_items(tmp_path):
+    """As in the proposals of many projects; a title or sentence that goes on below stays one text."""
+    document = only(write(tmp_path / "a.mediawiki", (
+        "<pre>\n  Title: Fees of\n         blocks\n  Authors: Ada Blum <a@x.org>\n           Bo Ek <b@x.org>\n"
+        "  Links: https://x.org/1\n         https://x.org/2\n  Status: Draft\n</pre>\n\n"
+        '==Why==\n\n{| class="wikitable"\n|-\n! Name\n|-\n| Fees\n|}\n')))
+    assert document.title == "Fees of blocks"
+    assert document.metadata == {"authors": "Ada Blum <a@x.org>; Bo Ek <b@x.org>", "status": "Draft",
+                                 "links": "https://x.org/1; https://x.org/2"}
+    assert document.tables == ()
 
 
 def test_the_head_of_a_word_file(tmp_path):
