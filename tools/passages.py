@@ -77,7 +77,8 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         passage = ranked if is_described else retriever.described(ranked)
         cost = item_cost(passage)
         if cost > tokens_left and not shown:
-            return [cut_passage(passage, tokens_left)]
+            beginning = cut_passage(passage, tokens_left)
+            return [beginning] if beginning.text else []
         if cost > tokens_left and (len(shown) >= AT_LEAST or cost > tokens_left + tokens):
             break
         tokens_left -= cost

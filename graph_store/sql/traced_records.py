@@ -105,7 +105,7 @@ class RecordTracer:
         return places
 
     def _citation(self, number: int, place: Place) -> Citation:
-        document, start, end = place
+        document, start, end = place[0], max(place[1], 0), max(place[2], 0)  # a stranger's backup may say anything
         text = self._text(document)
         if not end:
             end = len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])

@@ -76,7 +76,7 @@ def test_a_backup_during_a_transaction_is_the_state_before_it(stored, hashed_emb
     home = stored.folder / "home"
     before = tables(home, "kb")
     with closing(Database(home / "kb" / "ledger.sqlite")) as building, building.transaction():
-        building.insert(DOCUMENTS, [("new", "", "word " * 500, "test", "{}", "[]", "")])
+        building.insert(DOCUMENTS, [("new", "", "word " * 500, "test", "{}", "[]", "[]", "")])
         back_up(Layout.of(home, "kb"), stored.folder / "during.zip", hashed_embedder, lambda *_: None)
     assert stored("restore", "during.zip", "--kb", "other").code == 0
     assert tables(home, "other") == before

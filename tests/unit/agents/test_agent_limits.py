@@ -103,7 +103,8 @@ def test_any_question_ends_within_its_caps_and_repeats_nothing(opened, question,
     opened.fake = asking.Fake()
     opened.fake.replies, opened.settings.context_tokens = list(replies), tokens
     said = ask(opened, question, decompose=decompose,
-               routes=tuple(tool.removesuffix("_search") for tool in TOOLS if tool in tools), **caps)
+               routes=tuple(tool.removesuffix("_search").removesuffix("_query") for tool in TOOLS if tool in tools),
+               **caps)
     opened.settings.context_tokens = 4000
     searched = [step["text"] for step in said["trace"] if step["step"] == "search"]
     assert len(searched) <= caps.get("max_tool_calls", opened.settings.max_tool_calls)
@@ -114,8 +115,9 @@ def test_any_question_ends_within_its_caps_and_repeats_nothing(opened, question,
     again = {lookup.tool for number, made in enumerate(rounds) for lookup in made if (lookup,) in rounds[:number]}
     assert again <= {"passage_search"}, "of passages the next are shown"
     assert {lookup_text(lookup) for one in last.rounds for lookup in one.lookups} == set(searched)
-    shown = [one.statement or one.chunk_id for one in last.items()]
+    shown = [one.key for one in last.items()]
     assert len(shown) == len(set(shown))
+    assert all(one.text for one in last.items())
     assert len(json.dumps(said["trace"], ensure_ascii=False)) < 3000 * (2 + len(searched) + len(replies))
 
 
