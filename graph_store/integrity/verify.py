@@ -137,13 +137,15 @@ def _waiting(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _readable(kb: KnowledgeBase) -> Iterator[str]:
-    """Read tables, accounts, candidates, decisions, verdicts and edits; what cannot be read raises and is reported."""
+    """Read pages, tables, accounts, candidates, decisions, verdicts and edits; what cannot be read is reported."""
     if kb.schemas.version():
         status_of(kb)
         kb.schema_control.waiting(1)
     for read in (kb.schemas.declined_labels, kb.documents.entries, kb.entities.decisions, kb.entities.verdicts,
                  kb.edits.all):
         read()
+    for entry in kb.documents.entries():
+        kb.documents.page(entry.id, 0)
     for document, table in kb.documents.tables():
         if len(table.rows) != len(table.spans) or any(len(row) != len(table.columns) for row in table.rows):
             yield f"document {document!r}: its table {table.title!r} has rows of another length than its columns"

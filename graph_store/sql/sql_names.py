@@ -52,7 +52,7 @@ def _without_quotes(name: str) -> str:
 
 @cache
 def _reserved_words() -> frozenset[str]:
-    with duckdb.connect(config={"threads": 1}) as connection:
+    with duckdb.connect(config={"threads": 1, "async_threads": 0}) as connection:
         words = connection.execute("SELECT keyword_name FROM duckdb_keywords() "
                                    "WHERE keyword_category IN ('reserved', 'type_function')").fetchall()
     return frozenset(word for (word,) in words)

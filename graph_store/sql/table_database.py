@@ -67,8 +67,8 @@ def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 def _connect(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
     """Return a connection that has a database as `MAIN`."""
     quoted = path.replace("'", "''")
-    # One thread: a process that forks could not end in its child if DuckDB had started further ones.
-    connection = duckdb.connect(":memory:", config={"threads": 1})
+    # No threads of DuckDB's own: a process that forks could not end in its child with them.
+    connection = duckdb.connect(":memory:", config={"threads": 1, "async_threads": 0})
     try:
         connection.execute(f"ATTACH '{quoted}' AS {MAIN} {how}")
     except BaseException:
