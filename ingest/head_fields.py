@@ -17,9 +17,9 @@ from .field_sections import Block, read_blocks
 from .table_lines import FORM_FIELDS, properties_of_table
 
 _HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
-_TITLE = re.compile(r"\s*(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
+_TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
-_FENCE = re.compile(r"\s*(<pre>|```|~~~)[ \t]*\n")
+_FENCE = re.compile(r"\s*+(<pre>|```|~~~)[ \t]*\n")
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
 _FEWEST, _FEWEST_UNKNOWN = 2, 3
 """The fewest fields of a head, and of one in which no name is that of a field of documents, such as "Author"."""

@@ -21,6 +21,7 @@ from .reading import Content, Limits, UnreadableError, count_sources
 
 _LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata
 _YAML, _TOML = "---", "+++"
+_CLOSING = {_YAML: re.compile(r"\n---[ \t]*+(?:\n|\Z)"), _TOML: re.compile(r"\n\+\+\+[ \t]*+(?:\n|\Z)")}
 _TITLE_LINE = re.compile(r"\s*(?:\*\*[ \t]{0,3}(?P<bold>[^\n*]{3,120}?)[ \t]{0,3}\*\*|"
                          r"(?P<plain>(?![-*+>|!\[<#])[^\n:：]{3,120}?[^\s.。!！?？;；,，]))[ \t]*\n[ \t]*\n")
 """A first line that stands alone and is no sentence, item, link or field."""
@@ -94,9 +95,10 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
     fence, begin = text[:3], text.find("\n") + 1
     if fence not in {_YAML, _TOML} or text[3:begin].strip():
         return {}, text, ""
-    end = f"{text}\n".find(f"\n{fence}\n", begin - 1)  # from the first line's end, as it may have no fields
-    if end < 0:
+    closing = _CLOSING[fence].search(text, begin - 1)  # from the first line's end, as it may have no fields
+    if closing is None:
         return {}, text, ""
+    end = closing.start()
     if end > _LONGEST_HEAD:
         is_field = (":" if fence == _YAML else "=") in text[begin : text.find("\n", begin)]
         return {}, text, (f"its front matter has {end:,} characters, and at most {_LONGEST_HEAD:,} are read as "
@@ -105,7 +107,7 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
         fields = _read_fields(fence, text[begin : end + 1])
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}, text, ""
-    return ({}, text, "") if fields is None else (fields, text[end + len(fence) + 2:], "")
+    return ({}, text, "") if fields is None else (fields, text[closing.end():], "")
 
 
 def _read_fields(fence: str, text: str) -> dict[str, object] | None:

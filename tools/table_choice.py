@@ -34,21 +34,27 @@ def tables_text(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS)
 
     The tables that a question may mean are described, a line each, as fully as they fit; the last line has the names
     and rows of the others. The order is by the words that names and values share with the question, by the vectors of
-    the names, and by the documents of the nearest passages.
+    the names, and by the documents of the nearest passages; the table of documents is the second at the latest.
     """
     tables = [table for table in retriever.index.sql.tables() if _is_shown(table)]
     scores = _scores(retriever, tables, question)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
-    lines, asked = list[str](), _stems(question)
-    for table in ranked[:_MOST_DESCRIBED]:
-        if lines and scores[table.name] < _LEAST_SCORE * scores[ranked[0].name]:
-            break
+    lines, asked = dict[str, str](), _stems(question)
+    for table in _to_describe(ranked, scores):
         line = _first_fitting(table, asked, tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE))
-        if line is None:
-            break
-        lines.append(line)
-        tokens -= estimate_tokens(line)
-    return "\n".join(filter(None, [*lines, _others_line(ranked[len(lines):], tokens)]))
+        if line is not None:
+            lines[table.name] = line
+            tokens -= estimate_tokens(line)
+    others = [table for table in ranked if table.name not in lines]
+    return "\n".join(filter(None, [*lines.values(), _others_line(others, tokens)]))
+
+
+def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float]) -> list[TableInfo]:
+    """Return the likeliest tables, and the table of documents behind the first: its fields are of every document."""
+    likely = [table for table in ranked[:_MOST_DESCRIBED]
+              if table is ranked[0] or scores[table.name] >= _LEAST_SCORE * scores[ranked[0].name]]
+    documents = [table for table in ranked if table.kind == "documents" and table is not likely[0]]
+    return [*likely[:1], *documents, *(table for table in likely[1:] if table not in documents)]
 
 
 def _is_shown(table: TableInfo) -> bool:

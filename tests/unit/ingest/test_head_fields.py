@@ -23,7 +23,7 @@ BODY = "\n\n## Why\n\nFees rise.\n"
     "<pre>\n" + "\n".join(f"  {line}" for line in LINES.split("\n")) + "\n</pre>",
     "\n".join(f"- {name}: {value}" for name, value in PAIRS),
     "\n".join(f"* **{name}:** {value}" for name, value in PAIRS),
-    "\n\n".join(f"**{name}**: {value}" for name, value in PAIRS), f"---\n{LINES}\n---",
+    "\n\n".join(f"**{name}**: {value}" for name, value in PAIRS), f"---\n{LINES}\n---", f"---\n{LINES}\n--- ",
     f"# Fees\n\n| Field | Value |\n|---|---|\n{TABLE}", f"# Fees\n\n| | |\n|---|---|\n{TABLE}",
     "# Fees\n\n" + TABLE.replace("\n", "\n|---|---|\n", 1),
     "# Fees\n\n| Author | Status | Requires |\n|---|---|---|\n| Ada Blum, Bo Ek | Draft | 7, 12 |"])
