@@ -279,9 +279,12 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
 
 def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages: Sequence[Passage],
                cell: Cell | None = None) -> tuple[str, Unit] | None:
-    """Return the requested cell of the row `unit`, or None if another found row of its table answers too."""
+    """Return the requested cell of the row `unit`, or None if another found row of its table answers too.
+
+    A numbered row has no name by which a question could mean it, so it is one of many that may answer.
+    """
     row = unit.row
-    if row is None or (row.cells[0].header == DOCUMENT and cell is None):
+    if row is None or row.is_numbered or (row.cells[0].header == DOCUMENT and cell is None):
         return None
     shared, cell = _shared_words(question, row), cell or _asked_cell(question, row)
     text = f"{unit.heading} {unit.text}"
@@ -313,7 +316,7 @@ def asked_cell(question: Question, row: Row) -> str:
 
     If it asks for the row's first cell, the cells that it mentions follow: "Model: A – Weight: 21.4 kg".
     """
-    cell = _asked_cell(question, row)
+    cell = None if row.is_numbered else _asked_cell(question, row)
     if cell is None:
         return ""
     first = row.cells[0]

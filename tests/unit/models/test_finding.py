@@ -257,3 +257,9 @@ def test_a_list_answers_if_it_says_what_it_lists():
     subjects = passage("## 专业\n\n- 飞行器动力工程\n- 飞行器制造工程\n", "航空学院")
     assert ask("航空学院有哪些专业？", contacts).short == ""
     assert ask("航空学院有哪些专业？", subjects).short == "飞行器动力工程；飞行器制造工程"
+
+
+def test_a_numbered_row_answers_no_question_alone():
+    """It is one of many that nothing names, so its cell would answer for all of them."""
+    row = "| row: biopics row 7 | Title: The Countess | Subjects: 1 | Subject: Ada Byron | Sex of subject: Female |"
+    assert short("What percentage of the biopics subjects are female?", row) == ""
