@@ -59,10 +59,21 @@ def _check_attributes(query: exp.Query, tables: Mapping[str, TableInfo]) -> None
 
 
 def doubts_of(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[str, ...]:
-    """Return what was decided without proof about the columns that a statement names."""
+    """Return what was decided without proof about the columns that a statement names, and what conditions pass over."""
     used = {column.name.lower() for column in query.find_all(exp.Column)}
-    return tuple(f"{column.name}: {column.note}" for info in _tables(query, tables) for column in info.columns
-                 if column.note and column.name in used)
+    notes = (f"{column.name}: {column.note}" for info in _tables(query, tables) for column in info.columns
+             if column.note and column.name in used)
+    return (*notes, *_passed_over(query, tables))
+
+
+def _passed_over(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
+    """Yield how many records no condition can fit, because they have no value of the column's kind."""
+    asked = {column.name.lower() for where in query.find_all(exp.Where) for column in where.find_all(exp.Column)
+             if not isinstance(column.parent, exp.Is)}
+    for info in _tables(query, tables):
+        for column in info.columns if info.kind in {"records", "documents"} else ():
+            if (missing := column.empty + column.untyped) and column.name in asked:
+                yield f"{missing:,} of {info.rows:,} in {info.name} have no {column.name}: no condition on it fits them"
 
 
 def _number_and_unit(info: TableInfo, column: ColumnInfo) -> tuple[str, str]:

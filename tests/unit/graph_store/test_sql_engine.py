@@ -169,3 +169,10 @@ def test_a_result_over_columns_that_may_mean_something_else_says_so():
     assert found.run("SELECT count(*) FROM a").notes == ()
     assert [bool(column.note) for column in found.tables()[0].columns if column.name in ("weight", "due")] == [
         True, True]
+
+
+def test_records_that_no_condition_can_fit_are_told(engine):
+    (note,) = engine.run("SELECT count(*) FROM corals WHERE species <> 'Porites'").notes
+    assert note == "1 of 5 in corals have no species: no condition on it fits them"
+    assert engine.run("SELECT count(*) FROM corals WHERE species IS NULL").notes == ()
+    assert engine.run("SELECT count(*) FROM corals WHERE study <> 'A'").notes == ()
