@@ -1,18 +1,23 @@
-"""Run a checked query: with exact sums, its first rows, and a note where a limit chose among equal rows."""
+"""Run a checked query: with exact sums, its first rows as JSON values, and a note if a limit chose among equal rows."""
 
+import datetime
+import math
 from collections.abc import Collection, Sequence
+from decimal import Decimal
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from ...schemas.records import SqlResult
+from ...schemas.records import ColumnKind, SqlResult
 from .checking import DIALECT, check_as_read, text_of
-from .result_values import kind_of, plain
 from .sql_errors import SqlError
 
 MOST_CELLS = 100_000
 """The most values of a result that are returned."""
+_DIGITS = 15
+"""Significant digits of a number: those that a float has for certain."""
+_OTHER_TYPES = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
 _MAKING_ROWS = (exp.Unnest, exp.Explode)
 _TIED = "the limit chose among rows with the same {keys}: there are more of them"
 
@@ -35,9 +40,35 @@ def execute(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, m
     notes = () if own is None else tuple(_ties(query, columns, rows, own))
     rows = rows if own is None else rows[:own]
     return SqlResult(
-        sql=sql, columns=columns, units=("",) * len(described), kinds=tuple(kind_of(str(one[1])) for one in described),
+        sql=sql, columns=columns, units=("",) * len(described), kinds=tuple(_kind_of(str(one[1])) for one in described),
         rows=tuple(tuple(map(plain, row)) for row in rows[:shown]), records=None, notes=notes,
         total=len(rows) if len(rows) <= shown else _count(connection, query))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it; numbers without the digits in which floats differ, None if they are not finite."""
+    if isinstance(value, float | Decimal):
+        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def _kind_of(sql_type: str) -> ColumnKind:
+    """Return the kind of a column of a result by its type in DuckDB."""
+    if sql_type.endswith("]") or sql_type == "list":
+        return "list"
+    if sql_type.startswith(("DATE", "TIMESTAMP")):
+        return "date"
+    if sql_type == "BOOLEAN":
+        return "boolean"
+    return "text" if sql_type.startswith(_OTHER_TYPES) else "number"
 
 
 def _count(connection: duckdb.DuckDBPyConnection, query: exp.Query) -> int:

@@ -1,26 +1,31 @@
 """Count and cite the rows that a statement's result rests on."""
 
+import re
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
+import orjson
 from sqlglot import exp
 
 from ...schemas.documents import Citation
 from ...schemas.records import LeftOut, TableInfo
 from ..ledger.document_rows import Documents
 from .checking import text_of, with_full_names
+from .execution import plain
 from .logical_tables import HIDDEN, Place
-from .row_sources import is_list, records_of_rows
 from .table_file import MAIN
-from .tracing import TracedQuery, UsedColumn, trace
+from .tracing import TracedQuery, UsedColumn, is_grouped, trace
 
 MOST_CITED = 10
 _MOST_READ = 200
 """The first rows of a statement that are looked through for rows to cite."""
 _LONGEST_HEAD = 300
 """Characters of a document's beginning that are cited for the document as a whole."""
+_TRACED = re.compile(r"_row\d+")
+"""The columns with which a traced query has the ids of rows."""
 _TableRow: TypeAlias = tuple[str, int]
 """A table and the number of one of its rows."""
 
@@ -56,10 +61,10 @@ class RecordTracer:
         left_out = [found for part in parts for column in part.used
                     if (found := self._left_out(connection, part, column)) is not None]
         of_rows: list[_TableRow | None] = []
-        if is_list(query, parts):
+        if _is_list(query, parts):
             (part, text), = texts
             of_rows = [None if number is None else (part.ids[0].table, number)
-                       for number in records_of_rows(connection, part, text, rows[:self._most_cited])]
+                       for number in _records_of_rows(connection, part, text, rows[:self._most_cited])]
         cited = self._cite(connection, [row for row in of_rows if row] or self._first(connection, texts))
         citations = {citation.id: citation for citation in cited.values()}
         return Rest(records, tuple(citations.values()), tuple(left_out),
@@ -127,3 +132,32 @@ class RecordTracer:
             "SELECT count(DISTINCT id) FILTER (WHERE text IS NULL), count(DISTINCT id) FILTER (WHERE text IS NOT NULL) "  # noqa: S608
             f"FROM ({query}) WHERE value IS NULL").fetchall()[0]
         return LeftOut(column=column.info.name, empty=empty, untyped=untyped) if empty or untyped else None
+
+
+def _is_list(query: exp.Query, parts: Sequence[TracedQuery]) -> bool:
+    """Return True if each row of a statement shows one record of one table."""
+    return (isinstance(query, exp.Select) and not is_grouped(query) and len(parts) == 1
+            and len(parts[0].ids) == 1 and not parts[0].is_joined)
+
+
+def _records_of_rows(connection: duckdb.DuckDBPyConnection, part: TracedQuery, text: str,
+                    rows: Sequence[Sequence[Any]]) -> list[int | None]:
+    """Return the id of the record that each of the first rows of a list shows; None where that is not certain.
+
+    Rows with equal values for an ORDER BY may come in another order when the query runs again, so records are found
+    by the values that they show.
+
+    Args:
+        connection: a connection with the tables.
+        part: the traced statement, which selects what the statement selects and the ids of rows.
+        text: its text, with full names.
+        rows: the first rows of the result.
+    """
+    found = connection.execute(f"SELECT * FROM ({text}) LIMIT {len(rows)}")  # noqa: S608
+    names = [str(column[0]) for column in found.description or []]
+    shown = [place for place, name in enumerate(names) if not _TRACED.fullmatch(name)]
+    record = names.index(part.ids[0].column)
+    records = defaultdict[bytes, deque[int]](deque)
+    for row in found.fetchall():
+        records[orjson.dumps([plain(row[place]) for place in shown])].append(row[record])
+    return [same.popleft() if (same := records.get(orjson.dumps(list(row)))) else None for row in rows]
