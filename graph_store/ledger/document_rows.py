@@ -1,8 +1,7 @@
 """The ledger's documents and chunks, and how far each chunk has come in a build.
 
-New content of a document that is in the graph waits as a revision until it is extracted, while the old content and its
-facts stay in service. A revision's chunks are rows of `chunks` with `revision` = 1 and positions in the new text.
-Unchanged chunks keep their row, and the revision has their new positions.
+New content of a document that is in the graph waits as a revision (`revision_rows`) until it is extracted, while the
+old content and its facts stay in service.
 """
 
 import json
@@ -11,15 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, NamedTuple, cast
 
-from pydantic import TypeAdapter
-
 from ...schemas.documents import Chunk, Document, Frozen, SourceTable
 from ...text.section_lines import opening_of
-from ..store_errors import UnknownDocumentError, readable
+from ..store_errors import UnknownDocumentError
 from .communities import GROUP
 from .database import Database, Record, now
 from .extractions import read_beside_deleted
-from .tables import DOCUMENTS, REVISIONS, among, replacement
+from .revision_rows import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of, read_tables
+from .tables import DOCUMENTS, among, replacement
 from .token_accounts import forget_document
 from .version import ledger_state
 
@@ -66,22 +64,22 @@ class Documents:
         """
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
-            before = self._db.rows(f"SELECT {_CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
+            before = self._db.rows(f"SELECT {CONTENTS} FROM documents WHERE id = :id", id=document.id)  # noqa: S608
             rows = self._db.rows("SELECT id, ordinal, start, status FROM chunks WHERE document = :document "
                                  "AND revision = 0", document=document.id)
             old = {row.id: (row.ordinal, row.start) for row in rows}
-            if before and tuple(before[0]) == _contents_of(document) and old == new:
+            if before and tuple(before[0]) == contents_of(document) and old == new:
                 return self.revisions.drop(document.id)  # if new content waits, it is outdated
             # Replacing the content now would remove facts before those of the new chunks are extracted.
             has_new_chunks = bool(new.keys() - old.keys())
             if has_new_chunks and any(row.status == "done" and row.id not in new for row in rows):
                 return self.revisions.hold(document, chunks)
             self.revisions.drop(document.id)
-            row = (document.id, *_contents_of(document), now())
-            self._db.execute(replacement(DOCUMENTS, *_CONTENTS.split(", ")),
+            row = (document.id, *contents_of(document), now())
+            self._db.execute(replacement(DOCUMENTS, *CONTENTS.split(", ")),
                              **dict(zip(DOCUMENTS.columns.keys(), row, strict=True)))
             self._db.execute(f"DELETE FROM chunks WHERE {among('id')}", among=old.keys() - new.keys())  # noqa: S608
-            self._db.execute_many(_PLACE, _places_of(document.id, chunks, revision=0))
+            self._db.execute_many(PLACE, places_of(document.id, chunks, revision=0))
         return True
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
@@ -132,7 +130,7 @@ class Documents:
         rows = self._db.rows(f"{_DOCUMENT} WHERE id = :id", id=document_id)
         if not rows:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
-        return _document_of(rows[0])
+        return document_of(rows[0])
 
     def text(self, document_id: str) -> str:
         """Return a document's text, or raise UnknownDocumentError."""
@@ -144,7 +142,7 @@ class Documents:
         """Yield the tables of all documents with their document's id, by id and in the order of the text."""
         for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' ORDER BY id"):
             stored = self._db.scalar("SELECT tables FROM documents WHERE id = :id", id=document_id)
-            yield from ((document_id, table) for table in _read_tables(document_id, str(stored or "[]")))
+            yield from ((document_id, table) for table in read_tables(document_id, str(stored or "[]")))
 
     def metadata(self, document_id: str) -> dict[str, str]:
         """Return the metadata of a document; empty if there is no such document."""
@@ -325,70 +323,6 @@ class Documents:
             f"SELECT c.document, c.ordinal, f.reason {_FAILED} ORDER BY c.document, c.ordinal")]
 
 
-class Revisions:
-    """Revisions by document, at most one each; a new one replaces one that still waits."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
-
-    def get(self, document_id: str) -> Document | None:
-        """Return the new content of a document, or None if none waits."""
-        rows = self._db.rows(f"SELECT document AS id, {_CONTENTS} FROM revisions WHERE document = :document",  # noqa: S608
-                             document=document_id)
-        return _document_of(rows[0]) if rows else None
-
-    def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
-        """Store new content of a document until it is extracted; return True if anything changed.
-
-        It replaces new content that waited before; chunks that are in both keep their extraction.
-        """
-        positions = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
-        row = (*_contents_of(document), positions)
-        with self._db.transaction():
-            rows = self._db.rows(f"SELECT {_CONTENTS}, chunks FROM revisions WHERE document = :document",  # noqa: S608
-                                 document=document.id)
-            if rows and tuple(rows[0]) == row:
-                return False
-            self._db.replace(REVISIONS, [(document.id, *row)])
-            self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 1 AND NOT {among('id')}",  # noqa: S608
-                             document=document.id, among=[c.id for c in chunks])
-            self._db.execute_many(_PLACE, _places_of(document.id, chunks, revision=1))
-        return True
-
-    def drop(self, document_id: str) -> bool:
-        """Delete the new content that waits for a document; return True if there was any."""
-        with self._db.transaction():
-            self._db.execute("DELETE FROM chunks WHERE document = :document AND revision = 1", document=document_id)
-            return bool(self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id))
-
-    def find_ready(self) -> list[str]:
-        """Return the sorted ids of documents whose new content is completely extracted."""
-        return self._db.texts(
-            "SELECT document FROM revisions r WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.document = r.document "
-            "AND c.revision = 1 AND c.status <> 'extracted') ORDER BY document")
-
-    def put_in_service(self, document_id: str) -> list[str]:
-        """Replace a document's content by the new content; return the ids of the new chunks, in order.
-
-        The chunks that only the old content has are deleted with their facts. The caller writes the new chunks' facts
-        in the same transaction.
-        """
-        with self._db.transaction():
-            positions = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",
-                                                       document=document_id)))
-            self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 0 AND NOT {among('id')}",  # noqa: S608
-                             document=document_id, among=[chunk for chunk, *_ in positions])
-            new = self._db.texts("SELECT id FROM chunks WHERE document = :document AND revision = 1 ORDER BY ordinal",
-                                 document=document_id)
-            self._db.execute(f"UPDATE documents SET ({_CONTENTS}) = (SELECT {_CONTENTS} FROM revisions "  # noqa: S608
-                             "WHERE document = :document) WHERE id = :document", document=document_id)
-            self._db.execute_many(
-                'UPDATE chunks SET revision = 0, ordinal = :ordinal, start = :start, "end" = :end WHERE id = :id',
-                [dict(zip(("id", "ordinal", "start", "end"), position, strict=True)) for position in positions])
-            self._db.execute("DELETE FROM revisions WHERE document = :document", document=document_id)
-        return new
-
-
 _TO_DO = "status <> 'done'"
 """The condition of the index `chunks_to_do`; the database uses this index only for queries that repeat it."""
 _DUE = (("unread", "status = 'pending'"), ("unwritten", "status = 'extracted' AND revision = 0"))
@@ -396,14 +330,7 @@ _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('f
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"
-_CONTENTS = "title, text, source, metadata, pages, tables"
-_TABLES = TypeAdapter(tuple[SourceTable, ...])
-_PLACE = ('INSERT INTO chunks (id, document, ordinal, start, "end", heading, revision) '
-          "VALUES (:id, :document, :ordinal, :start, :end, :heading, :revision) ON CONFLICT (id) "
-          'DO UPDATE SET ordinal = excluded.ordinal, start = excluded.start, "end" = excluded."end" '
-          "WHERE chunks.revision = excluded.revision")
-"""Inserts chunks and updates the positions of existing ones. A revision does not move chunks in service."""
-_DOCUMENT = f"SELECT id, {_CONTENTS} FROM documents"  # noqa: S608
+_DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
 _TEXT = "SELECT id, title, text FROM documents"
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 
@@ -412,26 +339,3 @@ def _chunk(row: Record, content: _Content) -> Chunk:
     return Chunk(id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
                  heading=row.heading, title=content.title, text=content.text[row.start:row.end],
                  opening=opening_of(content.text, row.start))
-
-
-def _document_of(row: Record) -> Document:
-    """Build a document from a row with its id and contents."""
-    return Document(id=row.id, title=row.title, text=row.text, source=row.source, metadata=json.loads(row.metadata),
-                    pages=json.loads(row.pages), tables=_read_tables(row.id, row.tables))
-
-
-def _read_tables(document_id: str, stored: str) -> tuple[SourceTable, ...]:
-    with readable(f"a table of document {document_id!r}"):
-        return _TABLES.validate_json(stored)
-
-
-def _contents_of(document: Document) -> tuple[str, ...]:
-    """Return the values of a document's columns `_CONTENTS`."""
-    return (document.title, document.text, document.source, json.dumps(document.metadata, ensure_ascii=False),
-            json.dumps(document.pages), _TABLES.dump_json(document.tables).decode())
-
-
-def _places_of(document_id: str, chunks: Sequence[Chunk], revision: int) -> list[dict[str, object]]:
-    """Return chunks as parameters of the statement `_PLACE`; `revision` is 0 for content in service, 1 for new one."""
-    return [{"id": c.id, "document": document_id, "ordinal": c.ordinal, "start": c.start, "end": c.end,
-             "heading": c.heading, "revision": revision} for c in chunks]
