@@ -1,6 +1,7 @@
 """Read the fields at the head of a text as metadata: "Name: value" lines, a list of them, or a table of two columns.
 
-Such as these, with or without a title above them; lines may be set as code, between "<pre>" or "```":
+Such as these, with or without a title above them. Lines may be set as code, between "<pre>" or "```", and then stand
+behind other text, such as a notice, if there is no heading in between:
 
     Author: Ada Blum, Bo Ek          | Field  | Value           |
     Status: Draft                    |--------|-----------------|
@@ -19,10 +20,15 @@ from .table_lines import FORM_FIELDS, properties_of_table
 _HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
 _ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
-_FENCE = re.compile(r"\s*+(<pre>|```|~~~)[ \t]*\n")
+_HEADING = re.compile(r"^(?:#{1,6}[ \t]|==)", re.M)  # of Markdown or a wiki, or the line below one
+_FENCE = re.compile(r"^[ \t]*+(?P<mark><pre>|```|~~~)(?P<language>[^\n]*)\n", re.M)
+_CLOSING = {"<pre>": re.compile(r"^[ \t]*+</pre>", re.M), "```": re.compile(r"^[ \t]*+```", re.M),
+            "~~~": re.compile(r"^[ \t]*+~~~", re.M)}
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
 _FEWEST, _FEWEST_UNKNOWN = 2, 3
 """The fewest fields of a head, and of one in which no name is that of a field of documents, such as "Author"."""
+_FEWEST_KNOWN = 3
+"""The fewest such names in code behind other text, which is more often an example."""
 
 
 def split_head(text: str) -> tuple[Mapping[str, str], str]:
@@ -33,13 +39,16 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
     title = _TITLE.match(text)
     begin = title.end() if title else 0
     head = text[begin:begin + _HEAD]
-    fields, end = _table_fields(head)
+    start, (fields, end) = 0, _table_fields(head)
     if not fields:
-        fields, end = _fenced_fields(head) or _line_fields(head)
+        fields, end = _line_fields(head)
+    if not fields:
+        fields, start, end = _code_fields(head)
     names = [name.lower() for name in fields]
     if not fields or len(set(names)) < len(names):
         return {}, text
-    return dict(zip(names, fields.values(), strict=True)), text[:begin] + text[begin + end:].lstrip("\n")
+    rest = text[:begin + start] + text[begin + end:].lstrip("\n")
+    return dict(zip(names, fields.values(), strict=True)), rest
 
 
 def _line_fields(text: str) -> tuple[dict[str, str], int]:
@@ -51,16 +60,24 @@ def _line_fields(text: str) -> tuple[dict[str, str], int]:
     return {block.names[key]: block.value(key) for key in block.fields if block.value(key)}, block.end
 
 
-def _fenced_fields(text: str) -> tuple[dict[str, str], int] | None:
-    """Return the fields that are all of the code at the beginning of a text, and where it ends; None without any."""
-    fence = _FENCE.match(text)
-    if fence is None:
-        return None
-    closing = "</pre>" if fence[1] == "<pre>" else fence[1]
-    end = text.find(f"\n{closing}", fence.end())
-    code = dedent(text[fence.end():max(end, 0)])
-    fields, end_of_fields = _line_fields(code)
-    return (fields, end + 1 + len(closing)) if fields and not code[end_of_fields:].strip() else None
+def _code_fields(text: str) -> tuple[dict[str, str], int, int]:
+    """Return the fields that are the whole of a piece of code above the first heading, and where it begins and ends.
+
+    Code behind other text is an example if it names its language, if a line with a colon introduces it, or if few of
+    its names are those of documents' fields.
+    """
+    at = 0
+    while (fence := _FENCE.search(text, at)) and not _HEADING.search(text, at, fence.start()):
+        if (closed := _CLOSING[fence["mark"]].search(text, fence.end())) is None:
+            break
+        before, at = text[:fence.start()].rstrip(), closed.end()
+        code = dedent(text[fence.end():closed.start()])
+        fields, end_of_fields = ({}, 0) if fence["language"].strip() else _line_fields(code)
+        are_known = sum(FORM_FIELDS.search(name) is not None for name in fields) >= _FEWEST_KNOWN
+        if fields and not code[end_of_fields:].strip() and (
+                not before or (are_known and not before.endswith((":", "：")))):
+            return fields, fence.start(), at
+    return {}, 0, 0
 
 
 def _is_head(block: Block) -> bool:
