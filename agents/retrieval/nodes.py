@@ -23,8 +23,9 @@ from ..resources import Resources, default_resources
 from ..run_checks import check_context, check_models, is_seen, is_served
 from ..snapshots import Snapshot
 from . import trace_steps
-from .citing import cite, showing_claims
+from .citing import cite
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, split_repeated, terms_text
+from .shown_claims import showing_claims
 from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupFindings, LookupInput, caps_of, rounds_allowed
 from .wording import has_model_hint, present_quotes, read_conversation, respelt, with_notes, with_spelling
 

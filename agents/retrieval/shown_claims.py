@@ -1,0 +1,89 @@
+"""Claims that are shown while a model still writes them, each as soon as its quotes are checked.
+
+A model says that the evidence suffices before it writes claims, so claims are seldom withdrawn: only if the reply turns
+out to be unusable, or less confident than the knowledge base demands.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from langgraph.config import get_stream_writer
+
+from ...graph_store.ledger.document_rows import Documents
+from ...models.claim_stream import claims_to
+from ...runtime.threads import in_thread
+from ...schemas.documents import Citation
+from ...schemas.retrieval import Claim, DraftAnswer, Mode, Passage
+from .citing import cite_claim, is_shown, with_unstated_number
+
+
+class ShownClaims:
+    """The claims of one answer that were shown so far.
+
+    Each is written to the graph's custom stream as `{"step": "claim", "found": [line], "citations": [...]}`, with the
+    citations that no line before it has; `{"step": "withdrawn", "found": []}` takes all of them back.
+
+    Args:
+        items: the evidence that the claims quote, the first one number 1.
+        documents: the sources.
+        mode, question: see `citing.cite`.
+    """
+
+    def __init__(self, items: Sequence[Passage], documents: Documents, mode: Mode, question: str) -> None:
+        self._items, self._documents, self._mode, self._question = items, documents, mode, question
+        self._write = get_stream_writer()
+        self._claims: list[Claim] = []
+        self._citations: list[Citation] = []
+        self._is_visible = False
+
+    async def show(self, claims: Sequence[Claim]) -> None:
+        """Check and show the claims that are new among `claims`, all claims of the reply so far.
+
+        If a repaired reply no longer begins with the claims that were shown, those are withdrawn first.
+        """
+        if self._claims[:len(claims)] != list(claims[:len(self._claims)]):
+            self.withdraw()
+        for claim in claims[len(self._claims):]:
+            sent_count = len(self._citations)
+            checked = await in_thread(with_unstated_number, claim, self._items, self._question)
+            line = await in_thread(cite_claim, checked, self._items, self._documents, self._mode, self._citations)
+            self._claims.append(claim)
+            if line:  # "" means that the claim has no sound quote
+                self._is_visible = True
+                new_citations = [citation.model_dump() for citation in self._citations[sent_count:]]
+                self._write_step("claim", [line], citations=new_citations)
+
+    def settle(self, draft: DraftAnswer | None, abstain_below: float) -> None:
+        """Withdraw the claims unless the complete reply begins with them and is confident enough to be shown.
+
+        `draft` is None if the reply has no answer; for `abstain_below` see `citing.cite`.
+        """
+        if (draft is None or draft.claims[:len(self._claims)] != self._claims
+                or not is_shown(draft, self._mode, abstain_below)):
+            self.withdraw()
+
+    def withdraw(self) -> None:
+        """Take back all claims that were shown, and begin again without any."""
+        if self._is_visible:
+            self._write_step("withdrawn", [])
+        self._claims, self._citations, self._is_visible = [], [], False
+
+    def _write_step(self, step: str, found: list[str], **more: Any) -> None:
+        self._write({"step": step, "found": found, **more})
+
+
+@contextmanager
+def showing_claims(items: Sequence[Passage], documents: Documents, mode: Mode, question: str = "",
+                   ) -> Iterator[ShownClaims]:
+    """Show the claims that a model writes within the block, each as soon as it is written.
+
+    If the block raises an error, the claims are withdrawn.
+    """
+    shown = ShownClaims(items, documents, mode, question)
+    try:
+        with claims_to(shown.show):
+            yield shown
+    except Exception:
+        shown.withdraw()
+        raise
