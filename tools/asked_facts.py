@@ -21,7 +21,7 @@ def read_in_graph(index: GraphIndex, question: str) -> Iterator[tuple[Reading, P
     views = {view.title: view for view in index.sql.tables() if view.kind == "relation"}
     values = list(_named_tails(index, question))
     for table in _types(index, views):
-        reading = read_in_table(question, table, (table.title,), values)
+        reading = read_in_table(question, table, (table.title,), (one for one in values if one.table == table.name))
         if not reading.unknown:
             try:
                 yield reading, _plan(reading, {view.name: view for view in views.values()})

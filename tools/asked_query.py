@@ -1,7 +1,8 @@
 """Questions in words about tables, read without a model: as a query, if every word of them is accounted for."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..graph_store.graph_index import GraphIndex
@@ -50,7 +51,9 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     if len(question) > _LONGEST_QUESTION:
         return None
     question = _REMARK.sub("", question)
-    values = index.sql.find_values(value_queries(question))
+    values: dict[str, list[FoundValue]] = defaultdict(list)
+    for value in index.sql.find_values(value_queries(question)):
+        values[value.table].append(value)
     for kind in ("records", "documents"):
         tables = [table for table in index.sql.tables() if table.kind == kind and table.rows]
         if asked := list(_answers(index, tables, question, values)):
@@ -61,9 +64,9 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
 
 
 def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
-             values: Sequence[FoundValue]) -> Iterator[AskedQuery]:
+             values: Mapping[str, Sequence[FoundValue]]) -> Iterator[AskedQuery]:
     for table in tables:
-        reading = read_in_table(question, table, _titles(index, table), values)
+        reading = read_in_table(question, table, _titles(index, table), values.get(table.name, ()))
         if reading.unknown:
             continue
         try:
@@ -114,7 +117,6 @@ def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan) -
         return f"{texts[0]}%"
     more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
     return "; ".join(dict.fromkeys(texts)) + more
-
 
 
 def _cell(value: object, unit: str, plan: Plan) -> str:

@@ -13,7 +13,6 @@ from .table_mentions import Mention
 _SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_WORDS = {"": "in", "over": "after", "under": "before"}
-_YEARS = frozenset(label_variants("year"))
 _MOST_VALUES = 200
 
 
@@ -296,7 +295,7 @@ class ConditionReader:
             return column
         if not dates and re.fullmatch(r"\d{4}", first.name):
             return self._one([column for column in self._parts.table.columns
-                              if is_number(column) and keys_of(column.title)[-1:] in _YEARS], first)
+                              if is_number(column) and keys_of(column.title)[-1:] in {*label_variants("year")}], first)
         return self._one(dates, first)
 
     # What is there and what is not.

@@ -28,6 +28,8 @@ _MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,60})[\"”」』]")
 _LONGEST_PHRASE = 8
 _LEAST_LETTERS = 3
+_MOST_CACHED = 4096
+"""How many tables are prepared for questions: each question is read in all of its knowledge base."""
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
 
 
@@ -82,18 +84,23 @@ def value_queries(question: str) -> set[str]:
 
 
 def read_in_table(question: str, table: TableInfo, titles: Sequence[str], values: Iterable[FoundValue]) -> Reading:
-    """Read a question in a table, which is called by some titles and has some of the values that are looked up."""
+    """Read a question in a table, which is called by some titles and has some values that its words may mean.
+
+    A word that cannot be read ends the reading, as no query comes of it: few tables have to do with a question.
+    """
     words = words_of(question)
     titles = (*titles, *_naming_labels(table, tuple(titles)))
     columns = {column.name: column for column in table.columns}
     candidates = [*_fixed(question), *_labels(words, table), *_titles(words, titles),
-                  *_values(words, columns, [value for value in values
-                                            if value.table == table.name and value.column in columns])]
+                  *_values(words, columns, [value for value in values if value.column in columns])]
     mentions = _joined(_choose(candidates), titles, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
-    for at in unread:
-        if (like := _like_column(words, at, table)) is not None:
+    may_have_glosses = "(" in question or "（" in question
+    for at in sorted(unread, key=lambda at: _may_be_like(words[at].text)):
+        if (like := _like_column(words[at].text, at, table)) is not None:
             mentions.append(like)
+        elif not may_have_glosses:
+            return Reading(table, words, tuple(mentions), (words[at].text,))
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     mentions.sort(key=lambda mention: mention.first)
     unread = [at for at in unread if not _is_glossed(question, words, at, mentions)]
@@ -144,15 +151,15 @@ def _quotes(question: str, words: Sequence[Word]) -> Iterator[tuple[str, Mention
             yield "quoted", Mention(inside[0], inside[-1] + 1, "quoted", match[1])
 
 
-def _runs(words: Sequence[Word]) -> Iterator[tuple[int, int, Keys]]:
-    """Yield each run of neighbouring words with its stems, the longest of a start first."""
-    keys = [word.key for word in words]
-    for first in range(len(words)):
-        for last in range(min(first + _LONGEST_PHRASE, len(words)), first, -1):
-            yield first, last, tuple(keys[first:last])
+@lru_cache(64)
+def _runs(words: tuple[Word, ...]) -> tuple[tuple[int, int, Keys], ...]:
+    """Return each run of neighbouring words with its stems, the longest of a start first."""
+    keys = tuple(word.key for word in words)
+    return tuple((first, last, keys[first:last]) for first in range(len(words))
+                 for last in range(min(first + _LONGEST_PHRASE, len(words)), first, -1))
 
 
-def _operations(words: Sequence[Word]) -> Iterator[tuple[str, Mention]]:
+def _operations(words: tuple[Word, ...]) -> Iterator[tuple[str, Mention]]:
     for first, last, _ in _runs(words):
         kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
         for kind, name in sorted(kinds, key=lambda one: one[0] in _WEAK):
@@ -168,7 +175,7 @@ def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
             yield column.title
 
 
-@lru_cache(512)
+@lru_cache(_MOST_CACHED)
 def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], Mapping[Keys, tuple[str, ...]]]:
     """Return the columns of a table by their whole labels, and by single words of them."""
     whole: dict[Keys, dict[str, None]] = defaultdict(dict)
@@ -195,7 +202,7 @@ def _label_words(label: Keys) -> Iterator[Keys]:
             yield (key,)
 
 
-def _labels(words: Sequence[Word], table: TableInfo) -> Iterator[tuple[str, Mention]]:
+def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Mention]]:
     whole, parts = _label_index(table)
     for first, last, keys in _runs(words):
         if keys in whole:
@@ -204,7 +211,7 @@ def _labels(words: Sequence[Word], table: TableInfo) -> Iterator[tuple[str, Ment
             yield "column_word", Mention(first, last, "column", columns=parts[keys], is_whole=False)
 
 
-@lru_cache(512)
+@lru_cache(_MOST_CACHED)
 def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Keys]]:
     """Return what a table's rows may be called by its titles, and the other words of its titles."""
     heads, others = set[Keys](), set[Keys]()
@@ -219,7 +226,7 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
     return frozenset(heads), frozenset(others)
 
 
-def _titles(words: Sequence[Word], titles: Sequence[str]) -> Iterator[tuple[str, Mention]]:
+def _titles(words: tuple[Word, ...], titles: Sequence[str]) -> Iterator[tuple[str, Mention]]:
     heads, others = _title_index(tuple(titles))
     for first, last, keys in _runs(words):
         if keys in heads:
@@ -228,7 +235,7 @@ def _titles(words: Sequence[Word], titles: Sequence[str]) -> Iterator[tuple[str,
             yield "title", Mention(first, last, "title")
 
 
-def _values(words: Sequence[Word], columns: Mapping[str, ColumnInfo],
+def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
             found: Sequence[FoundValue]) -> Iterator[tuple[str, Mention]]:
     whole: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     parts: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -268,10 +275,13 @@ def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[s
     return first > 0 and text.lower() != text and any(text in values for values in found.values())
 
 
-def _like_column(words: Sequence[Word], at: int, table: TableInfo) -> Mention | None:
+def _may_be_like(word: str) -> bool:
+    return len(word) > _LEAST_LETTERS and word.isascii() and word.islower()
+
+
+def _like_column(word: str, at: int, table: TableInfo) -> Mention | None:
     """Return a word that is used like the words of one column's label, as a mention of it; None if there is none."""
-    word = words[at].text
-    if len(word) <= _LEAST_LETTERS or not word.isascii() or not word.islower():
+    if not _may_be_like(word):
         return None
     columns = [column for column in table.columns if column.name != "document"]
     labels = [" ".join((column.title, column.name.replace("_", " "))) for column in columns]
