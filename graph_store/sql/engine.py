@@ -78,7 +78,7 @@ class SqlEngine:
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
         except duckdb.Error as error:
-            raise refused(error, used) from error
+            raise refused(error, used, self.tables()) from error
         finally:
             timer.cancel()
             connection.close()
@@ -89,8 +89,13 @@ class SqlEngine:
         tracer = RecordTracer(self._tables, self._documents, most_cited)
         try:
             rest: Rest = tracer.read(connection, query, result.rows)
-        except (Untraceable, duckdb.Error) as error:
-            cause = str(error) if isinstance(error, Untraceable) else "that takes too much time or memory"
-            note = f"the records that it rests on cannot be told: {cause}"
-            return result.model_copy(update={"notes": (*result.notes, note)})
-        return result.model_copy(update=rest._asdict())
+        except Untraceable as error:
+            cause = str(error)
+        except (duckdb.InterruptException, duckdb.OutOfMemoryException):
+            cause = "that takes too much time or memory"
+        except duckdb.Error as error:
+            cause = f"the query for them cannot be run ({str(error).splitlines()[0]})"
+        else:
+            return result.model_copy(update=rest._asdict())
+        note = f"the records that it rests on cannot be told: {cause}"
+        return result.model_copy(update={"notes": (*result.notes, note)})

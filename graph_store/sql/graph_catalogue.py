@@ -54,7 +54,7 @@ def _column_info(connection: duckdb.DuckDBPyConnection, table: str, column: str,
 
 
 def _member_infos(connection: duckdb.DuckDBPyConnection, table: str, names: NameSpace) -> Iterator[TableInfo]:
-    """Yield a table for each relation or attribute whose name is that of no other table."""
+    """Yield a table for each relation or attribute; a number is added to a name that another table has."""
     by, counted, columns = _MEMBERS[table]
     rows = connection.execute(
         f"SELECT {by}, count(*), count(DISTINCT {HIDDEN[0]}) FROM main.{table} GROUP BY {by} ORDER BY {by}"  # noqa: S608

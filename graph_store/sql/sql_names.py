@@ -29,9 +29,6 @@ class NameSpace:
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._taken = set(reserved)
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._taken
-
     def take(self, title: str, otherwise: str) -> str:
         """Return a free name for a title, or for `otherwise` if the title has no letters and digits."""
         wanted = name = _without_quotes(snake_case(title) or otherwise)

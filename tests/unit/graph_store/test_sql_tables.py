@@ -51,6 +51,16 @@ def test_a_relation_and_an_attribute_are_tables(opened):
         assert rows(kb, "SELECT e.number, e.since FROM employees e ORDER BY e.number") == ((90, "2018"), (120, None))
 
 
+def test_an_attribute_that_is_named_like_a_table_is_found(tmp_path, hashed_embedder):
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        small_base.store(kb, document_of("price.csv", ("item", "n"), [("x", "1")]))
+        small_base.put(kb, "a.md", "Orio's price is 499.", entities={"Orio": "Product"},
+                       attributes=[("Orio", "price", "499")])
+        with pytest.raises(SqlError, match=r"'price' of the graph is the table price_2$"):
+            rows(kb, "SELECT number FROM price")
+        assert rows(kb, "SELECT number FROM price_2") == ((499,),)
+
+
 def test_values_of_several_units_are_told_apart(tmp_path, hashed_embedder):
     with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
         small_base.put(kb, "a.md", "Orio's price is 499 USD, Nuvo's price is 300 EUR. Nuvo's weight is 3 kg.",
