@@ -126,10 +126,11 @@ def _print_result(result: SqlRows) -> None:
     out.print(_rows_table(result) if result.rows else "no row fits")
     for note in _notes(result):
         out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
-    for citation in result.citations[:_CITED]:
+    cited = result.citations[:_CITED]
+    for citation in cited:
         out.print(_citation_text(citation), soft_wrap=True)
     if result.records and result.records > _CITED:
-        out.print(f"[dim]and {format_count(result.records - _CITED, 'more record')}[/dim]")
+        out.print(f"[dim]and {format_count(result.records - len(cited), 'more record')}[/dim]")
 
 
 def _rows_table(result: SqlRows) -> Table:

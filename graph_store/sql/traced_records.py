@@ -55,9 +55,10 @@ class RecordTracer:
             Untraceable: that cannot be told.
         """
         parts = trace(query, self._tables)
-        texts = [(part, text_of(with_full_names(part.query, self._tables)[0])) for part in parts]
+        texts = [(part, self._text_with_full_names(part.query)) for part in parts]
+        counted = [(part, self._text_with_full_names(_all_rows(part.query))) for part in parts]
         tables = dict.fromkeys(ids.table for part in parts for ids in part.ids)
-        records = max((self._count(connection, table, texts) for table in tables), default=0)
+        records = max((self._count(connection, table, counted) for table in tables), default=0)
         left_out = [found for part in parts for column in part.used
                     if (found := self._left_out(connection, part, column)) is not None]
         of_rows: list[_TableRow | None] = []
@@ -69,6 +70,9 @@ class RecordTracer:
         citations = {citation.id: citation for citation in cited.values()}
         return Rest(records, tuple(citations.values()), tuple(left_out),
                     tuple(cited[row].id if row else None for row in of_rows))
+
+    def _text_with_full_names(self, query: exp.Query) -> str:
+        return text_of(with_full_names(query, self._tables)[0])
 
     @staticmethod
     def _count(connection: duckdb.DuckDBPyConnection, table: str, texts: Sequence[tuple[TracedQuery, str]]) -> int:
@@ -127,11 +131,19 @@ class RecordTracer:
         rows.set("order", None)
         rows.set("expressions", [exp.alias_(exp.column(column.id_column, column.alias, quoted=True), "id", quoted=True),
                                  exp.alias_(value, "value", quoted=True), exp.alias_(text, "text", quoted=True)])
-        query = text_of(with_full_names(rows, self._tables)[0])
+        query = self._text_with_full_names(rows)
         empty, untyped = connection.execute(
             "SELECT count(DISTINCT id) FILTER (WHERE text IS NULL), count(DISTINCT id) FILTER (WHERE text IS NOT NULL) "  # noqa: S608
             f"FROM ({query}) WHERE value IS NULL").fetchall()[0]
         return LeftOut(column=column.info.name, empty=empty, untyped=untyped) if empty or untyped else None
+
+
+def _all_rows(query: exp.Select) -> exp.Select:
+    """Return a query without its limit: the rows that it does not show fit its conditions, too."""
+    query = query.copy()
+    for clause in ("order", "limit", "offset"):
+        query.set(clause, None)
+    return query
 
 
 def _is_list(query: exp.Query, parts: Sequence[TracedQuery]) -> bool:

@@ -202,13 +202,47 @@ def _select_ids(query: exp.Select, made: TracedQuery, *, is_grouped: bool) -> No
     if not is_grouped:
         return
     projections = query.expressions[:-len(made.ids)] if made.ids else query.expressions
-    _inline_aliases(query, projections)
-    ordered = _order_of_extreme(projections)
+    for clause in ("where", "group", "having"):
+        _inline_aliases(query.args.get(clause), projections)
+    condition, ordered = _condition_of_groups(query, projections), _order_of_extreme(projections)
     for clause in _CLAUSES_OF_GROUPS:
         query.set(clause, None)
     query.set("expressions", query.expressions[len(projections):])
+    if isinstance(condition, exp.Qualify):
+        query.set("qualify", condition)
+    elif condition is not None:
+        query.where(condition, copy=False)
     if ordered is not None:
         query.order_by(ordered, copy=False)
+
+
+def _condition_of_groups(query: exp.Select, projections: list[exp.Expr]) -> exp.Expr | None:
+    """Return a condition for the rows of the groups that fit HAVING: what it aggregates becomes windows over groups."""
+    having, keys = query.args.get("having"), _keys_of_groups(query.args.get("group"), projections)
+    if having is None or keys is None:
+        return None
+    condition = exp.Qualify(this=exp.Paren(this=having.this.copy()))
+    calls = [call for call in condition.find_all(exp.AggFunc) if call.find_ancestor(exp.Select) is None]
+    for call in calls:
+        whole = call.parent if isinstance(call.parent, exp.Filter | exp.WithinGroup) else call
+        whole.replace(exp.Window(this=whole.copy(), partition_by=[key.copy() for key in keys]))
+    return condition if calls else condition.this
+
+
+def _keys_of_groups(group: exp.Group | None, projections: list[exp.Expr]) -> list[exp.Expr] | None:
+    """Return what rows are grouped by; None if they are grouped in several ways, or by a column of *."""
+    if group is None:
+        return []
+    if group.args.get("all"):
+        return [part.unalias() for part in projections if part.find(exp.AggFunc) is None]
+    has_star = any(part.is_star for part in projections)
+    keys = list[exp.Expr]()
+    for key in group.expressions:
+        if isinstance(key, exp.Rollup | exp.Cube | exp.GroupingSets) or (isinstance(key, exp.Literal) and has_star):
+            return None
+        keys.append(projections[int(key.name) - 1].unalias() if isinstance(key, exp.Literal) and not key.is_string
+                    else key)
+    return keys
 
 
 def _order_of_extreme(projections: list[exp.Expr]) -> exp.Ordered | None:
@@ -222,11 +256,10 @@ def _order_of_extreme(projections: list[exp.Expr]) -> exp.Ordered | None:
     return None
 
 
-def _inline_aliases(query: exp.Select, projections: list[exp.Expr]) -> None:
-    """Put expressions in the place of their names in WHERE, where DuckDB knows the names of selected expressions."""
+def _inline_aliases(clause: exp.Expr | None, projections: list[exp.Expr]) -> None:
+    """Put expressions in the place of their names in a clause, where DuckDB knows the names of selected expressions."""
     named = {part.alias.lower(): part.this for part in projections if isinstance(part, exp.Alias)}
-    where = query.args.get("where")
-    for column in list(where.find_all(exp.Column)) if where is not None else ():
+    for column in list(clause.find_all(exp.Column)) if clause is not None else ():
         meant = named.get(column.name.lower())
         if not column.table and meant is not None and not (
                 isinstance(meant, exp.Column) and meant.name.lower() == column.name.lower()):
