@@ -169,6 +169,11 @@ class BaseContents:
         with self._snapshot() as snapshot:
             return status_of(snapshot.kb, self.resources.spending.prices)
 
+    @property
+    def edit(self) -> "ManualEdits":
+        """Manual changes of the graph: merge, split, rename, retype, reject, correct, undo."""
+        return ManualEdits(self.name, self.resources)
+
 
 AnyFact: TypeAlias = Fact | tuple[str, str, str]
 """A fact from `kb.facts()`, or a tuple (subject, relation, object): an entity's id, name or "name (type)"; a relation

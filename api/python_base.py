@@ -31,7 +31,7 @@ from ..schemas.retrieval import Mode
 from ..subagent.tool import BanyanRetriever, Subagent, as_subagent, as_tool, resources_for, search
 from ..subagent.tool_answers import RetrievedPassage
 from ..tools.langchain_tools import lookup_tools
-from .base_contents import BaseContents, ManualEdits, Where
+from .base_contents import BaseContents, Where
 from .progress import Progress, log_failures, show_progress
 from .python_results import Answer, Community, Entity, Fact, Step, answer_of, step_of
 from .sources import Source, read_sources
@@ -314,11 +314,6 @@ class KnowledgeBase(BaseContents):
     @extraction_instructions.setter
     def extraction_instructions(self, text: str) -> None:
         self.resources.instruct(self.name, text, "extraction")
-
-    @property
-    def edit(self) -> ManualEdits:
-        """Manual changes of the graph: merge, split, rename, retype, reject, correct, undo."""
-        return ManualEdits(self.name, self.resources)
 
     # For your own agents and chains.
 
