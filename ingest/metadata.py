@@ -2,20 +2,21 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from ..schemas.naming import UNSEEN
-from ..text.cleaning import clean_text
+from ..text.cleaning import clean_text, one_line
 from ..text.dates import parse_date
 from ..text.scripts import has_han
-from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
+from ..text.table_rows import DOCUMENT, Cell, row_lines
 from ..text.titles import UNREAD
 from .reading import UnreadableError
+from .records import read_fields
 
 CREATED = "created"
 """The field with the creation date of the document or of its file; if it is the only field, no row is written."""
-MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 200, 100, 10_000
+_MOST_FIELDS, _LONGEST_NAME, _LONGEST_VALUE = 200, 100, 10_000
 """The most fields of a document and their longest name and value, because metadata is embedded and shown with
 citations."""
 MAX_ID = 1000  # the largest number of characters in an id (see `Document`)
@@ -29,37 +30,19 @@ _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
     """Return the fields as texts, without empty ones; those that are too long or too many are left out and counted.
 
-    Values are texts, numbers, truth values, or lists of these, which are joined. The fields of an inner object get both
-    names, and objects in a list are written as "name: value, ...".
+    Names and values are written as those of a record (see `read_fields`).
     """
     shown, left_out = dict[str, str](), 0
-    for name, text in _texts(fields):
-        key = " ".join(clean_text(name[:_LONGEST_VALUE]).split())
+    for name, value in read_fields(fields).items():
+        key, text = one_line(clean_text(name[:_LONGEST_VALUE])), one_line(clean_text(value))
         if not key or not text:
             continue
-        if key == UNREAD or (len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < MOST_FIELDS):
+        if key == UNREAD or (len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < _MOST_FIELDS):
             shown[key] = text
         else:
             left_out += 1
-    return with_unread(shown, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {MOST_FIELDS} are "
+    return with_unread(shown, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {_MOST_FIELDS} are "
                        f"read, of {_LONGEST_VALUE:,} characters each)" if left_out else "")
-
-
-def _texts(fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for name, value in fields.items():
-        if isinstance(value, Mapping):
-            yield from ((f"{name} {inner}", text) for inner, text in _texts(value))
-        else:
-            items = map(_text, value if isinstance(value, list) else [value])
-            yield str(name), LIST_MARK.join(filter(None, items))
-
-
-def _text(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {text}" for name, text in _texts(value) if text)
-    if isinstance(value, list):
-        return ", ".join(filter(None, map(_text, value)))
-    return " ".join(clean_text(str(value)).split()) if isinstance(value, str | int | float) else ""
 
 
 def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:

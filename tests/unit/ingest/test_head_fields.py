@@ -122,7 +122,7 @@ def test_long_lists_names_with_commas_and_inner_fields_are_whole():
     assert clean_metadata({"authors": names, "lead": {"name": "Bo", "since": 2001}, "parts": [
         {"name": "Pump", "mass": 3}, {"name": "Seal"}], "open": True, "none": None}) == {
         "authors": "; ".join(names), "lead name": "Bo", "lead since": "2001",
-        "parts": "name: Pump, mass: 3; name: Seal", "open": "True"}
+        "parts": "name: Pump, mass: 3; name: Seal", "open": "true"}
 
 
 def test_fields_that_are_left_out_are_counted(tmp_path):
