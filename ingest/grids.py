@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..text.cells import says_nothing
 from .reading import DEFAULT_LIMITS
 from .table_lines import TableLine, has_header, is_value, table_lines
 
@@ -17,8 +18,6 @@ _SOME = 0.2  # the smallest share of values, and of other cells, in a column tha
 _PAIR = 2  # places of a property and its value
 _MOST_CELLS = 1_000_000
 _ENUMERATED = re.compile(r"\(?(?:[a-z]|[ivx]{1,6}|\d{1,3})[.)]", re.IGNORECASE)
-_MISSING = frozenset({"", "-", "–", "—", "?", "n/a", "na", "n.a.", "nan", "null", "none", "unknown", "tbd", "无",
-                      "未知"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,7 @@ def _is_of_properties(rows: Sequence[GridRow]) -> bool:
     """
     if len(rows[0]) != _PAIR or len({row[0].text for row in rows}) < len(rows):
         return False
-    below = [is_value(row[-1].text) for row in rows[1:] if row[-1].text.casefold() not in _MISSING]
+    below = [is_value(row[-1].text) for row in rows[1:] if not says_nothing(row[-1].text)]
     return len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)
 
 
