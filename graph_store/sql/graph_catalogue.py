@@ -9,15 +9,15 @@ from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
 from .graph_tables import ENTITIES, FACTS, VALUES
 from .logical_tables import HIDDEN
 from .sql_names import NameSpace
+from .typed_columns import LONGEST_SHOWN, MOST_FREQUENT, shown_value
 
 _KINDS: Mapping[str, TableKind] = {ENTITIES: "entities", FACTS: "facts", VALUES: "values"}
 _COLUMN_KINDS: Mapping[str, ColumnKind] = {"DOUBLE": "number", "INTEGER": "number", "DATE": "date", "VARCHAR[]": "list"}
-_MOST_FREQUENT = 8
 _NO_UNIT = "none"
 _WHEN = ("since", "until", "qualifiers", "documents")
-RELATION_COLUMNS = ("head", "tail", *_WHEN)
-ATTRIBUTE_COLUMNS = ("entity", "value", "number", "unit", "date", *_WHEN)
-_MEMBERS = {FACTS: ("relation", "tail", RELATION_COLUMNS), VALUES: ("attribute", "value", ATTRIBUTE_COLUMNS)}
+_RELATION_COLUMNS = ("head", "tail", *_WHEN)
+_ATTRIBUTE_COLUMNS = ("entity", "value", "number", "unit", "date", *_WHEN)
+_MEMBERS = {FACTS: ("relation", "tail", _RELATION_COLUMNS), VALUES: ("attribute", "value", _ATTRIBUTE_COLUMNS)}
 """For each table of facts the column that names their relation, what its facts are counted by, and a view's columns."""
 
 
@@ -43,14 +43,14 @@ def _column_info(connection: duckdb.DuckDBPyConnection, table: str, column: str,
     value = f'unnest("{column}")' if kind == "list" else f'"{column}"'
     values = f'SELECT {value} AS value FROM main.{table} WHERE "{column}" IS NOT NULL'  # noqa: S608
     counts = connection.execute(f"SELECT value, count(*) AS n FROM ({values}) GROUP BY ALL "  # noqa: S608
-                                f"ORDER BY n DESC, value LIMIT {_MOST_FREQUENT}").fetchall()
+                                f"ORDER BY n DESC, value LIMIT {MOST_FREQUENT}").fetchall()
     filled, distinct, least, most = _row(
         connection, f'SELECT count("{column}"), count(DISTINCT "{column}"), min("{column}"), max("{column}") '  # noqa: S608
                     f"FROM main.{table}")
     has_ends = kind in ("number", "date") and filled
     return ColumnInfo(name=column, title=column, kind=kind, distinct=distinct, empty=rows - filled,
-                      frequent=_frequent(counts), smallest=_shown(least) if has_ends else "",
-                      largest=_shown(most) if has_ends else "")
+                      frequent=_frequent(counts), smallest=shown_value(least) if has_ends else "",
+                      largest=shown_value(most) if has_ends else "")
 
 
 def _member_infos(connection: duckdb.DuckDBPyConnection, table: str, names: NameSpace) -> Iterator[TableInfo]:
@@ -62,7 +62,7 @@ def _member_infos(connection: duckdb.DuckDBPyConnection, table: str, names: Name
     frequent: dict[str, list[tuple[Any, int]]] = {}
     for member, value, count in connection.execute(
             f"SELECT {by}, {counted}, count(*) AS n FROM main.{table} GROUP BY {by}, {counted} "  # noqa: S608
-            f"QUALIFY row_number() OVER (PARTITION BY {by} ORDER BY n DESC, {counted}) <= {_MOST_FREQUENT} "
+            f"QUALIFY row_number() OVER (PARTITION BY {by} ORDER BY n DESC, {counted}) <= {MOST_FREQUENT} "
             f"ORDER BY {by}, n DESC, {counted}").fetchall():
         frequent.setdefault(member, []).append((value, count))
     units = _units(connection) if table == VALUES else {}
@@ -88,12 +88,8 @@ def _kind_of(column: str) -> ColumnKind:
 
 
 def _frequent(counts: Iterable[tuple[Any, int]]) -> tuple[tuple[str, int], ...]:
-    found = tuple((_shown(value)[:60], count) for value, count in counts)
+    found = tuple((shown_value(value)[:LONGEST_SHOWN], count) for value, count in counts)
     return found if found and found[0][1] > 1 else ()
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _row(connection: duckdb.DuckDBPyConnection, query: str) -> Sequence[Any]:

@@ -13,7 +13,8 @@ from ...text.column_values import TypedColumn, type_columns
 from .logical_tables import SourceColumn
 from .sql_names import NameSpace
 
-_MOST_FREQUENT, _LONGEST_SHOWN = 8, 60
+MOST_FREQUENT, LONGEST_SHOWN = 8, 60
+"""How many of a column's most frequent values are listed, and how many characters of each."""
 _SQL_TYPES = {"list": "VARCHAR[]", "boolean": "BOOLEAN"}
 _LARGEST_INTEGER = 2**53
 """Numbers up to this are exact as floats, in which they are read."""
@@ -70,7 +71,7 @@ def _number_column(name: str, title: str, typed: TypedColumn) -> SqlColumn:
     if is_integer:
         numbers = np.ma.masked_array(np.where(missing, 0, values).astype(np.int64), missing)
     shown = [int(value) if is_integer else value for value in values[~missing].tolist()]
-    info = _info(name, title, "number", shown, [_shown_number(value) for value in shown])
+    info = _info(name, title, "number", shown, [shown_value(value) for value in shown])
     return SqlColumn("BIGINT" if is_integer else "DOUBLE", numbers, info.model_copy(update={
         "unit": typed.unit, "empty": typed.empty, "untyped": typed.untyped, "note": typed.note}))
 
@@ -88,8 +89,8 @@ def _column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, e
 
 def _info(name: str, title: str, kind: ColumnKind, items: Sequence[Any], shown: Sequence[str]) -> ColumnInfo:
     """Return what is said of a column's values, or of the members of its lists."""
-    counts = Counter(text[:_LONGEST_SHOWN] for text in shown)
-    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FREQUENT]
+    counts = Counter(text[:LONGEST_SHOWN] for text in shown)
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FREQUENT]
     ends = ("", "")
     if kind in ("number", "date") and items:
         by_size = sorted(zip(items, shown, strict=True), key=lambda item: _comparable(item[0]))
@@ -127,5 +128,6 @@ def _shown_date(value: Any, sql_type: str) -> str:
     return day.isoformat(" ") if sql_type == "TIMESTAMP" else day.date().isoformat()
 
 
-def _shown_number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.15g}"
+def shown_value(value: Any) -> str:
+    """Return a value as text; numbers without the digits in which floats differ."""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
