@@ -91,6 +91,9 @@ def _parse(sql: str) -> exp.Query:
         if table.args.get("db"):
             raise SqlError(f"no table {table.sql(dialect=DIALECT)!r}: tables have names of one word")
     _check_size(parsed[0])
+    for part in list(parsed[0].find_all(exp.IgnoreNulls)):
+        if isinstance(part.this, exp.AnyValue):  # sqlglot adds it, and warns of it in DuckDB's dialect
+            part.replace(part.this)
     return parsed[0]
 
 
