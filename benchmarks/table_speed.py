@@ -43,7 +43,7 @@ def main() -> None:
             times, used, found, memory = [], [], 0, private()
             for _ in range(_AGAIN + 1):
                 started, before = time.perf_counter(), time.process_time()
-                found = index.sql.run(sql).records or 0
+                found = index.sql.run(sql, most_cited=0).records or 0  # there are no documents to cite
                 times.append(1000 * (time.perf_counter() - started))
                 used.append(1000 * (time.process_time() - before))
             table.add_row(f"{len(index.triples):,}", f"{counts[0][1]:,}", f"{found:,}", f"{times[0]:.0f}",

@@ -5,8 +5,8 @@ capitalise differ in each copy; what has no name ("film", "1999") is shared, as 
 of texts and the number of texts with a word stay the same. A copy's vectors are its original's, moved. The index is
 made of that by the ordinary code.
 
-Only the index is made: the ledger remains the small one's. So it serves only to measure questions, their memory and the
-time of opening.
+Only the index and the tables for SQL are made: the ledger remains the small one's. So it serves only to measure
+questions, their memory and the time of opening.
 """
 
 import json
@@ -24,6 +24,8 @@ from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index import columns, index_file
 from banyan.graph_store.index.contents import IndexSource, contents, read_graph
 from banyan.graph_store.layout import Layout
+from banyan.graph_store.sql.table_source import TableSource
+from banyan.graph_store.sql.table_store import TableStore
 from banyan.graph_store.vectors.vector_store import Kind
 from banyan.schemas.documents import Chunk
 from grown_stores import WORD, grown, name_words
@@ -165,16 +167,17 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
     tiling = Tiling(read_graph(found.arrays)[0], copies, rename)
     with Resources(Settings(home=home, llm_base_url=None)) as resources, resources.snapshot(base) as snapshot:
         chunks, communities = snapshot.kb.documents.chunks(), snapshot.kb.communities.searchable()
+        version, documents = snapshot.kb.version(), snapshot.kb.documents.about()
     rows, copy = np.divmod(np.arange(len(chunks) * copies), copies)
     origins = tiling.origins | {"chunks": (rows, copy)}
     repeated = [one.model_copy(update={
         "id": _key(one.id, number), "members": tuple(_key(member, number) for member in one.members),
         "keywords": tuple(_key(keyword, number) for keyword in one.keywords)})
         for one in communities for number in range(copies)]
-    source = IndexSource(ResolvedGraph(tiling.graph()), [_chunk(chunks[row], number, rename) for row, number in zip(
-        rows.tolist(), copy.tolist(), strict=True)], repeated, repeated,
-        MovedVectors(found.arrays, origins))
-    arrays = contents(source)
+    graph = ResolvedGraph(tiling.graph())
+    tiles = [_chunk(chunks[row], number, rename) for row, number in zip(rows.tolist(), copy.tolist(), strict=True)]
+    TableStore(made.root).save(version, TableSource(documents, [], graph, tiles))
+    arrays = contents(IndexSource(graph, tiles, repeated, repeated, MovedVectors(found.arrays, origins)))
     index_file.write(made.index, found.about | {"counts": arrays["counts"].tolist()}, arrays)
     return name
 
