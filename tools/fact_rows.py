@@ -128,17 +128,6 @@ def row_items(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[st
         yield _line(rows[start:start + _PER_LINE], lead, side, beside or {})
 
 
-def rows_item(rows: Sequence[FactRow], text: str, total: int) -> Passage:
-    """Return a line about many rows, such as their count, as an item that cites a few of them.
-
-    `total` is the number of all rows. The line names some of the documents.
-    """
-    documents = tuple(dict.fromkeys(document for row in rows for document in row.documents))
-    more = f" +{total - _MOST_DOCUMENTS}" if min(len(documents), total) > _MOST_DOCUMENTS else ""
-    return graph_item([row.places[0] for row in rows], f"{text} ({', '.join(documents[:_MOST_DOCUMENTS])}{more})",
-                      rows[0].relation)
-
-
 def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str]) -> Passage:
     """Return some rows as one line; if all have the same documents, these are named once at its end."""
     have_different_documents = len({row.documents for row in rows}) > 1
