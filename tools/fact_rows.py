@@ -117,22 +117,19 @@ def graph_item(places: Sequence[Place], statement: str, title: str = "", kind: K
                    start=first.start, score=0.0, kind=kind, statement=statement, cells=cells, places=tuple(places))
 
 
-def row_items(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str] | None = None,
-              ) -> Iterator[Passage]:
+def row_items(rows: Sequence[FactRow], lead: str, side: Side) -> Iterator[Passage]:
     """Yield rows that share a relation and one end as lines, several rows a line: "lead end; end (document)".
 
-    `lead` has the relation and the shared end; `side` returns the other one. `beside` are further fields in words, by
-    the id of a row's head; they are put in brackets after the row.
+    `lead` has the relation and the shared end; `side` returns the other one.
     """
     for start in range(0, len(rows), _PER_LINE):
-        yield _line(rows[start:start + _PER_LINE], lead, side, beside or {})
+        yield _line(rows[start:start + _PER_LINE], lead, side)
 
 
-def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, str]) -> Passage:
+def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
     """Return some rows as one line; if all have the same documents, these are named once at its end."""
     have_different_documents = len({row.documents for row in rows}) > 1
-    members = [_member(row, side, beside.get(row.ends[0], ""), with_documents=have_different_documents)
-               for row in rows]
+    members = [_member(row, side, with_documents=have_different_documents) for row in rows]
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
     first = rows[0]
     cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
@@ -140,14 +137,13 @@ def _line(rows: Sequence[FactRow], lead: str, side: Side, beside: Mapping[str, s
     return graph_item(places, f"{lead}{'; '.join(members)}{documents}", first.relation, cells=cells)
 
 
-def _member(row: FactRow, side: Side, beside: str, *, with_documents: bool) -> str:
-    """Return one row of a line: "end (time) [further fields] (documents)"; a long end is cut."""
+def _member(row: FactRow, side: Side, *, with_documents: bool) -> str:
+    """Return one row of a line: "end (time) (documents)"; a long end is cut."""
     value = " ".join(side(row).split())
     value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
-    fields = f" [{beside}]" if beside else ""
     needs_documents = with_documents and not _names_document(value, row.documents)
     documents = _document_note(row.documents) if needs_documents else ""
-    return f"{row.validity.with_note(value)}{fields}{documents}"
+    return f"{row.validity.with_note(value)}{documents}"
 
 
 def _names_document(text: str, documents: Sequence[str]) -> bool:
