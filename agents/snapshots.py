@@ -6,7 +6,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Self
+from typing import Self, cast
 
 from ..config import Settings
 from ..graph_store.derive import thresholds_in
@@ -23,6 +23,7 @@ from ..models.embedding.embedding_models import EmbeddingModels
 from ..runtime.budgets import charge_calls
 from ..runtime.safe_files import own_folder
 from ..schemas.documents import EVERYTHING, Scope
+from ..schemas.errors import BanyanError
 from ..tools.retriever import RankingModels, Retriever
 
 _QUESTION_SECONDS = 3600.0
@@ -60,6 +61,10 @@ class Leased(ABC):
 
     @abstractmethod
     def _close(self) -> None: ...
+
+
+class StateGoneError(BanyanError):
+    """A question goes on in another process, or after an hour, and its knowledge base has changed meanwhile."""
 
 
 class Ledger(Leased):
@@ -152,8 +157,8 @@ class Snapshots:
     # Questions, which have several steps.
 
     def begin_question(self, snapshot: Snapshot) -> str:
-        """Lease a snapshot until `end_question`, or for an hour, and return a ticket that identifies the lease."""
-        ticket, now = uuid.uuid4().hex, time.monotonic()
+        """Lease a snapshot until `end_question`, or for an hour, and return a ticket for the lease and its state."""
+        ticket, now = f"{uuid.uuid4().hex} {_state_of(snapshot)}", time.monotonic()
         with self._lock:
             for expired in [other for other, (_, lease_end) in self._questions.items() if lease_end < now]:
                 self.end_question(expired)
@@ -162,15 +167,23 @@ class Snapshots:
 
     @contextmanager
     def resume_question(self, ticket: str, name: str, scope: Scope) -> Iterator[Snapshot]:
-        """Yield the snapshot that a question began with, or the newest one if the ticket is unknown.
+        """Yield the snapshot that a question began with.
 
-        A ticket is unknown in another process than the one that issued it, and after an hour.
+        In another process than the one that issued the ticket, and after an hour, it is opened again.
+
+        Raises:
+            StateGoneError: the knowledge base has changed since, so that what was found may hold no more.
         """
         with ExitStack() as leases:
             with self._lock:
                 question = self._questions.get(ticket)
                 snapshot = leases.enter_context(question[0]) if question else None
-            yield snapshot or leases.enter_context(self.lease(name, scope))
+            if snapshot is None:
+                snapshot = leases.enter_context(self.lease(name, scope))
+                if _state_of(snapshot) != ticket.partition(" ")[2]:
+                    raise StateGoneError(f"{name!r} has changed since the question was asked, and its state of then is "
+                                         "gone: ask the question again")
+            yield snapshot
 
     def end_question(self, ticket: str) -> None:
         """End the lease of a question."""
@@ -331,3 +344,9 @@ class Snapshots:
                 leased.retire(now=True)
             self._open.clear()
             self._ledgers.clear()
+
+
+def _state_of(snapshot: Snapshot) -> str:
+    """Return a name for the published state of a snapshot's knowledge base."""
+    runs, epoch = cast("tuple[int, int]", (snapshot.base or snapshot).kb.frozen_at)  # it is frozen
+    return f"{runs}.{epoch}"

@@ -1,6 +1,5 @@
 """Banyan for LangChain: a tool, a retriever of passages, and a subagent for deepagents, supervisors and graphs."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +18,8 @@ from pydantic.v1 import ValidationError as OldValidationError
 from typing_extensions import TypedDict
 
 from ..agents.resources import Resources, default_resources
+from ..agents.retrieval.cited_message import answer_message, sources_text
 from ..agents.retrieval.graph import build_graph
-from ..agents.retrieval.shown_text import source_text
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..agents.retrieval.wording import read_conversation, respelt
 from ..agents.run_checks import check_context
@@ -94,15 +93,9 @@ def resources_for(settings: Settings | None) -> Resources:
 
 
 def answer_text(answer: Mapping[str, Any]) -> str:
-    """Format an answer for another agent: the text, then each source by number, with the quoted words.
-
-    Each quote is on one line in quotation marks, escaped as in JSON, so it cannot be mistaken for anything else.
-    """
-    sources = [f"[{citation['id']}] {on_one_line(citation['document'])}, "
-               f"characters {citation['start']}-{citation['end']}: "
-               f"{json.dumps(source_text(citation['quote']), ensure_ascii=False)}"
-               for citation in answer.get("citations", ())]
-    return "\n".join([answer["answer"], *(["", "Sources:", *sources] if sources else [])])
+    """Format an answer for another agent: the text, then each source by number, with the quoted words."""
+    text: str = answer["answer"]
+    return text + sources_text(text, answer.get("citations", ()))
 
 
 def on_one_line(text: str) -> str:
@@ -259,7 +252,8 @@ def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
 
 
 def _answer(name: str, answer: AskOutput) -> SubagentOutput:
-    return cast("SubagentOutput", {**answer, "messages": [AIMessage(answer_text(answer), name=name)]})
+    return cast("SubagentOutput", {**answer, "messages": [
+        answer_message(answer["answer"], answer.get("citations", ()), name=name)]})
 
 
 def _failure(name: str, error: BanyanError) -> SubagentOutput:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
-from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
@@ -23,6 +22,7 @@ from ..resources import Resources, default_resources
 from ..run_checks import check_context, check_models, is_seen, is_served
 from ..snapshots import Snapshot
 from . import trace_steps
+from .cited_message import answer_message
 from .citing import cite
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, split_repeated, terms_text
 from .shown_claims import showing_claims
@@ -233,8 +233,9 @@ class RetrievalNodes:
         with self._snapshot(state) as snapshot:
             checked = self._checked_answer(state, context, snapshot)
         self._resources.snapshots.end_question(state["revision"])
-        # The thread keeps the name that its input gave, maybe none: the next question's context may name another.
-        return {**_output(state, context, checked), "knowledge_base": state["named"]}
+        # The thread keeps the name that its input gave, maybe none: the next question's context may name another. It
+        # keeps no question: a run without a new one would answer the old one again.
+        return {**_output(state, context, checked), "knowledge_base": state["named"], "question": ""}
 
     def _checked_answer(self, state: AskState, context: AskContext, snapshot: Snapshot) -> Answer:
         """Return the answer with every quote checked, or an abstention with the closest quotes and hints."""
@@ -266,9 +267,10 @@ def _output(state: AskState, context: AskContext, answer: Answer) -> AskState:
     """Return the graph's output for an answer, with the trace if the context asks for it."""
     step = trace_steps.data(trace_steps.trace_answer(len(state["rounds"]), answer))
     trace: dict[str, Any] = {"trace": [*state["steps"], step]} if context.trace else {}
+    citations = [citation.model_dump() for citation in answer.citations]
     return {"answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
             "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]),
-            "citations": [citation.model_dump() for citation in answer.citations],
+            "citations": citations,
             "structured_response": answer.as_structured(),
             "sub_queries": [state["question"], *map(lookup_text, _lookups_of(state))],
-            "messages": [AIMessage(answer.answer)], "steps": [step], **trace}  # type: ignore[typeddict-item]
+            "messages": [answer_message(answer.answer, citations)], "steps": [step], **trace}  # type: ignore[typeddict-item]

@@ -15,6 +15,7 @@ from ...schemas.retrieval import Answer, DraftAnswer, Passage
 from ...text.languages import Language, phrase_language
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
+from .cited_message import without_sources
 from .citing import NOT_FOUND, cite
 from .shown_text import without_marks
 from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
@@ -56,6 +57,8 @@ def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     if messages and isinstance(messages[-1], HumanMessage):
         question = messages.pop().text
     question = question.strip()
+    if not question and messages and messages[-1].type == "ai":
+        raise QuestionError("the last message is an answer: end the conversation with a question")
     if not question:
         raise QuestionError("the question is empty: ask something")
     if len(question) > MAX_QUESTION:
@@ -64,7 +67,7 @@ def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     roles = {"human": "user", "ai": "assistant"}
     newest_first, characters_left = list[tuple[str, str]](), MAX_EARLIER
     for message in reversed([message for message in messages if message.type in roles]):
-        text = message.text[:characters_left]
+        text = without_sources(message.text)[:characters_left]
         newest_first.append((roles[message.type], text))
         characters_left -= len(text)
         if not characters_left:

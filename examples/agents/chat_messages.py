@@ -6,6 +6,7 @@ agent-chat-ui, enter that address and, as the assistant's id, `retrieval` or the
 
 import sys
 
+from langchain_core.messages import convert_to_messages
 from langgraph_sdk import get_sync_client
 
 URL, KB = "http://127.0.0.1:2024", "english"
@@ -20,6 +21,8 @@ with get_sync_client(url=url) as client:  # with API keys: headers={"X-API-Key":
     for question in QUESTIONS:
         state = client.runs.wait(thread, assistant["assistant_id"], input={
             "messages": [{"role": "user", "content": question}]})
-        print(f"> {question}\n{state['messages'][-1]['content']}")
-        for citation in state["structured_response"]["citations"]:
-            print(f"  [{citation['id']}] {citation['document']}: {citation['quote']!r}")
+        answer = convert_to_messages(state["messages"])[-1]  # its text ends with its sources
+        print(f"> {question}\n{answer.text}")
+        for block in answer.content_blocks:
+            for citation in block.get("annotations", ()):
+                print(f"  {citation['title']}: {citation['cited_text']!r}")

@@ -39,7 +39,8 @@ from langserve import APIHandler, CustomUserType
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ...agents.retrieval.shown_text import find_marks, source_text
+from ...agents.retrieval.cited_message import sources_text
+from ...agents.retrieval.shown_text import find_marks
 from ...graph_store.layout import check_name, knowledge_bases
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
@@ -103,7 +104,7 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
                 "metadata of the documents to answer from, as {key: value or pattern}"))]
 
     async def _answer(self, given: Conversation, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
-        """Yield the pieces of the answer to the conversation's last message, then an empty chunk with all else."""
+        """Yield the pieces of the answer to the conversation's last message, then one with its sources and the rest."""
         settings = config["configurable"]
         earlier, question = question_in(
             given.messages, mode=settings.get("mode") or "reject", thread=settings.get("thread_id") or None,
@@ -119,8 +120,10 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
                 elif event.event == "withdrawn":
                     yield AIMessageChunk(content=WITHDRAWN)
                 elif event.event == "answer":
-                    other_fields = {name: value for name, value in event.data.items() if name != "answer"}
-                    yield AIMessageChunk(content="", additional_kwargs=other_fields, chunk_position="last")
+                    answer, other_fields = event.data["answer"], {**event.data}
+                    del other_fields["answer"]
+                    yield AIMessageChunk(content=sources_text(answer, event.data["citations"]),
+                                         additional_kwargs=other_fields, chunk_position="last")
 
 
 @asynccontextmanager
@@ -287,7 +290,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
                 raise UnavailableError(NOT_ANSWERED)
     text = "".join(parts)
     message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
-               "annotations": _annotations(asked.model, text, answer["citations"], request)}
+               "annotations": _annotations(asked.model, text, answer, request)}
     return completion.part("chat.completion", usage=_usage(asked, text), choices=[
         {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}])
 
@@ -307,24 +310,18 @@ async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessa
     async with service.questions.answering(client, kb, question, earlier) as events:
         async for item in events:
             if item.event == "answer":
-                yield _sources(item.data["citations"]), item.data
+                yield sources_text(item.data["answer"], item.data["citations"]), item.data
                 return
             texts = {"token": item.data.get("text", ""), "withdrawn": WITHDRAWN}
             yield texts.get(item.event, ""), {}
     raise UnavailableError(NOT_ANSWERED)
 
 
-def _sources(citations: Sequence[dict[str, Any]]) -> str:
-    """Return the sources as lines to append to an answer, for front ends that do not show annotations."""
-    lines = [f"[{cited['id']}] {cited['document']}: \u201c{source_text(cited['quote'])}\u201d" for cited in citations]
-    return "\n\n" + "\n".join(lines) if lines else ""
-
-
-def _annotations(kb: str, text: str, citations: Sequence[dict[str, Any]], request: Request) -> list[dict[str, Any]]:
+def _annotations(kb: str, text: str, answer: dict[str, Any], request: Request) -> list[dict[str, Any]]:
     """Return an annotation of OpenAI's API for each mark `[n]` in an answer, whose link opens the quote in the page."""
-    by_id = {cited["id"]: cited for cited in citations}
+    by_id = {cited["id"]: cited for cited in answer["citations"]}
     start = max(text.rfind(WITHDRAWN), 0)  # what precedes the last withdrawal is withdrawn
-    sources_start = len(text) - len(_sources(citations))
+    sources_start = len(text) - len(sources_text(answer["answer"], answer["citations"]))
     marks = [*find_marks(text[:sources_start], start), *_SOURCE_MARK.finditer(text, sources_start)]
     annotations = []
     for mark in marks:
@@ -348,7 +345,7 @@ async def _chunks(completion: Completion, asked: CompletionRequest,
             text, answer = text + piece, fields  # the fields of the last piece are those of the answer
             if piece:
                 yield _chunk(completion, {"content": piece})
-        annotations = _annotations(completion.model, text, answer["citations"], request)
+        annotations = _annotations(completion.model, text, answer, request)
         last_delta = {"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}
         yield _chunk(completion, last_delta, "stop")
         if asked.stream_options and asked.stream_options.include_usage:

@@ -142,7 +142,10 @@ class TestMessagesAlone:
 
     def test_the_context_and_the_assistant_name_one(self, client, both):
         told = client.runs.wait(None, "retrieval", input=BORN, context={"knowledge_base": "chess"})
-        assert "Warsaw" in told["messages"][-1]["content"]
+        answered, sources = told["messages"][-1]["content"]
+        assert "Warsaw" in answered["text"]
+        assert [note["cited_text"] for note in answered["annotations"]] == ["She was born in Warsaw."]
+        assert sources["text"].startswith("\n\nSources:\n[1] ada-blum.md, characters ")
         offered = {one["name"]: one for one in client.assistants.search()}
         assert offered.keys() == {"construction", "retrieval", "chess", "rivers"}
         assert "Warsaw" in client.runs.wait(None, offered["chess"]["assistant_id"], input=BORN)["answer"]

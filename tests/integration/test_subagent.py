@@ -132,7 +132,7 @@ class TestExamples:
         said = self.run(folder, "chat_messages", url)
         assert "Warsaw" in said
         assert "1867" in said, "a follow-up"
-        assert "[1] marie-curie.md: " in said
+        assert "[1] marie-curie.md, characters " in said
 
     def test_an_agent_that_plans_by_itself(self, folder):
         said = self.run(folder, "planning_agent", "Where was Lise Meitner born?")

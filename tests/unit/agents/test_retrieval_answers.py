@@ -69,7 +69,30 @@ def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
         ("Where was she born?", [("user", "Who was Ada Byron?"), ("assistant", "A mathematician.")])]
     assert said["sub_queries"] == ["Where was she born? (of Ada Byron)"]
     assert [message.type for message in said["messages"]] == ["human", "ai", "human", "ai"]
-    assert said["messages"][-1].text == said["answer"] == "Claim on ada: She was born in Ulm [1]"
+    assert said["answer"] == "Claim on ada: She was born in Ulm [1]"
+    answered = said["messages"][-1]
+    assert answered.text == f'{said["answer"]}\n\nSources:\n[1] ada, characters 31-50: "She was born in Ulm"'
+
+
+def test_the_message_carries_its_sources_as_annotations_and_follow_ups_are_read_without_them(resources):
+    resources.fake.reply = quoting(("ada", "She was born in Ulm"), ("ulm", "Ulm lies on the\nriver Danube."))
+    asked = HumanMessage("Where was Ada Byron born?")
+    answered = build_graph(resources).invoke({"knowledge_base": "kb", "messages": [asked]})["messages"][-1]
+    block, sources = answered.content_blocks
+    marks = [block["text"][note["start_index"]:note["end_index"]] for note in block["annotations"]]
+    assert marks == ["[1]", "[2]"]
+    assert [(note["type"], note["title"], note["cited_text"]) for note in block["annotations"]] == [
+        ("citation", "ada", "She was born in Ulm"), ("citation", "ulm", "Ulm lies on the\nriver Danube.")]
+    assert sources["text"].startswith("\n\nSources:\n[1] ada, ")
+    build_graph(resources).invoke({"knowledge_base": "kb", "messages": [asked, answered, HumanMessage("And where?")]})
+    assert resources.fake.condensed[-1][1][1] == ("assistant", block["text"])
+
+
+def test_a_thread_whose_last_message_is_the_answer_does_not_answer_it_again(resources):
+    graph, config = build_graph(resources, InMemorySaver()), {"configurable": {"thread_id": "one"}}
+    graph.invoke({"knowledge_base": "kb", "messages": [HumanMessage("Where was Ada Byron born?")]}, config)
+    with pytest.raises(QuestionError, match="the last message is an answer: end the conversation with a question"):
+        graph.invoke({"knowledge_base": "kb"}, config)
 
 
 def test_a_rewritten_question_without_an_end_is_not_asked(resources, monkeypatch):

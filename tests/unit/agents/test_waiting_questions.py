@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.snapshots import StateGoneError
 from banyan.schemas.inquiry import Judgement, Round
 from banyan.schemas.lookups import EntityLookup, PathLookup, TripleLookup
 from langgraph.checkpoint.memory import InMemorySaver
 
 from ... import asking
+from ...small_base import people
 
 opened, resources = asking.opened, asking.resources
 
@@ -60,7 +62,7 @@ def test_the_state_holds_models_and_nothing_of_this_process(resources):
                                           output_keys=["rounds", "revision"])
     assert all(isinstance(one, Round) for one in state["rounds"])
     assert state["rounds"][1].lookups == LOOKUPS
-    assert isinstance(state["revision"], str), "a ticket, which another process does without"
+    assert isinstance(state["revision"], str), "a ticket"
 
 
 @pytest.mark.parametrize("where", [{"interrupt_before": ["reflect"]}, {"interrupt_after": ["decompose"]},
@@ -86,3 +88,15 @@ def test_a_checkpointed_question_goes_on_elsewhere(resources, hashed_embedder, c
     assert (said["short"], said["citations"]) == ("Danube", whole["citations"])
     assert said["sub_queries"] == whole["sub_queries"]
     assert "not in the deserialization allowlist" not in caplog.text
+
+
+def test_a_checkpointed_question_says_so_when_its_state_is_gone(tmp_path, hashed_embedder):
+    people(tmp_path, "kb", hashed_embedder)
+    saver, config = InMemorySaver(), {"configurable": {"thread_id": "one"}}
+    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
+        graph = build_graph(resources, saver)
+        graph.invoke({"knowledge_base": "kb", "question": QUESTION}, config, interrupt_before=["answer"])
+    with asking.FakeResources(tmp_path, hashed_embedder) as others:
+        others.delete_documents("kb", ["carl"])
+        with pytest.raises(StateGoneError, match="'kb' has changed since the question was asked"):
+            build_graph(others, saver).invoke(None, config)

@@ -1,0 +1,78 @@
+"""An answer as a chat message that carries its sources.
+
+Many clients read nothing but the message: agent-chat-ui, A2A, deepagents. So the message ends with a list of its
+sources, and has an annotation in LangChain's form for each citation mark.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langchain_core.messages.content import Citation as CitationAnnotation
+
+from ...text.languages import Language, phrase_language
+from .shown_text import find_marks, source_text
+
+_HEADINGS: dict[Language, str] = {"en": "Sources:", "zh": "来源："}
+_SOURCES = re.compile(rf"\n\n(?:{'|'.join(_HEADINGS.values())})\n(?=\[\d++\] )")
+_ADDRESS = re.compile(r"https?://\S++")
+_ADDRESS_FIELDS = ("url", "source_url", "link")
+"""The metadata fields in which documents give their own address."""
+
+
+def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: str | None = None) -> AIMessage:
+    """Return an answer as a message with two text blocks, the answer and the list of its sources.
+
+    Args:
+        answer: the answer, with marks such as [1] at the ends of its lines.
+        citations: `Citation` data, by which the marks are annotated. Without any, the content is the answer alone.
+        name: the message's author, such as a subagent.
+    """
+    if not citations:
+        return AIMessage(answer, name=name)
+    return AIMessage([{"type": "text", "text": answer, "annotations": [*_annotations(answer, citations)]},
+                      {"type": "text", "text": sources_text(answer, citations)}], name=name)
+
+
+def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
+    """Return the list of sources to append to an answer, with a heading in the answer's language; "" without sources.
+
+    Each line has the number, the document, the page of a printed work, the characters, and the quoted words. These are
+    escaped as in JSON, so they cannot be mistaken for anything else.
+    """
+    if not citations:
+        return ""
+    lines = [f"[{cited['id']}] {' '.join(cited['document'].split())}, {_place(cited)}: "
+             f"{json.dumps(source_text(cited['quote']), ensure_ascii=False)}" for cited in citations]
+    return "\n".join(["", "", _HEADINGS[phrase_language(answer)], *lines])
+
+
+def without_sources(text: str) -> str:
+    """Return the text of a message without the list of sources that `sources_text` appended."""
+    return _SOURCES.split(text, maxsplit=1)[0]
+
+
+def _place(cited: Mapping[str, Any]) -> str:
+    characters = f"characters {cited['start']}-{cited['end']}"
+    return f"page {cited['page']}, {characters}" if cited.get("page") else characters
+
+
+def _annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> list[CitationAnnotation]:
+    """Return an annotation for each mark; its indices are those of the mark in the answer."""
+    by_id = {cited["id"]: cited for cited in citations}
+    return [_annotation(mark, by_id[int(mark[1])]) for mark in find_marks(answer) if int(mark[1]) in by_id]
+
+
+def _annotation(mark: re.Match[str], cited: Mapping[str, Any]) -> CitationAnnotation:
+    metadata: Mapping[str, str] = cited.get("metadata") or {}
+    place = {key: cited[key] for key in ("document", "start", "end", "page") if cited.get(key) is not None}
+    annotation = CitationAnnotation(type="citation", title=metadata.get("title") or cited["document"],
+                                    start_index=mark.start(), end_index=mark.end(), cited_text=cited["quote"],
+                                    extras=place)
+    addresses = [*(metadata.get(field, "") for field in _ADDRESS_FIELDS), cited["document"]]
+    for address in addresses:
+        if _ADDRESS.fullmatch(address):
+            return {**annotation, "url": address}
+    return annotation
