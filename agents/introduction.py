@@ -24,11 +24,8 @@ _MOST_CONSIDERED = 200
 """How many entities to consider: those that most documents mention."""
 _LONGEST_NAME = 40
 """Characters of a name in an example question."""
-_MOST_MENTIONING = 8
-"""Documents that mention an entity, if an example question asks for them all."""
 _ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}
 _SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有哪些内容？"}
-_MENTIONING: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到{}？"}
 _RELATED: dict[Language, str] = {"en": "How is {} connected to {}?", "zh": "{}和{}有什么关系？"}
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
@@ -178,7 +175,7 @@ def _example_questions(index: GraphIndex, rows: Sequence[int], *, documents: int
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
-    """Return up to three questions about some entities, each about others: what is said, where, how two are connected.
+    """Return up to two questions about some entities, each about others: what is said, and how two are connected.
 
     Args:
         index: the knowledge base.
@@ -192,12 +189,6 @@ def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
         if not (has_name(names[0], names[1]) or has_name(names[1], names[0])):
             questions.append(_RELATED[phrase_language(names[0])].format(*names))
             unused = [row for row in unused if index.entity_row.at(row) not in (one, other)]
-            break
-    for row in unused:
-        if 1 < index.document_counts[row] <= _MOST_MENTIONING:
-            name = index.about(row)[0]
-            questions.append(_MENTIONING[phrase_language(name)].format(name))
-            unused.remove(row)
             break
     if unused:
         name = index.about(unused[0])[0]

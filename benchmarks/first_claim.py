@@ -41,7 +41,7 @@ def script(_: Path) -> Callable[[dict[str, Any]], str]:
                 if (found := _SENTENCE.search(text))]
         claims = [{"text": words, "quotes": [{"item": number, "words": words}], "unstated": ""}
                   for number, words in said[:_CLAIMS]]
-        return json.dumps({"thought": _THOUGHT, "lookups": [], "keep": [], "answerable": True, "claims": claims,
+        return json.dumps({"thought": _THOUGHT, "lookups": [], "answerable": True, "claims": claims,
                            "short": "Warsaw", "confidence": 0.9}, ensure_ascii=False)
 
     return reply

@@ -82,12 +82,12 @@ def _judge(parts: Sequence[GoldPart], blocks: Sequence[str]) -> Json:
     last = len(parts) - 1
     if len(shown) == len(parts):
         item, words = shown[last]
-        return {"thought": "", "lookups": [], "keep": [], "answerable": True, "short": parts[last].answer,
+        return {"thought": "", "lookups": [], "answerable": True, "short": parts[last].answer,
                 "confidence": 0.9, "claims": [{"text": f"It is {parts[last].answer}.", "unstated": "",
                                                "quotes": [{"item": item, "words": words}]}]}
     asked = [filled(parts, number) for number, part in enumerate(parts)
              if number not in shown and shown.keys() >= set(part.refers_to())]
     new = [question for question in asked if not any(json.dumps(question) in block for block in blocks[1:])]
     return {"thought": "", "lookups": [{"tool": "passage_search", "query": question} for question in new],
-            "keep": [item for item, _ in shown.values()], "answerable": False, "claims": [], "short": "",
+            "answerable": False, "claims": [], "short": "",
             "confidence": 0.0}

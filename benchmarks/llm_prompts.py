@@ -53,7 +53,7 @@ def script(language: str) -> Any:
             return reply(request)
         question, *rounds = _FENCED.findall(request["messages"][1]["content"])
         wanted = lookups[question] if step(request) == "decompose" else []
-        return json.dumps({"thought": "", "lookups": wanted, "keep": [], **cited([] if wanted else rounds)})
+        return json.dumps({"thought": "", "lookups": wanted, **cited([] if wanted else rounds)})
 
     return said
 

@@ -54,7 +54,7 @@ def script(request: dict[str, Any]) -> str:
     claims = [{"text": text, "quotes": [{"item": number, "words": words}], "unstated": ""}
               for text, words, number in found if not missing]
     return json.dumps({"thought": "Each step is stated." if claims else "A step is missing.",
-                       "lookups": [{"tool": "passage_search", "query": text} for text in missing], "keep": [],
+                       "lookups": [{"tool": "passage_search", "query": text} for text in missing],
                        "answerable": bool(claims), "claims": claims, "short": "Vistula" if claims else "",
                        "confidence": 0.97 if claims else 0})
 

@@ -17,6 +17,7 @@ from .rendering import (
     text_language,
 )
 from .schema_text import (
+    block_note,
     block_text,
     last_text,
     lookups_text,
@@ -24,10 +25,10 @@ from .schema_text import (
     passage_text,
     rounds_text,
     schema_block,
-    tables_block,
+    terms_line,
 )
 
-__all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_text", "check_prompts",
-           "example", "extraction_instructions_block", "instructions_line", "last_text", "lookups_text", "mode_text",
-           "number_items", "passage_text", "question_language", "render", "rounds_text", "schema_block",
-           "tables_block", "text_language"]
+__all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_note", "block_text",
+           "check_prompts", "example", "extraction_instructions_block", "instructions_line", "last_text",
+           "lookups_text", "mode_text", "number_items", "passage_text", "question_language", "render", "rounds_text",
+           "schema_block", "terms_line", "text_language"]

@@ -34,7 +34,8 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
                          'attribute; ends are parts of names, A|B; "document"; "at", a date',
         "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) for whatever is counted, added up, '
                        'averaged, ranked, compared or listed by conditions: never do that by hand. Over the '
-                       'tables below, entities(entity, type), a relation by its name (head, tail, since, until, '
+                       'tables below (columns: kind, unit, range, or values and their rows), '
+                       'entities(entity, type), a relation by its name (head, tail, since, until, '
                        'documents), an attribute by its name (entity, value, number, unit, date, documents). Texts: '
                        'ILIKE \'%part%\'; lists: list_contains, unnest; NAME_text: cells of another kind; '
                        'NAME_number, NAME_unit: mixed units. count(*) counts records, count(DISTINCT x) things',
@@ -49,7 +50,8 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行；'
                          '"head"、"tail" 为名称的一部分、A|B；"document"、"at"（日期）',
         "table_query": '{"tool":"table_query","sql":""}：一条 SELECT（DuckDB），凡计数、求和、平均、排序、比较、'
-                       '按条件列举都用它，不要自己算。可查下列表格、entities(entity, type)、以关系名为表 (head, '
+                       '按条件列举都用它，不要自己算。可查下列表格（列：类型、单位、范围，或值及其行数）、'
+                       'entities(entity, type)、以关系名为表 (head, '
                        'tail, since, until, documents)、以属性名为表 (entity, value, number, unit, date, documents)。'
                        '文本：ILIKE \'%部分%\'；列表：list_contains、unnest；NAME_text：其他类型的单元格；'
                        'NAME_number、NAME_unit：混合单位。count(*) 计记录，count(DISTINCT x) 计事物',
@@ -57,9 +59,7 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；"by":"字段" 或 '
                             '"字段.year" 分组；"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},
 }
-_TABLES: dict[Language, str] = {
-    "en": "Tables (rows): columns with kind, unit, range, or values and how many records have them",
-    "zh": "表格（行数）：列及其类型、单位、范围或值和记录数"}
+_TERMS: dict[Language, str] = {"en": "Relations and attributes (rows)", "zh": "关系和属性（行数）"}
 _MODES: dict[Language, dict[Mode, str]] = {
     "en": {"reject": "Never use other knowledge.",
            "strict": 'Never use other knowledge; "unstated" must be empty: what is not stated is not answered.',
@@ -142,9 +142,9 @@ def lookups_text(tools: Collection[str], language: Language) -> str:
     return "\n".join(f"- {text}" for tool, text in _LOOKUPS[language].items() if tool in tools) or "-"
 
 
-def tables_block(tables: str, language: Language) -> Fenced:
-    """Return the lines on the tables that a question may mean, fenced as data; "" if there are none."""
-    return Fenced(f"{_TABLES[language]}:\n{fence(tables)}" if tables else "")
+def terms_line(terms: str, language: Language) -> str:
+    """Return the line of the relations and attributes that a question may mean; "" if there are none."""
+    return f"{_TERMS[language]}: {terms}" if terms else ""
 
 
 def mode_text(mode: Mode, language: Language) -> str:
@@ -199,9 +199,19 @@ def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], la
 
 
 def _note(block: Block) -> Iterator[str]:
-    """Yield the line of a block's note, if it has one."""
-    if block.note:
-        yield f"({block.note})"
+    """Yield the line of a block's note and of what was left out, if there is any."""
+    if note := block_note(block):
+        yield f"({note})"
+
+
+def block_note(block: Block) -> str:
+    """Return a block's note with how many items were left out, and of passages how near the best of these is."""
+    left = f"{block.left} more lines: narrow it" if block.left else ""
+    if block.left and block.left_score is not None:
+        best = max((item.score for item in block.items), default=0.0)
+        share = f", the best {block.left_score / best:.0%} as near as the nearest above" if best else ""
+        left = f"{block.left} more passages{share}: the same query shows them"
+    return "; ".join(filter(None, [block.note, left]))
 
 
 def _item(item: Passage) -> str:

@@ -13,14 +13,17 @@ StepName = Literal["question", "first_look", "decompose", "search", "reflect", "
 
 
 class Block(Frozen):
-    """What one lookup found: a title, citable items, and a note such as what was left out.
+    """What one lookup found: a title, citable items, and a note such as what is wrong with the lookup.
 
-    `table` is the lookup that gave a table, or of one that the question itself asks for.
+    `left` is how many items were left out, and of passages `left_score` is the score of the best of these. `table` is
+    the lookup that gave a table, or of one that the question itself asks for.
     """
 
     title: str
     items: tuple[Passage, ...] = ()
     note: str = ""
+    left: int = 0
+    left_score: float | None = None
     table: TripleLookup | TableQuery | None = None
 
 
@@ -38,15 +41,14 @@ class Round(Frozen):
 class Inquiry(Frozen):
     """All that a reasoner reads to answer a question or to look further.
 
-    `terms` are the schema's terms with their numbers of rows, `tables` the tables that the question may mean. `tools`
-    are the lookups that are switched on. `dropped` are the numbers, from 1, of items that no longer fit the budget.
-    `is_last` means that no lookups are left.
+    `terms` are the relations and attributes that the question may mean, with their numbers of rows. `tools` are the
+    lookups that are switched on. `dropped` are the numbers, from 1, of items that no longer fit the budget. `is_last`
+    means that no lookups are left.
     """
 
     question: str
     mode: Mode = "reject"
     terms: str = ""
-    tables: str = ""
     tools: tuple[str, ...] = ()
     rounds: tuple[Round, ...] = ()
     dropped: frozenset[int] = frozenset()
@@ -62,15 +64,13 @@ class Inquiry(Frozen):
 class Judgement(BaseModel):
     """What a reasoner makes of an inquiry: an answer, or lookups; neither means that nothing answers the question.
 
-    `refused` has the tool of each lookup that the reasoner wrote and that cannot be made, and why. `keep` are the
-    numbers of the items that an answer will need.
+    `refused` has the tool of each lookup that the reasoner wrote and that cannot be made, and why.
     """
 
     thought: str = ""
     draft: DraftAnswer | None = None
     lookups: list[Lookup] = Field(default_factory=list)
     refused: list[tuple[str, str]] = Field(default_factory=list)
-    keep: list[int] = Field(default_factory=list)
 
 
 class TracedFinding(Frozen):

@@ -14,21 +14,8 @@ LONGEST_SQL = 4000
 
 Text = Annotated[str, Field(max_length=LONGEST)]
 Wanted = Annotated[str, Field(min_length=1, max_length=LONGEST)]
-Texts = Annotated[tuple[Text, ...], Field(max_length=20)]
-
-
-def _check_share(text: str) -> str:
-    try:
-        is_share = not text or 0 <= float(text) <= 1
-    except ValueError:
-        is_share = False
-    if not is_share:
-        raise ValueError(f"alpha is a number from 0 to 1, not {text!r}")
-    return text
-
-
-_Share = Annotated[Text, AfterValidator(_check_share)]
-"""A number from 0 to 1 as text: strict decoding gives every field, and "" none."""
+Texts = Annotated[tuple[Text, ...], Field(max_length=20), AfterValidator(lambda texts: tuple(filter(str.strip, texts)))]
+"""Some texts; strict decoding gives every field, and [""] means none, as "" does."""
 
 
 class _Request(BaseModel):
@@ -52,7 +39,6 @@ class TripleLookup(_Request):
     head: Text = Field(default="", description="Only rows whose subject has this name or part of one; A|B: either.")
     tail: Text = Field(default="", description="Only rows whose object or value is this or has it as a part; A|B: "
                                                "either.")
-    limit: int = Field(default=0, ge=0, description="The most rows to show; 0: as many as fit.")
     document: Text = Field(default="", description="Only rows of documents with this part in their id or title.")
     at: Text = Field(default="", description="Only rows that hold at this date; empty: all.")
 
@@ -81,15 +67,8 @@ class CommunityLookup(_Request):
     tool: Literal["community_search"] = "community_search"
     theme: Text = Field(default="", description="The theme; empty: the documents as a whole.")
     by: Text = Field(default="", description="Groups by a field, or by a period of it: FIELD.year, FIELD.decade.")
-    alpha: _Share = Field(default="", description="With by: groups of what is much linked, too; 0: by links alone, 1: "
-                                                  "by the field alone.")
     along: Text = Field(default="", description="What is reached from the theme, an entity, along relations: "
                                                 "requires -> *, or what leads to it: <requires -> *.")
-
-    @property
-    def weight(self) -> float | None:
-        """Alpha as a number; None for groups by the field's values."""
-        return float(self.alpha) if self.alpha else None
 
 
 class PassageLookup(_Request):

@@ -14,7 +14,7 @@ Mode = Literal["reject", "strict", "open"]
 """reject: stated and inferred answers, told apart; strict: stated ones alone; open: own knowledge allowed, marked."""
 Grade = Literal["stated", "inferred", "none"]
 """How an answer is supported: every link is in the evidence, one link is not stated, or not at all."""
-Kind = Literal["passage", "fact", "row", "report", "opening"]
+Kind = Literal["passage", "fact", "row", "report", "opening", "table"]
 """A row is a fact of the table that a question asks for: without a model, it is the answer."""
 
 

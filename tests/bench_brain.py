@@ -10,7 +10,7 @@ from . import llm_brain
 Json = dict[str, Any]
 _FENCED = re.compile(r"<data>\n(.*?)\n</data>", re.DOTALL)
 _ITEM = re.compile(r"^\[(\d+)\] (.*?)(?=\n\[\d+\] |\Z)", re.DOTALL | re.MULTILINE)
-_NOTHING: Json = {"thought": "", "lookups": [], "keep": []}
+_NOTHING: Json = {"thought": "", "lookups": []}
 
 
 def bench_brain(questions: Iterable[Any]) -> Callable[[Json], str]:

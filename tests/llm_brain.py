@@ -190,7 +190,7 @@ def _answer(blocks: list[str]) -> Json:
                 best = (shared, number, sentence)
     answerable = bool(best[0]) and 2 * best[0] >= len(asked)
     claim = {"text": best[2], "quotes": [{"item": best[1], "words": best[2]}], "unstated": ""}
-    return {"thought": "", "lookups": [], "keep": [], "answerable": answerable, "claims": [claim] * answerable,
+    return {"thought": "", "lookups": [], "answerable": answerable, "claims": [claim] * answerable,
             "short": "", "confidence": 0.9 * answerable}
 
 

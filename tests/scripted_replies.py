@@ -16,7 +16,7 @@ def claim(text, words=None, item=1, unstated=""):
 
 def reply(*claims, **changes):
     """A reply that answers."""
-    return json.dumps({"thought": "", "lookups": [], "keep": [], "answerable": True, "claims": list(claims),
+    return json.dumps({"thought": "", "lookups": [], "answerable": True, "claims": list(claims),
                        "short": "", "confidence": 0.9, **changes})
 
 

@@ -20,6 +20,7 @@ from .paths import look_up_paths
 from .reports import asked_folder, look_up_reports, openings
 from .retriever import Retriever
 from .row_passages import WIDER, has_table_rows, limit_table_rows
+from .table_choice import describe_tables
 from .table_query import block_of
 from .triples import look_up_triples
 
@@ -61,7 +62,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
 
     Returns:
         In this order: the result of the query that the question is read as; reports, if it is about the documents as a
-        whole; passages; then cards, chains and tables, without the lines whose source words are in a shown passage.
+        whole; passages; cards, chains and rows, without the lines whose source words are in a shown passage; then the
+        tables that the question may mean, which have a budget of their own.
     """
     named = named_entities(retriever.index, question)
     blocks = _read_asked_table(retriever.index, question, int(tokens * _ASKED_SHARE)) if "table_query" in tools else []
@@ -94,7 +96,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     shown = [item for block in blocks for item in block.items if item.kind == "passage"]
     new_lines = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
                  for block in graph_blocks]
-    return [block for block in (*blocks, *new_lines) if block.items]
+    tables = describe_tables(retriever, question) if reasons and "table_query" in tools else []
+    return [*(block for block in (*blocks, *new_lines) if block.items), *tables]
 
 
 def _read_passages(retriever: Retriever, question: str, tokens: int, switches: Switches, *, are_tables_read: bool,

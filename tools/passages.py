@@ -1,7 +1,7 @@
 """Choosing passages as citable items: the best ranked ones, none twice, and none that repeats another's words."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
     to stay in, unranked ones are added, so that they can be read whole.
     """
     index, allowed = retriever.index, None  # None: all documents
-    if any(lookup.documents):
+    if lookup.documents:
         allowed = index.documents_with(lookup.documents)
         if not allowed:
             wanted = " or ".join(lookup.documents)
@@ -47,21 +47,39 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ranked = {key for key, _ in ranking}
         ids = map(index.chunk_row.at, np.flatnonzero(index.chunks_of(allowed)).tolist())
         ranking += [(key, 0.0) for key in ids if key not in ranked]
-    items = passage_items(retriever, ranking, tokens, seen)
+        ranking = _each_first(retriever, ranking, lookup.documents, seen)
+    items = passage_items(retriever, ranking, tokens, seen, max(AT_LEAST, len(lookup.documents)))
+    shown = {key.rpartition(":")[0] for key in (*seen, *(item.key for item in items))}
+    left = [weight for key, weight in ranking if near and key not in shown]
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
     # Only the first item may be cut; then its key differs, because it depends on the length of the text.
     if items and items[0].key != retriever.passage(items[0].chunk_id, items[0].score).key:
         note = "it goes on: search its document to read all of it"
-    within = "" if allowed is None else f" (in {' or '.join(filter(None, lookup.documents))})"
-    return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note)]
+    within = "" if allowed is None else f" (in {' or '.join(lookup.documents)})"
+    return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note, left=len(left),
+                  left_score=max(left, default=0.0))]
+
+
+def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: Sequence[str], seen: Collection[str],
+                ) -> list[tuple[str, float]]:
+    """Return a ranking with the best new passage of the documents of each of some names first."""
+    first = dict[str, float]()
+    for documents in ([retriever.index.documents_with([part]) for part in parts] if len(parts) > 1 else []):
+        of_part = (retriever.passage(*ranked) for ranked in ranking)
+        best = next((passage for passage in of_part if passage.document in documents and passage.key not in seen
+                     and passage.chunk_id not in first), None)
+        if best is not None:
+            first[best.chunk_id] = best.score
+    return [*first.items(), *(ranked for ranked in ranking if ranked[0] not in first)]
 
 
 def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], tokens: int,
-                  seen: Collection[str] = ()) -> list[Passage]:
+                  seen: Collection[str] = (), at_least: int = AT_LEAST) -> list[Passage]:
     """Return the first passages of a ranking that fit a budget, without those that repeat another.
 
-    A passage that ends within a table or list is followed by the next chunk. Up to `AT_LEAST` passages may together
-    take twice the budget. If the first passage alone is longer than the budget, only its beginning is returned.
+    A passage that ends within a table or list is followed by the next chunk. Up to `at_least` passages may together
+    exceed the budget: `AT_LEAST` take twice the budget at most, and more in proportion. If the first passage alone is
+    longer than the budget, only its beginning is returned.
     """
     shown, shown_words, shown_keys = list[Passage](), list[frozenset[str]](), set(seen)
     described_documents = set[str]()
@@ -79,7 +97,7 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         if cost > tokens_left and not shown:
             beginning = cut_passage(passage, tokens_left)
             return [beginning] if beginning.text else []
-        if cost > tokens_left and (len(shown) >= AT_LEAST or cost > tokens_left + tokens):
+        if cost > tokens_left and (len(shown) >= at_least or cost > tokens_left + tokens * at_least // AT_LEAST):
             break
         tokens_left -= cost
         shown_keys.add(ranked.key)

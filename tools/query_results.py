@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import sqlglot
+
 from ..schemas.documents import Citation
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TableQuery
@@ -28,9 +30,11 @@ _MIDNIGHT = " 00:00:00"
 
 _PHRASES: dict[Language, dict[str, str]] = {
     "en": {"over": "over {} records", "over_one": "over 1 record", "over_of": "over {} of {} records",
+           "chosen": "the rows chosen rest on {} records", "chosen_one": "the rows chosen rest on 1 record",
            "empty": "{} have no {}", "untyped": "{} have another kind of {}",
            "unknown": "over which records cannot be told", "joint": "; "},
     "zh": {"over": "依据 {} 条记录", "over_one": "依据 1 条记录", "over_of": "依据 {1} 条记录中的 {0} 条",
+           "chosen": "所选各行依据 {} 条记录", "chosen_one": "所选各行依据 1 条记录",
            "empty": "{} 条没有 {}", "untyped": "{} 条的 {} 类型不同", "unknown": "无法说明依据哪些记录", "joint": "；"}}
 
 
@@ -63,11 +67,12 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
 def basis_text(basis: Basis, language: Language) -> str:
     """Return over which records a number is, in words: "over 31 of 33 records; 2 have no body_mass".
 
-    How a question was read as the query comes first.
+    How a question was read as the query comes first, in English answers: there are no other words for it.
     """
     phrases = _PHRASES[language]
     over = _over_text(basis, phrases) if basis.records is not None else phrases["unknown"]
-    return phrases["joint"].join(filter(None, [basis.understood, over]))
+    understood = basis.understood if language == "en" else ""
+    return phrases["joint"].join(filter(None, [understood, over]))
 
 
 def _over_text(basis: Basis, phrases: Mapping[str, str]) -> str:
@@ -76,11 +81,21 @@ def _over_text(basis: Basis, phrases: Mapping[str, str]) -> str:
     lacks = [phrases[reason].format(f"{count:,}", left_out.column) for left_out in basis.left_out
              for reason, count in (("empty", left_out.empty), ("untyped", left_out.untyped)) if count]
     missing = {left_out.column: left_out.empty + left_out.untyped for left_out in basis.left_out}
-    total = f"{records:,}"
-    if lacks and len(missing) == 1:
+    total, chosen = f"{records:,}", _chooses_rows(basis.query)
+    if lacks and len(missing) == 1 and not chosen:
         used = records - sum(missing.values())
         return phrases["joint"].join([phrases["over_of"].format(f"{used:,}", total), *lacks])
-    return phrases["joint"].join([phrases["over_one" if records == 1 else "over"].format(total), *lacks])
+    over = f"{'chosen' if chosen else 'over'}{'_one' if records == 1 else ''}"
+    return phrases["joint"].join([phrases[over].format(total), *lacks])
+
+
+def _chooses_rows(sql: str) -> bool:
+    """Return True if a query chooses among groups or rows: it looked at more records than the chosen ones rest on."""
+    try:
+        tree = sqlglot.parse_one(sql, dialect="duckdb")
+    except sqlglot.errors.SqlglotError:
+        return False
+    return any(tree.args.get(clause) is not None for clause in ("having", "qualify"))
 
 
 def _rest_text(result: SqlResult, shown: int) -> str:

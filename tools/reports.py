@@ -185,7 +185,7 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
         if lookup.along:
             return survey_along(index, schema, lookup.theme, lookup.along, tokens)
         if lookup.by:
-            return survey_by(index, schema, lookup.by, tokens, lookup.weight)
+            return survey_by(index, schema, lookup.by, tokens)
     except FieldError as error:
         return [Block(title=lookup_text(lookup), note=str(error))]
     query = retriever.compare(question_text)

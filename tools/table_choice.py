@@ -1,12 +1,16 @@
-"""The tables that a question may mean, described for a prompt: columns with kinds, units, values and ranges."""
+"""The tables that a question may mean, described as citable items: columns with kinds, units, values and ranges."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from ..graph_store.graph_index import GraphIndex
+from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST
-from ..schemas.records import ColumnInfo, TableInfo
+from ..schemas.naming import label_key
+from ..schemas.records import Basis, ColumnInfo, TableInfo
+from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
 from ..text.tokens import estimate_tokens
 from .retriever import Retriever
@@ -29,14 +33,16 @@ _PLAIN_FIELDS = frozenset({"document", "title", "source"})
 """What every document has; a table of documents with these alone says nothing."""
 
 
-def tables_text(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS) -> str:
-    """Return the tables of records and documents as lines of a prompt; "" if there are none.
+def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS) -> list[Block]:
+    """Return the tables of records and documents as a block; empty if there are none.
 
-    The tables that a question may mean are described, a line each, as fully as they fit; the last line has the names
-    and rows of the others. The order is by the words that names and values share with the question, by the vectors of
-    the names, and by the documents of the nearest passages; the table of documents is the second at the latest.
+    The tables that a question may mean are described, an item each, as fully as they fit; the note has the names and
+    rows of the others. The order is by the words that names and values share with the question, by the vectors of the
+    names, and by the documents of the nearest passages; the table of documents is the second at the latest.
     """
-    tables = [table for table in retriever.index.sql.tables() if _is_shown(table)]
+    tables = _shown_tables(retriever.index)
+    if not tables:
+        return []
     scores = _scores(retriever, tables, question)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
     lines, asked = dict[str, str](), _stems(question)
@@ -46,7 +52,25 @@ def tables_text(retriever: Retriever, question: str, tokens: int = TABLE_TOKENS)
             lines[table.name] = line
             tokens -= estimate_tokens(line)
     others = [table for table in ranked if table.name not in lines]
-    return "\n".join(filter(None, [*lines.values(), _others_line(others, tokens)]))
+    items = [_item(retriever.index, table, lines[table.name]) for table in ranked if table.name in lines]
+    return [Block(title="tables", items=tuple(items), note=_others_line(others, tokens))]
+
+
+def column_keys(index: GraphIndex) -> frozenset[str]:
+    """Return the names and titles of the columns of all tables that may be described, as `label_key` writes them."""
+    return frozenset(label_key(name) for table in _shown_tables(index) for column in table.columns
+                     for name in (column.name, column.title))
+
+
+def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
+    """Return a table as an item: its numbers rest on all of its rows, of which it cites the first."""
+    sql = f'SELECT * FROM "{table.name}"'  # noqa: S608
+    first = index.sql.run(sql, most_rows=1, most_cited=1).citations[:1]
+    places = tuple(Place(document=one.document, start=one.start, text=one.quote) for one in first)
+    cited = {"document": places[0].document, "start": places[0].start, "text": places[0].text} if places else {}
+    return Passage(**{"chunk_id": "", "document": "", "title": table.title, "text": line, "start": 0, "score": 0.0,
+                      "kind": "table", "statement": line, "places": places,
+                      "basis": Basis(query=sql, records=table.rows)} | cited)
 
 
 def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float]) -> list[TableInfo]:
@@ -57,11 +81,10 @@ def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float]) -> li
     return [*likely[:1], *documents, *(table for table in likely[1:] if table not in documents)]
 
 
-def _is_shown(table: TableInfo) -> bool:
-    """Return True for a table of records, or of documents that say something of themselves."""
-    if table.kind == "documents":
-        return any(column.name not in _PLAIN_FIELDS for column in table.columns)
-    return table.kind == "records"
+def _shown_tables(index: GraphIndex) -> list[TableInfo]:
+    """Return the tables of records, and that of documents if these say something of themselves."""
+    return [table for table in index.sql.tables() if table.kind == "records" or (
+        table.kind == "documents" and any(column.name not in _PLAIN_FIELDS for column in table.columns))]
 
 
 def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
@@ -173,4 +196,4 @@ def _others_line(tables: Sequence[TableInfo], tokens: int) -> str:
             break
         shown.append(text)
     left = len(tables) - len(shown)
-    return f"+ {', '.join([*shown, *([f'… {left} more'] if left else [])])}" if tables else ""
+    return f"other tables: {', '.join([*shown, *([f'… {left} more'] if left else [])])}" if tables else ""

@@ -45,7 +45,7 @@ def _block(index: GraphIndex, term: Term, lookup: TripleLookup, tokens: int) -> 
     """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing."""
     rows, unread = _fitting_rows(index, term, lookup)
     total, filters = len(rows.heads), _filters_text(lookup)
-    first = _sorted_by_name(index, rows).select(np.arange(min(total, lookup.limit or _MOST_ROWS, _MOST_ROWS)))
+    first = _sorted_by_name(index, rows).select(np.arange(min(total, _MOST_ROWS)))
     facts, shared_note = split_shared_note([row for row in read_rows(index, first) if row.places])
     items = list(_lines(facts))
     shown, omitted_count = fit_lines(items, tokens)

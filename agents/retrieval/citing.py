@@ -127,12 +127,10 @@ def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:
     """Return True if the draft is confident enough to show those of its claims that have sound quotes.
 
     An inferred answer needs only `_INFERRED_SHARE` of the confidence: it names the link that is not stated, so its
-    reader can judge it. In mode "open", every draft is shown.
+    reader can judge it. In mode "open", every draft that answers is shown.
     """
-    if mode == "open":
-        return True
     required = abstain_below * (_INFERRED_SHARE if any(map(is_inferred, draft.claims)) else 1)
-    return draft.answerable and draft.confidence >= required
+    return draft.answerable and (mode == "open" or draft.confidence >= required)
 
 
 def is_inferred(claim: Claim) -> bool:

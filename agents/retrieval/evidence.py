@@ -1,24 +1,26 @@
 """The evidence for a question, gathered in rounds: items are only appended, none twice, all within one token budget."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import Lookup, PassageLookup
+from ...schemas.naming import label_key
 from ...schemas.retrieval import Passage
 from ...text.tokens import estimate_tokens
 from ...tools.fact_rows import fit_lines, item_cost
 from ...tools.passages import AT_LEAST
 from ...tools.retriever import Retriever
 from ...tools.schema_names import Term
+from ...tools.table_choice import column_keys
 
 ROUND_SHARE = 1 / 4
 """The share of the budget of all evidence that the first look, and each round of lookups, may add."""
+_LISTS, _LEAST_FOR_PASSAGES = 2, 1 / 4
+"""How many times the budget of a round its lists may take, as each then shows some sixty short rows, and the least part
+of the budget that is left for passages."""
 _TERM_TOKENS = 200
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
-_LARGEST_SHARE = 1 / 2
-"""The share of the tokens for the terms with the most rows, whatever the question is."""
 _SHOWN_ABOVE = "the rest was shown above"
 
 
@@ -58,7 +60,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
         rounds: the earlier rounds.
         asked: the round's thought and lookups.
         found: for each of its lookups, the blocks that it found.
-        tokens: the budget of the round, estimated tokens; a lookup that needs less leaves the rest to the others.
+        tokens: the budget of the round, estimated tokens; see `_shares`.
         omitted: lookups that were asked for and not made, each with the reason.
     """
     shown_keys = {item.key for item in items_of(rounds)}
@@ -67,12 +69,14 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
                  if item.about or (item.kind == "passage" and item.start == 0)}
     costs = [sum(item_cost(item) for block in lookup_blocks for item in block.items if item.key not in shown_keys)
              for lookup_blocks in found]
-    min_passages = max(1, AT_LEAST // max(1, len(found)))  # the lookups of a round share `AT_LEAST`
+    shares = _shares(costs, [isinstance(lookup, PassageLookup) for lookup in asked.lookups], tokens)
     round_blocks = list[Block]()
-    for lookup_blocks, share in zip(found, _shares(costs, tokens), strict=True):
+    for lookup, lookup_blocks, share in zip(asked.lookups, found, shares, strict=True):
+        # The passage lookups of a round share `AT_LEAST`; one that names documents shows each of them.
+        at_least = max(1, AT_LEAST // len(found), len(lookup.documents)) if isinstance(lookup, PassageLookup) else 1
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
         new_blocks = (_without_shown(block, shown_keys) for block in lookup_blocks)
-        for block in _fit_blocks(new_blocks, share, min_passages, described):
+        for block in _fit_blocks(new_blocks, share, at_least, described):
             shown_keys.update(item.key for item in block.items)
             round_blocks.append(block)
     round_blocks += [Block(title=lookup, note=reason) for lookup, reason in omitted]
@@ -87,28 +91,34 @@ def _without_shown(block: Block, shown_keys: Collection[str]) -> Block:
     return block.model_copy(update={"items": new_items, "note": note})
 
 
-def _shares(costs: Sequence[int], tokens: int) -> list[int]:
-    """Divide a budget among lookups in equal shares; what one does not need, by its cost, goes to the others."""
+def _shares(costs: Sequence[int], are_passages: Sequence[bool], tokens: int) -> list[int]:
+    """Divide the budget of a round among its lookups, given what each costs.
+
+    Lists come first, because a whole list of short rows costs less than a few passages: none is cut as long as all
+    together take at most `_LISTS` times the budget. Passages get what they leave.
+    """
     shares = [0] * len(costs)
-    # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
-    for served_count, lookup_index in enumerate(sorted(range(len(costs)), key=lambda index: costs[index])):
-        shares[lookup_index] = min(costs[lookup_index], tokens // (len(costs) - served_count))
-        tokens -= shares[lookup_index]
+    lists = [index for index, is_passages in enumerate(are_passages) if not is_passages]
+    passages = [index for index, is_passages in enumerate(are_passages) if is_passages]
+    for indices, is_list in ((lists, True), (passages, False)):
+        left = tokens * _LISTS if is_list else max(tokens - sum(shares), int(tokens * _LEAST_FOR_PASSAGES))
+        # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
+        for served_count, index in enumerate(sorted(indices, key=lambda index: costs[index])):
+            shares[index] = min(costs[index], tokens, left // (len(indices) - served_count))
+            left -= shares[index]
     return shares
 
 
-def _fit_blocks(blocks: Iterable[Block], tokens: int, min_passages: int, described: set[str]) -> Iterator[Block]:
-    """Yield the blocks of one lookup with only the items that fit its share; notes say how many were left out."""
+def _fit_blocks(blocks: Iterable[Block], tokens: int, at_least: int, described: set[str]) -> Iterator[Block]:
+    """Yield the blocks of one lookup with only the items that fit its share, and how many were left out."""
     for block in blocks:
         items = list(_describe_once(block.items, described))
-        are_passages = bool(items) and items[0].kind == "passage"
-        at_least = min_passages if are_passages else 1
         shown, left = fit_lines(items, tokens, at_least) if tokens > 0 else ([], len(items))
         tokens -= sum(map(item_cost, shown))
         described.update(item.document for item in shown if item.about)
-        more = f"{left} more passages: the same query shows them" if are_passages else f"{left} more lines: narrow it"
-        note = "; ".join(filter(None, [block.note, more if left else ""]))
-        yield block.model_copy(update={"items": tuple(shown), "note": note})
+        is_of_passages = block.left_score is not None
+        left_score = items[len(shown)].score if left and is_of_passages else block.left_score
+        yield block.model_copy(update={"items": tuple(shown), "left": block.left + left, "left_score": left_score})
 
 
 def _describe_once(items: Iterable[Passage], described: Collection[str]) -> Iterator[Passage]:
@@ -120,54 +130,54 @@ def _describe_once(items: Iterable[Passage], described: Collection[str]) -> Iter
             known.add(item.document)
 
 
-def dropped_numbers(rounds: Sequence[Round], kept: Collection[int], dropped: Collection[int], tokens: int) -> list[int]:
+def dropped_numbers(rounds: Sequence[Round], dropped: Collection[int], tokens: int) -> list[int]:
     """Return the numbers of all items to leave out of prompts, so that the others fit the budget.
 
-    Items that were dropped before stay dropped. Then the oldest are dropped, until the rest fits. Items that a reply
-    asked to keep, and those of the last round, are never dropped.
+    Items that were dropped before stay dropped. Then passages are dropped, the oldest first, and then lines, until the
+    rest fits. Items of the last round and descriptions of tables, which have a budget of their own, are never dropped.
 
     Args:
         rounds: all rounds, the newest last.
-        kept: the numbers, from 1, of the items that replies asked to keep.
-        dropped: the numbers of items that were dropped before.
+        dropped: the numbers, from 1, of items that were dropped before.
         tokens: the budget, estimated tokens.
     """
-    items = list(items_of(rounds))
+    items = [*enumerate(items_of(rounds), 1)]
     earlier_count = len(items) - len(list(items_of(rounds[-1:])))
     all_dropped = set(dropped)
-    tokens_left = tokens - sum(item_cost(item) for number, item in enumerate(items, 1) if number not in all_dropped)
-    for number, item in enumerate(items[:earlier_count], 1):
+    counted = [(number, item) for number, item in items if item.kind != "table" and number not in all_dropped]
+    tokens_left = tokens - sum(item_cost(item) for _, item in counted)
+    earlier = [(number, item) for number, item in counted if number <= earlier_count]
+    for number, item in sorted(earlier, key=lambda numbered: numbered[1].kind != "passage"):
         if tokens_left >= 0:
             break
-        if number not in all_dropped and number not in kept:
-            all_dropped.add(number)
-            tokens_left += item_cost(item)
+        all_dropped.add(number)
+        tokens_left += item_cost(item)
     return sorted(all_dropped)
 
 
-def terms_text(retriever: Retriever, schema: GraphSchema, question: str) -> str:
-    """Return the schema's terms, each with its number of rows, as one line of a prompt.
+def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_tables_shown: bool) -> str:
+    """Return the relations and attributes that a question may mean, each with its number of rows; "" if there are none.
 
-    If they do not all fit, half of the tokens go to the terms with the most rows. The other half goes to the terms that
-    the question names, and then to those nearest to it by embedding.
+    If they do not all fit, those that the question names come first, and then those nearest to it by embedding; of the
+    others only the number is given. What is a column of a table is left out if tables are shown, with more detail.
     """
-    terms = retriever.labelled_terms(schema).terms
-    described = {term: _describe_term(term, schema) for term in terms}
-    all_terms = ", ".join(described.values())
-    if estimate_tokens(all_terms) <= _TERM_TOKENS:
-        return all_terms
-    costs = {term: estimate_tokens(text) + 1 for term, text in described.items()}
-    by_rows = sorted(terms, key=lambda term: (-term.rows, term.name))
-    chosen = _first_fitting(by_rows, costs, int(_TERM_TOKENS * _LARGEST_SHARE))
-    near = [term for term in _by_nearness(retriever, schema, question, terms) if term not in chosen]
-    chosen |= _first_fitting(near, costs, _TERM_TOKENS - sum(costs[term] for term in chosen))
-    return f"{', '.join(described[term] for term in terms if term in chosen)}, … {len(terms) - len(chosen)} more"
-
-
-def _first_fitting(terms: Sequence[Term], costs: Mapping[Term, int], tokens: int) -> set[Term]:
-    """Return the first terms whose costs together are within a number of tokens."""
-    running_totals = accumulate(costs[term] for term in terms)
-    return {term for term, total in zip(terms, running_totals, strict=True) if total <= tokens}
+    labelled = retriever.labelled_terms(schema)
+    columns = column_keys(retriever.index) if are_tables_shown else frozenset[str]()
+    terms = [term for term in labelled.terms if label_key(term.name) not in columns]
+    all_terms = ", ".join(_describe_term(term, schema) for term in terms[:_TERM_TOKENS])
+    if len(terms) > _TERM_TOKENS or estimate_tokens(all_terms) > _TERM_TOKENS:
+        named = frozenset(labelled.named(question))
+        cosines = retriever.term_cosines(retriever.embed([question])[0])
+        terms.sort(key=lambda term: (term.name not in named, -cosines[term.name], term))
+    shown, tokens = list[str](), _TERM_TOKENS
+    for term in terms:
+        shown.append(_describe_term(term, schema))
+        tokens -= estimate_tokens(shown[-1]) + 1
+        if tokens < 0:
+            shown.pop()
+            break
+    left = len(terms) - len(shown)
+    return ", ".join([*shown, *([f"… {left} more"] if left else [])])
 
 
 def _describe_term(term: Term, schema: GraphSchema) -> str:
@@ -176,10 +186,3 @@ def _describe_term(term: Term, schema: GraphSchema) -> str:
     has_single_types = relation is not None and len(relation.domain) == len(relation.range) == 1
     types = f" {relation.domain[0]}->{relation.range[0]}" if relation and has_single_types else ""
     return f"{term.name}{types} {term.rows}"
-
-
-def _by_nearness(retriever: Retriever, schema: GraphSchema, question: str, terms: Sequence[Term]) -> list[Term]:
-    """Return the terms with those that the question names first, each group by falling cosine with the question."""
-    named = frozenset(retriever.labelled_terms(schema).named(question))
-    cosines = retriever.term_cosines(retriever.embed([question])[0])
-    return sorted(terms, key=lambda term: (term.name not in named, -cosines[term.name], term))

@@ -17,7 +17,6 @@ from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
 from ...tools.retriever import Retriever
-from ...tools.table_choice import tables_text
 from ..resources import Resources, default_resources
 from ..run_checks import check_context, check_models, is_seen, is_served
 from ..snapshots import Snapshot
@@ -27,7 +26,15 @@ from .citing import cite
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, split_repeated, terms_text
 from .shown_claims import showing_claims
 from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupFindings, LookupInput, caps_of, rounds_allowed
-from .wording import has_model_hint, present_quotes, read_conversation, respelt, with_notes, with_spelling
+from .wording import (
+    has_model_hint,
+    present_quotes,
+    present_unanswered,
+    read_conversation,
+    respelt,
+    with_notes,
+    with_spelling,
+)
 
 
 class RetrievalNodes:
@@ -108,24 +115,28 @@ class RetrievalNodes:
         revision = self._resources.snapshots.begin_question(snapshot)
         return {"knowledge_base": name, "revision": revision,
                 "question": question, "respelt": replaced, "hinted": has_model_hint(earlier), "rounds": [],
-                "next_round": Round(), "omitted": [], "found": [], "kept": [], "dropped": [], "draft": None,
+                "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [], "draft": None,
                 "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **without_trace}
 
     async def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Find passages, short cards and tables for the question, without calling a model."""
         context = runtime.context or AskContext()
-        blocks = await in_thread(self._first_blocks, state, context)
-        return {"rounds": [Round(blocks=tuple(blocks))], "iterations": 1,
+        blocks, terms = await in_thread(self._first_blocks, state, context)
+        return {"rounds": [Round(blocks=tuple(blocks))], "iterations": 1, "terms": terms,
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
-    def _first_blocks(self, state: AskState, context: AskContext) -> list[Block]:
-        """Return what the first look finds."""
+    def _first_blocks(self, state: AskState, context: AskContext) -> tuple[list[Block], str]:
+        """Return what the first look finds, and the schema's terms for the prompts of a model."""
         tokens = self._resources.settings.context_tokens
         with self._snapshot(state) as snapshot:
             reasons = self._resources.reasoner(state["knowledge_base"], context.models, snapshot.calls).reasons
             budget = int(tokens * ROUND_SHARE) if reasons else tokens
-            return first_look(snapshot.retriever, snapshot.kb.schemas.current(), state["question"], budget,
-                              context.tools, context.switches, reasons=reasons)
+            question, schema = state["question"], snapshot.kb.schemas.current()
+            blocks = first_look(snapshot.retriever, schema, question, budget, context.tools, context.switches,
+                                reasons=reasons)
+            terms = terms_text(snapshot.retriever, schema, question,
+                               are_tables_shown="table_query" in context.tools) if reasons else ""
+            return blocks, terms
 
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
@@ -157,7 +168,7 @@ class RetrievalNodes:
         tokens = self._resources.settings.context_tokens
         newest = completed_round(state["rounds"], asked, found, int(tokens * ROUND_SHARE), state["omitted"])
         rounds = [*state["rounds"], newest]
-        dropped = dropped_numbers(rounds, state["kept"], state["dropped"], tokens)
+        dropped = dropped_numbers(rounds, state["dropped"], tokens)
         state = {**state, "rounds": rounds, "dropped": dropped}
         return {"rounds": rounds, "dropped": dropped, **await self._judge(state, context, "reflect")}
 
@@ -177,15 +188,12 @@ class RetrievalNodes:
     def _begin_judging(self, leases: ExitStack, state: AskState, context: AskContext,
                        ) -> tuple[Snapshot, Reasoner, Inquiry]:
         """Lease the question's snapshot; return it with the reasoner and the inquiry that the reasoner has to judge."""
-        reasoner, question = self._reasoner(state, context), state["question"]
+        reasoner = self._reasoner(state, context)
         snapshot = leases.enter_context(self._snapshot(state))
-        terms = terms_text(snapshot.retriever, snapshot.kb.schemas.current(), question) if reasoner.reasons else ""
-        has_tables = reasoner.reasons and "table_query" in context.tools
-        tables = tables_text(snapshot.retriever, question) if has_tables else ""
         is_last = not reasoner.reasons or not context.tools or not self._lookups_left(state, context)
         return snapshot, reasoner, Inquiry(
-            question=question, mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]), terms=terms,
-            tables=tables, dropped=frozenset(state["dropped"]), is_last=is_last)
+            question=state["question"], mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]),
+            terms=state["terms"], dropped=frozenset(state["dropped"]), is_last=is_last)
 
     def _lookups_left(self, state: AskState, context: AskContext) -> int:
         """Return how many lookups the question may still make; 0 if no further round is allowed."""
@@ -204,7 +212,7 @@ class RetrievalNodes:
         notes = [f"{lookup}: {reason}" for lookup, reason in omitted]
         traced = trace_steps.trace_judgement(step, state["iterations"], judgement, notes)
         has_next_round = judgement.draft is None
-        return {"draft": judgement.draft, "kept": sorted({*state["kept"], *judgement.keep}),
+        return {"draft": judgement.draft,
                 "next_round": Round(thought=judgement.thought, lookups=tuple(new[:lookups_left])), "omitted": omitted,
                 "iterations": state["iterations"] + has_next_round,
                 "steps": [trace_steps.data(traced)]}
@@ -247,9 +255,10 @@ class RetrievalNodes:
         else:
             checked = cite(draft, items, documents, context.mode, abstain_below, question)
             if checked.abstained:
-                # The model found no answer. Show the closest quotes instead, which the rules find.
+                # The model found no answer: show what it says of the documents, or the closest quotes by rules.
                 closest = self._resources.finder.find(question, items)
-                shown = present_quotes(question, closest, items, documents, abstain_below=1.0)
+                shown = (present_unanswered(question, draft, items, documents)
+                         or present_quotes(question, closest, items, documents, abstain_below=1.0))
                 checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         if checked.abstained:
             # Without a model, say once a process and once a conversation that one would help.

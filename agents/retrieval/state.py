@@ -149,11 +149,11 @@ class AskState(AskInput, AskOutput, total=False):
     """The first look, then each round of lookups with what it found."""
     next_round: Round
     """The thought and the lookups of the round under way."""
+    terms: str
+    """The relations and attributes that the question may mean, for every prompt."""
     omitted: list[tuple[str, str]]
     """Lookups that the reasoner asked for in that round but that are not made, each with the reason."""
     found: Annotated[list[LookupFindings], _gather]
-    kept: list[int]
-    """The numbers of the items that replies asked to keep."""
     dropped: list[int]
     """The numbers of the items that no longer fit the budget."""
     draft: DraftAnswer | None

@@ -6,7 +6,7 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from ...prompts import passage_text
+from ...prompts import block_note, passage_text
 from ...schemas.inquiry import Block, Judgement, StepName, TracedFinding, TraceStep
 from ...schemas.lookups import Lookup, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, Passage
@@ -37,7 +37,7 @@ def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> 
     return TraceStep(step="search" if lookup else "first_look", round=number, tool=lookup.tool if lookup else None,
                      text=short(lookup_text(lookup)) if lookup else "", total=len(items),
                      found=tuple(map(_finding, items[:FINDINGS])), table=_table(blocks),
-                     notes=_notes(block.note for block in blocks))
+                     notes=_notes(map(block_note, blocks)))
 
 
 def trace_judgement(step: StepName, number: int, judgement: Judgement, notes: Iterable[str] = ()) -> TraceStep:

@@ -30,11 +30,12 @@ _NEAR_NAMES = 3
 CLOSEST = "No short answer was found; these passages come closest."
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {"found": "Found: {}", "none": NOT_FOUND,
-           "closest": CLOSEST,
+           "closest": CLOSEST, "unanswered": "The documents do not answer this. They do say:",
            "near": "Names in the documents with a similar spelling: {}.", "joint": ", ",
            "hint": "No language model is configured, so Banyan finds and quotes; with one it also reasons "
                    "(set BANYAN_LLM_BASE_URL)."},
     "zh": {"found": "找到：{}", "none": "没有找到答案。", "closest": "没有找到简短的答案；引用的段落最为接近。",
+           "unanswered": "文档没有回答这个问题，相关的内容是：",
            "near": "文档中写法相近的名称：{}。", "joint": "、",
            "hint": "目前没有配置语言模型，Banyan 只查找并引用原文；配置后还能推理（设置 BANYAN_LLM_BASE_URL）。"},
 }
@@ -112,6 +113,18 @@ def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage
                                          "confidence": draft.confidence, "short": "", "grade": "none"})
     lines = [_show_short(phrases["found"], quoted.short), quoted.answer] if quoted.short else [quoted.answer]
     return quoted.model_copy(update={"answer": "\n".join(lines), "confidence": draft.confidence})
+
+
+def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,
+                       ) -> Answer | None:
+    """Return an abstention that shows what the documents do say; None if the draft says nothing that can be cited."""
+    said = cite(draft.model_copy(update={"answerable": True, "confidence": 1.0}), passages, documents, "reject",
+                question=question)
+    if draft.answerable or said.abstained:
+        return None
+    intro = _WORDS[phrase_language(question)]["unanswered"]
+    return said.model_copy(update={"answer": f"{intro}\n{said.answer}", "abstained": True, "confidence": 0.0,
+                                   "short": "", "grade": "none"})
 
 
 def _show_short(template: str, short: str) -> str:

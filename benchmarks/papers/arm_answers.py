@@ -178,7 +178,7 @@ class TextAgent:
         Returns:
             The answer before its quotes are checked, and all passages that were shown; the answer cites them by number.
         """
-        round_tokens, kept, dropped = int(tokens * ROUND_SHARE), set[int](), list[int]()
+        round_tokens, dropped = int(tokens * ROUND_SHARE), list[int]()
         first_search = PassageLookup(query=question[:_LONGEST_QUERY])
         first = await in_thread(self._search, first_search, round_tokens, set())
         rounds = [Round(blocks=(first,))]
@@ -187,9 +187,8 @@ class TextAgent:
                                                      dropped=frozenset(dropped), is_last=step == STEPS))
             if judgement.draft is not None:
                 return judgement.draft, list(items_of(rounds))
-            kept.update(judgement.keep)
             rounds.append(await in_thread(self._next_round, rounds, judgement, round_tokens))
-            dropped = dropped_numbers(rounds, kept, dropped, tokens)
+            dropped = dropped_numbers(rounds, dropped, tokens)
         return DraftAnswer(answerable=False, confidence=0.0), list(items_of(rounds))
 
     def _next_round(self, rounds: Sequence[Round], judgement: Judgement, tokens: int) -> Round:

@@ -7,10 +7,9 @@ import typer
 from rich.tree import Tree
 
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
-from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
-from ...schemas.lookups import CommunityLookup
+from ...schemas.inquiry import Block
 from ...tools.surveys import MOST_DESCRIBED, survey_along, survey_by
 from ..console import CommandError, err, left_out, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
@@ -43,7 +42,6 @@ def tree(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
-    lookup = CommunityLookup(theme=root, by=by, alpha="" if alpha is None else str(alpha), along=along)
     if by == "" and (describe or alpha is not None):
         raise CommandError("--describe and --alpha are for groups: say by which field with --by")
     if along and not root:
@@ -53,18 +51,17 @@ def tree(  # noqa: PLR0913  (its options)
             written = resources.describe_groups(kb, by, alpha, min(limit, MOST_DESCRIBED))
             err.print(f"{written} reports written; groups that did not change keep theirs")
         with resources.snapshot(kb) as snapshot:
-            if by or along:
-                _show_survey(snapshot.index, lookup, as_json=as_json)
+            index, schema = snapshot.index, snapshot.kb.schemas.current()
+            if along:
+                _show_survey(survey_along(index, schema, root, along, _SURVEY_TOKENS), as_json=as_json)
+            elif by:
+                _show_survey(survey_by(index, schema, by, _SURVEY_TOKENS, alpha), as_json=as_json)
             else:
                 _show_communities(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
 
 
-def _show_survey(index: GraphIndex, lookup: CommunityLookup, *, as_json: bool) -> None:
-    schema = index.store.schemas.current()
-    if lookup.along:
-        (block,) = survey_along(index, schema, lookup.theme, lookup.along, _SURVEY_TOKENS)
-    else:
-        (block,) = survey_by(index, schema, lookup.by, _SURVEY_TOKENS, lookup.weight)
+def _show_survey(blocks: Sequence[Block], *, as_json: bool) -> None:
+    (block,) = blocks
     if as_json:
         print_json({"title": block.title, "note": block.note, "groups": [
             {"text": item.statement, "document": item.document, "quote": item.text} for item in block.items]})

@@ -27,13 +27,15 @@ _DATES = (
 _LISTS = (
     "list_contains list_has array_contains array_has list_has_any list_has_all array_has_any "
     "array_has_all list_distinct list_unique list_sort list_reverse_sort array_length list_extract list_element "
-    "array_extract list_filter array_filter filter list_position "
+    "array_extract list_filter array_filter filter list_where flatten list_reverse array_reverse list_median list_mode "
+    "list_position "
     "list_indexof array_position list_slice array_slice list_intersect list_sum list_avg list_min list_max list_count "
     "list_first list_last list_any_value unnest cardinality struct_extract struct_extract_at")
 _CONDITIONS = "if ifnull nullif coalesce"
 _FEW = (
     "|| concat concat_ws string_agg group_concat listagg list array_agg array_to_string regexp_replace list_value "
-    "list_pack struct_pack row")
+    "list_pack struct_pack row list_transform array_transform list_apply array_apply apply list_concat list_cat "
+    "array_concat array_cat list_append array_append list_zip array_zip")
 FEW = frozenset(_FEW.split())
 """Functions whose results can be larger than what they are given. A statement has few of them, so that nested ones
 cannot fill the memory, and none where a statement repeats itself."""

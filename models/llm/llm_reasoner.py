@@ -152,7 +152,7 @@ class LlmReasoner(ModelCalls):
         language = self._question_language(inquiry.question)
         return prompts.render(
             "agent", language, self._settings.prompts, lookups=prompts.lookups_text(inquiry.tools, language),
-            terms=inquiry.terms or "-", tables=prompts.tables_block(inquiry.tables, language),
+            terms=prompts.terms_line(inquiry.terms, language),
             mode=prompts.mode_text(inquiry.mode, language), question=inquiry.question,
             rounds=prompts.rounds_text(inquiry, language), last=prompts.last_text(language, is_last=inquiry.is_last),
             instructions=prompts.instructions_line(self._instructions, language))

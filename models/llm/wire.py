@@ -137,7 +137,6 @@ def _in_order(field: str, items: Iterable[_N], count: int) -> list[_N]:
 class _Judgement(_Wire):
     thought: Annotated[str, AfterValidator(lambda thought: thought[:LONGEST_THOUGHT])] = ""
     lookups: list[dict[str, Any]] = []
-    keep: list[int] = []
     answerable: bool = False
     claims: list[Claim] = []
     short: str = ""
@@ -156,16 +155,16 @@ class _Judgement(_Wire):
         if self.model_fields_set.isdisjoint({"answerable", "claims", "lookups"}):
             raise ValueError("answerable: missing")
         if self.answerable and self.claims:
-            return Judgement(thought=self.thought, keep=self.keep, draft=DraftAnswer(
+            return Judgement(thought=self.thought, draft=DraftAnswer(
                 thought=self.thought, answerable=True, claims=self.claims, short=self.short,
                 confidence=self.confidence))
         if looks_up and self.lookups:
             lookups, refused = _read_lookups(self.lookups)
-            return Judgement(thought=self.thought, lookups=lookups, refused=refused, keep=self.keep)
+            return Judgement(thought=self.thought, lookups=lookups, refused=refused)
         if self.answerable:
             raise ValueError("claims: empty although answerable is true")
-        return Judgement(thought=self.thought, draft=DraftAnswer(thought=self.thought, answerable=False,
-                                                                 confidence=0.0))
+        return Judgement(thought=self.thought, draft=DraftAnswer(
+            thought=self.thought, answerable=False, claims=self.claims, confidence=0.0))
 
 
 _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)

@@ -21,7 +21,7 @@ def script(body):
     """The brain's answers; those of the agent have two claims."""
     if llm_server.brain.step(body) != "decompose":
         return llm_server.brain.reply(body)
-    return json.dumps({"thought": "", "lookups": [], "keep": [], "answerable": True, "claims": CLAIMS,
+    return json.dumps({"thought": "", "lookups": [], "answerable": True, "claims": CLAIMS,
                        "short": "Warsaw", "confidence": 0.9})
 
 

@@ -65,16 +65,16 @@ def item(number: int, length: int) -> Passage:
 _rounds = st.lists(st.lists(st.integers(1, 60), max_size=4), min_size=1, max_size=5)
 
 
-@given(_rounds, st.sets(st.integers(1, 20)), st.sets(st.integers(1, 12)), st.integers(0, 400))
-def test_the_budget_drops_the_oldest_and_never_what_is_kept_or_new(lengths, kept, before, tokens):
+@given(_rounds, st.sets(st.integers(1, 12)), st.integers(0, 400))
+def test_the_budget_drops_the_oldest_and_never_what_is_new(lengths, before, tokens):
     rounds = [Round(blocks=(Block(title="b", items=tuple(item(n * 10 + m, length) for m, length in enumerate(one))),))
               for n, one in enumerate(lengths)]
     items = list(items_of(rounds))
     older = len(items) - len(lengths[-1])
-    before = {number for number in before if number <= older and number not in kept}
-    gone = dropped_numbers(rounds, kept, before, tokens)
+    before = {number for number in before if number <= older}
+    gone = dropped_numbers(rounds, before, tokens)
     new = [number for number in gone if number not in before]
-    candidates = [number for number in range(1, older + 1) if number not in kept and number not in before]
+    candidates = [number for number in range(1, older + 1) if number not in before]
     assert before <= set(gone)
     assert new == candidates[:len(new)], "the oldest go first"
 
@@ -91,8 +91,7 @@ _lookups = st.one_of(
     st.builds(TripleLookup, relation=_texts, head=_texts | st.just("")),
     st.builds(PathLookup, start=_texts, end=_texts | st.just("")),
     st.builds(PassageLookup, query=_texts))
-_replies = st.lists(st.builds(Judgement, lookups=st.lists(_lookups, max_size=8), keep=st.lists(st.integers(-1, 30))),
-                    max_size=8)
+_replies = st.lists(st.builds(Judgement, lookups=st.lists(_lookups, max_size=8)), max_size=8)
 _caps = st.fixed_dictionaries({}, optional={"max_rounds": st.integers(1, 5), "max_tool_calls": st.integers(1, 30)})
 
 

@@ -187,3 +187,11 @@ def test_records_that_no_condition_can_fit_are_told(engine):
     assert note == "1 of 5 in corals have no species: no condition on it fits them"
     assert engine.run("SELECT count(*) FROM corals WHERE species IS NULL").notes == ()
     assert engine.run("SELECT count(*) FROM corals WHERE study <> 'A'").notes == ()
+
+
+@pytest.mark.parametrize(("sql", "value"), [
+    ("list_transform(l, lambda x: upper(x))", ["A", "B"]), ("list_where(l, [true, false])", ["a"]),
+    ("flatten([l, l])", ["a", "b", "a", "b"]), ("list_concat(l, ['c'])", ["a", "b", "c"]),
+    ("list_reverse(l)", ["b", "a"])])
+def test_lists_can_be_worked_on(engine, sql, value):
+    assert engine.run(f"SELECT {sql} AS l FROM (SELECT ['a', 'b'] AS l)").rows == ((value,),)

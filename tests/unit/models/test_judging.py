@@ -98,10 +98,16 @@ def test_no_document_name_or_thought_closes_the_fence_or_begins_an_item(question
 
 def test_an_answer_is_read_with_its_claims():
     found = read({"thought": "[1] says it.", "answerable": True, "claims": [CLAIM], "short": "Warsaw",
-                  "confidence": 0.8, "keep": [1], "lookups": [{"tool": "entity_search", "entity": "x"}]})
+                  "confidence": 0.8, "lookups": [{"tool": "entity_search", "entity": "x"}]})
     assert found.draft.claims[0].model_dump() == CLAIM
     assert (found.draft.short, found.draft.confidence, found.draft.answerable) == ("Warsaw", 0.8, True)
-    assert (found.lookups, found.keep, found.thought) == ([], [1], "[1] says it.")
+    assert (found.lookups, found.thought) == ([], "[1] says it.")
+
+
+def test_a_reply_without_an_answer_says_what_the_documents_do_say():
+    found = read({"thought": "", "answerable": False, "claims": [CLAIM], "confidence": 0.9})
+    assert (found.draft.answerable, found.draft.confidence) == (False, 0.0)
+    assert [claim.text for claim in found.draft.claims] == ["In Warsaw."]
 
 
 @pytest.mark.parametrize("reply", [
@@ -137,8 +143,17 @@ def test_a_reply_may_name_only_lookups_that_are_on():
 def test_strict_decoding_gives_every_field_of_a_lookup_and_what_is_empty_asks_for_nothing():
     kinds = judgement(TOOLS).json_schema["properties"]["lookups"]["items"]["anyOf"]
     assert all("type" in part for kind in kinds for part in kind["properties"].values())
-    survey = {"tool": "community_search", "theme": "", "by": "state", "along": ""}
-    assert [read({"lookups": [{**survey, "alpha": alpha}]}).lookups[0].weight for alpha in ("", None, 0, "0.5")] == [
-        None, None, 0.0, 0.5]
-    with pytest.raises(ValueError, match="alpha is a number from 0 to 1"):
-        read({"lookups": [{**survey, "alpha": "2"}]})
+    given = [{"tool": "passage_search", "query": "Ulm", "documents": [""]},
+             {"tool": "entity_search", "entity": "Ulm", "relations": ["", "born_in"], "at": ""},
+             {"tool": "community_search", "theme": "", "by": "state", "along": None}]
+    assert read({"lookups": given}).lookups == [
+        PassageLookup(query="Ulm"), EntityLookup(entity="Ulm", relations=("born_in",)), CommunityLookup(by="state")]
+
+
+@QUESTIONS
+def test_the_prompt_names_every_field_of_the_schema(question):
+    ((system, _),) = prompts(inquiry(question))
+    schema = judgement(TOOLS).json_schema["properties"]
+    kinds = schema["lookups"]["items"]["anyOf"]
+    fields = {name for part in (*kinds, schema["claims"]["items"]) for name in part["properties"]} | schema.keys()
+    assert [name for name in sorted(fields) if f'"{name}"' not in system] == []

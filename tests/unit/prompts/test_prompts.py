@@ -123,7 +123,7 @@ def test_the_language_of_a_question_follows_its_words_not_its_names(question, la
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_fixed_part_of_the_agents_prompt_keeps_its_limit(language):
-    prompt = render("agent", language, lookups=lookups_text(TOOLS, language), terms="", tables="", question="",
+    prompt = render("agent", language, lookups=lookups_text(TOOLS, language), terms="", question="",
                     mode=mode_text("open", language), rounds=rounds_text(Inquiry(question=""), language), last="",
                     instructions="")
     assert prompt.tokens < AGENT_LIMIT

@@ -2,8 +2,8 @@
 
 import pytest
 from banyan.schemas.documents import Citation
-from banyan.schemas.records import LeftOut, SqlResult
-from banyan.tools.query_results import result_block
+from banyan.schemas.records import Basis, LeftOut, SqlResult
+from banyan.tools.query_results import basis_text, result_block
 from banyan.tools.row_records import query_of_row
 
 
@@ -46,6 +46,19 @@ def test_many_rows_do_not_repeat_the_columns_and_the_rest_is_counted():
      "over 33 records; 2 have no mass; 1 have no sex"), ((), "over 33 records")])
 def test_the_note_says_over_how_many_records_a_number_is(left_out, note):
     assert result_block(result(("all", 1.5), records=33, left_out=left_out), 500).note == note
+
+
+@pytest.mark.parametrize("end", [
+    "GROUP BY species HAVING count(*) > 1", "QUALIFY row_number() OVER (ORDER BY mass) < 4"])
+def test_rows_that_a_query_chooses_are_not_all_that_it_looked_at(end):
+    chosen = result(("Adelie", 3750), sql=f"SELECT species, mass FROM birds {end}")
+    assert result_block(chosen, 500).note == "the rows chosen rest on 3 records"
+
+
+def test_a_question_is_put_in_words_in_english_answers_alone():
+    basis = Basis(query="SELECT 1", understood="count of birds", records=3)
+    assert [basis_text(basis, language) for language in ("en", "zh")] == [
+        "count of birds; over 3 records", "依据 3 条记录"]
 
 
 def test_a_result_that_cannot_be_traced_says_so_and_cites_what_the_query_read():

@@ -3,9 +3,11 @@
 import pytest
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import CommunityLookup
+from banyan.tools.field_rows import FieldError
 from banyan.tools.first_look import first_look
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
+from banyan.tools.surveys import survey_by
 
 from ... import small_base as base
 
@@ -62,23 +64,23 @@ def test_groups_of_a_field_come_largest_first(retriever):
     assert lines(survey(retriever, by="made by"))[0].startswith("Orlan (5)")
 
 
+def weighted(retriever, by, alpha):
+    (block,) = survey_by(retriever.index, SCHEMA, by, 2000, alpha)
+    return block
+
+
 def test_with_alpha_groups_go_from_those_of_facts_to_those_of_the_field(retriever):
-    by_year, block = survey(retriever, by="opened.year"), survey(retriever, by="opened.year", alpha="1")
+    by_year, block = survey(retriever, by="opened.year"), weighted(retriever, "opened.year", 1)
     assert block.title == "5 rows by opened.year and by facts, alpha 1"
     assert sorted(lines(block)) == sorted(lines(by_year))
-    by_facts = survey(retriever, by="opened.year", alpha="0")
-    assert members(by_facts) == members(survey(retriever, by="state", alpha="0")) != members(block)
-
-
-@pytest.mark.parametrize("alpha", ["half", "1.5", "-0.1", "nan"])
-def test_alpha_is_a_number_from_0_to_1(alpha):
-    with pytest.raises(ValueError, match=f"alpha is a number from 0 to 1, not '{alpha}'"):
-        CommunityLookup(by="state", alpha=alpha)
+    by_facts = weighted(retriever, "opened.year", 0)
+    assert members(by_facts) == members(weighted(retriever, "state", 0)) != members(block)
 
 
 def test_groups_of_a_graph_that_is_too_large_are_refused_with_the_way_out(retriever, monkeypatch):
     monkeypatch.setattr("banyan.tools.surveys._MOST_LINKS", 3)
-    assert "leave alpha out" in survey(retriever, by="state", alpha=0.5).note
+    with pytest.raises(FieldError, match="leave alpha out"):
+        weighted(retriever, "state", 0.5)
 
 
 def test_a_path_goes_on_in_either_direction_until_nothing_is_new(retriever):

@@ -1,12 +1,13 @@
-"""The tables that a prompt describes: which, how fully, and within which budget."""
+"""The tables that a prompt describes: which, how fully, within which budget, and that they can be cited."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from banyan.schemas.records import ColumnInfo, TableInfo
+from banyan.schemas.documents import Citation
+from banyan.schemas.records import Basis, ColumnInfo, TableInfo
 from banyan.text.tokens import estimate_tokens
-from banyan.tools.table_choice import tables_text
+from banyan.tools.table_choice import describe_tables
 
 
 def column(name: str, kind: str = "text", frequent=(), **more) -> ColumnInfo:
@@ -28,16 +29,21 @@ OTHERS = [TableInfo(name=f"table_{number}", title=f"Table {number}", kind="recor
     column("name"),)) for number in range(60)]
 
 
+FIRST = Citation(id=1, document="birds.csv", start=20, end=30, quote="Adelie,3750")
+
+
 def retriever(tables, near: str = ""):
     chunk = SimpleNamespace(document_id=near)
-    index = SimpleNamespace(sql=SimpleNamespace(tables=lambda: tuple(tables)), chunks=[chunk], chunk_row={"c": 0})
+    sql = SimpleNamespace(tables=lambda: tuple(tables), run=lambda *_, **__: SimpleNamespace(citations=(FIRST,)))
+    index = SimpleNamespace(sql=sql, chunks=[chunk], chunk_row={"c": 0})
     return SimpleNamespace(
         index=index, compare=lambda _: SimpleNamespace(vector=np.zeros(2), trust=1.0),
         embed=lambda texts: [np.zeros(2) for _ in texts], rank_passages=lambda *_: [("c", 1.0)] if near else [])
 
 
 def lines(tables, question: str, *, near: str = "", **more) -> list[str]:
-    return tables_text(retriever(tables, near), question, **more).splitlines()
+    return [line for block in describe_tables(retriever(tables, near), question, **more)
+            for line in [*(item.statement for item in block.items), *filter(None, [block.note])]]
 
 
 def test_a_table_is_described_by_kinds_units_ranges_values_and_what_is_missing():
@@ -45,7 +51,15 @@ def test_a_table_is_described_by_kinds_units_ranges_values_and_what_is_missing()
     assert first == (
         "birds (344 rows): species: Adelie 152, Gentoo 124; body_mass number g 2700..6300, 2 empty; price EUR|USD; "
         "hatched date 2007-11-09..2009-12-01, 3 other text")
-    assert others == "+ cars 406"
+    assert others == "other tables: cars 406"
+
+
+def test_numbers_of_a_table_are_cited_by_its_first_row_and_count_all_rows():
+    (block,) = describe_tables(retriever([BIRDS]), "How many Gentoo penguins are there?")
+    (item,) = block.items
+    assert [place.model_dump() for place in item.places] == [
+        {"document": "birds.csv", "start": 20, "text": "Adelie,3750", "member": ""}]
+    assert item.basis == Basis(query='SELECT * FROM "birds"', records=344)
 
 
 @pytest.mark.parametrize(("question", "near", "first"), [
@@ -67,7 +81,7 @@ def test_documents_are_a_table_if_they_have_fields():
 
 def test_what_does_not_fit_is_named_or_counted():
     for tokens in (60, 120, 450):
-        text = tables_text(retriever([*OTHERS, BIRDS, CARS]), "species and horsepower", tokens)
-        assert estimate_tokens(text) <= tokens + 8
-        assert "more" in text.splitlines()[-1]
-    assert lines([BIRDS], "x", tokens=5) == ["+ birds 344"]
+        shown = lines([*OTHERS, BIRDS, CARS], "species and horsepower", tokens=tokens)
+        assert estimate_tokens("\n".join(shown)) <= tokens + 8
+        assert "more" in shown[-1]
+    assert lines([BIRDS], "x", tokens=5) == ["other tables: birds 344"]
