@@ -31,6 +31,7 @@ from ..schemas.delta import Decision
 from ..schemas.documents import EVERYTHING, Document, Scope
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import RankingModels, Retriever
+from ..tools.schema_names import LabelledTerms
 from ..tools.surveys import described_groups
 from .process_models import ProcessModels, Spending
 from .snapshots import Snapshot, Snapshots
@@ -203,7 +204,8 @@ class Resources(ProcessModels):
         """
         with self.snapshot(name) as snapshot, self.writers.single_step(name) as kb:
             reported = kb.communities.group_reports()
-            groups = described_groups(snapshot.index, kb.schemas.current(), by, alpha, most)
+            terms = LabelledTerms(snapshot.index, kb.schemas.current())
+            groups = described_groups(snapshot.index, terms, by, alpha, most)
             unreported = [group for group in groups if group.id not in reported]
             group_digests = digests(snapshot.index, unreported)
             reports = run(self.reasoner(name).summarise, group_digests) if unreported else []

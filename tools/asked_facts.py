@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.value_words import FoundValue
-from ..schemas.records import ColumnInfo, TableInfo
+from ..schemas.records import TableInfo
 from .asked_parts import AskedParts, UnclearError, literal, quoted
 from .entity_names import named_entities
 from .question_conditions import Condition, ConditionReader
@@ -20,29 +20,13 @@ def read_in_graph(index: GraphIndex, question: str) -> Iterator[tuple[Reading, P
     """Yield a question as it is read of each type of entities, with the query that it asks for."""
     views = {view.title: view for view in index.sql.tables() if view.kind == "relation"}
     values = list(_named_tails(index, question))
-    for table in _types(index, views):
+    for table in index.sql.entity_types:
         reading = read_in_table(question, table, (table.title,), (one for one in values if one.table == table.name))
         if not reading.unknown:
             try:
                 yield reading, _plan(reading, {view.name: view for view in views.values()})
             except UnclearError:
                 continue
-
-
-def _types(index: GraphIndex, views: dict[str, TableInfo]) -> Iterator[TableInfo]:
-    """Yield each type of entities as a table, whose columns are its relations and attributes."""
-    result = index.sql.run(
-        "SELECT head_type AS type, relation AS field, 0 AS numbers, 0 AS dates, count(*) AS filled FROM facts "
-        "GROUP BY ALL UNION ALL SELECT type, attribute, count(number), count(date), count(*) FROM attribute_values "
-        "GROUP BY ALL ORDER BY ALL")
-    columns: dict[str, list[ColumnInfo]] = {}
-    for name, field, numbers, dates, filled in result.rows:
-        if view := views.get(str(field)):
-            kind = "number" if 2 * numbers > filled else "date" if 2 * dates > filled else "text"
-            columns.setdefault(str(name), []).append(ColumnInfo.model_validate(
-                {"name": view.name, "title": str(field).replace("_", " "), "kind": kind}))
-    for name, fields in columns.items():
-        yield TableInfo(name=name, title=name, kind="entities", rows=1, columns=tuple(fields))
 
 
 def _named_tails(index: GraphIndex, question: str) -> Iterator[FoundValue]:

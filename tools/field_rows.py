@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from ..graph_store.graph.graph_columns import find_firsts, select_rows
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.errors import BanyanError
-from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import label_key
 from .fact_rows import FactRow, triple_rows, value_rows
-from .schema_names import find_term
+from .schema_names import LabelledTerms
 
 Rows = NDArray[np.intp]
 _CITED = 3
@@ -46,13 +45,13 @@ class FieldRows(NamedTuple):
         return FieldRows(self.name, self.heads[rows], self.texts[rows], self.tails[rows], self.triples[rows])
 
 
-def find_field(index: GraphIndex, schema: GraphSchema, name: str) -> str:
+def find_field(terms: LabelledTerms, name: str) -> str:
     """Return the name in the graph of the relation or attribute that a name or label means.
 
     Raises:
         FieldError: there is none.
     """
-    found = find_term(index, schema, name)
+    found = terms.find(name)
     if not found.terms:
         raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
     return found.terms[0].name

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from ..graph_store.bounding.words import words
 from ..graph_store.graph_index import GraphIndex
 from ..models.rules.recognition.names import names_in
@@ -20,6 +22,7 @@ from .paths import look_up_paths
 from .reports import asked_folder, look_up_reports, openings
 from .retriever import Retriever
 from .row_passages import WIDER, has_table_rows, limit_table_rows
+from .schema_names import LabelledTerms
 from .table_choice import describe_tables
 from .table_query import block_of
 from .triples import look_up_triples
@@ -45,6 +48,11 @@ _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|cor
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS, _MOST_TABLES = 3, 2
+_MOST_LISTED = 10
+"""The most rows with a value that a question names which are listed unasked; a longer list is asked for by a query."""
+_COMMON = 2
+"""A word in lower case that is in more than this number of times as many passages as what it names is in is a common
+word: it means something else in most of them."""
 _ENOUGH = 2
 """How many shown passages of a document that a question names are enough."""
 _MOST_OWNERS = 100
@@ -65,24 +73,24 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         whole; passages; cards, chains and rows, without the lines whose source words are in a shown passage; then the
         tables that the question may mean, which have a budget of their own.
     """
-    named = named_entities(retriever.index, question)
+    named, terms = named_entities(retriever.index, question), retriever.labelled_terms(schema)
     blocks = _read_asked_table(retriever.index, question, int(tokens * _ASKED_SHARE)) if "table_query" in tools else []
     if blocks and not reasons:
         return blocks
     has_asked_table = bool(blocks)
     if "community_search" in tools:
-        reports = _read_reports(retriever, question, named, int(tokens * _REPORTS_SHARE))
+        reports = _read_reports(retriever, terms, question, named, int(tokens * _REPORTS_SHARE))
         has_rows = any(item.kind == "row" for block in reports for item in block.items)
         if not reasons and has_rows:
             return reports
         blocks += reports
     graph_blocks = list[Block]()
     if "entity_search" in tools and reasons:
-        graph_blocks += _read_cards(retriever, schema, question, named, int(tokens * _CARDS_SHARE))
+        graph_blocks += _read_cards(retriever, terms, question, named, int(tokens * _CARDS_SHARE))
     if "dfs_search" in tools and reasons and _CONNECTED.search(question):
         graph_blocks += _read_paths(retriever.index, named, int(tokens * _CARDS_SHARE))
     if "triple_search" in tools and reasons and not has_asked_table:
-        graph_blocks += _read_tables(retriever, schema, question, int(tokens * _TABLES_SHARE))
+        graph_blocks += _read_tables(retriever.index, terms, question, int(tokens * _TABLES_SHARE))
     tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
@@ -140,25 +148,28 @@ def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Blo
     return [block.model_copy(update={"items": tuple(items)})] if items else []
 
 
-def _read_reports(retriever: Retriever, question: str, named: Mapping[str, str], tokens: int) -> list[Block]:
+def _read_reports(retriever: Retriever, terms: LabelledTerms, question: str, named: Mapping[str, str], tokens: int,
+                  ) -> list[Block]:
     """Return what answers a question about many documents; empty for other questions."""
     # "Give an overview of Acme" is about one thing, "of these documents" is not.
     is_about_all = _OF_DOCUMENTS.search(question) or not named
     if SUMMARY_CUES.search(question) and is_about_all:
-        return look_up_reports(retriever, CommunityLookup(), question, tokens)
+        return look_up_reports(retriever, terms, CommunityLookup(), question, tokens)
     folder = asked_folder(retriever.index, question)
     folder_openings = openings(retriever.index, tokens, folder) if folder else []
     return [Block(title=folder, items=tuple(folder_openings))] if folder_openings else []
 
 
-def _read_cards(retriever: Retriever, schema: GraphSchema, question: str, named: Mapping[str, str], tokens: int,
+def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named: Mapping[str, str], tokens: int,
                 ) -> Iterator[Block]:
     """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention."""
     index = retriever.index
-    rarest = sorted(named, key=lambda entity: (len(index.entity_support(entity)), entity))[:_MOST_CARDS]
+    support = {entity: len(index.entity_support(entity)) for entity in named}
+    rare = [entity for entity, said in named.items() if not _is_common(index, said, support[entity])]
+    rarest = sorted(rare, key=lambda entity: (support[entity], entity))[:_MOST_CARDS]
     if not rarest:
         return
-    named_terms = set(retriever.labelled_terms(schema).named(question))
+    named_terms = set(terms.named(question))
     cosines = retriever.term_cosines(retriever.compare(question[:LONGEST]).vector)
     for entity in rarest:
         yield entity_card(index, entity, tokens // len(rarest),
@@ -173,23 +184,24 @@ def _read_paths(index: GraphIndex, named: Mapping[str, str], tokens: int) -> lis
     return [block for block in look_up_paths(index, PathLookup(start=names[0], end=names[-1]), tokens) if block.items]
 
 
-def _read_tables(retriever: Retriever, schema: GraphSchema, question: str, tokens: int) -> Iterator[Block]:
+def _read_tables(index: GraphIndex, terms: LabelledTerms, question: str, tokens: int) -> Iterator[Block]:
     """Yield tables of the rows with a value that a question names and that several entities have."""
-    row_counts = {term.name: term.rows for term in retriever.labelled_terms(schema).terms}
     lookups = [TripleLookup(relation=attribute, tail=value)
-               for attribute, value in _find_shared_values(retriever.index, question)
-               if row_counts.get(attribute, 0) <= _MOST_SCANNED][:_MOST_TABLES]
+               for attribute, value in _find_shared_values(index, question)
+               if sum(term.rows for term in terms.find(attribute).terms) <= _MOST_SCANNED][:_MOST_TABLES]
     for lookup in lookups:
-        yield from (block for block in look_up_triples(retriever.index, schema, lookup, tokens // len(lookups))
+        yield from (block for block in look_up_triples(index, terms, lookup, tokens // len(lookups))
                     if block.items and not block.note)
 
 
 def _find_shared_values(index: GraphIndex, question: str) -> list[tuple[str, str]]:
-    """Return the values that a question names and that several entities have, as (attribute, value)."""
+    """Return the values that a question names and that several entities have, but not many, as (attribute, value)."""
     # (position of the value in the question, attribute) -> {entity: value as the entity has it}
     owners: dict[tuple[int, str], dict[str, str]] = {}
     positions: dict[str, int] = {}
     for occurrence in index.value_trie.find(question):
+        if _is_common(index, question[occurrence.start:occurrence.end], len(occurrence.entities)):
+            continue
         position = positions.setdefault(occurrence.name, len(positions))
         for entity in occurrence.entities[:_MOST_OWNERS]:
             for attribute, values in index.values(entity).items():
@@ -197,7 +209,16 @@ def _find_shared_values(index: GraphIndex, question: str) -> list[tuple[str, str
                     if " ".join(words(value)) == occurrence.name:
                         owners.setdefault((position, attribute), {}).setdefault(entity, value)
     by_position = sorted(owners.items(), key=lambda item: item[0])
-    return [(attribute, next(iter(values.values()))) for (_, attribute), values in by_position if len(values) > 1]
+    return [(attribute, next(iter(values.values()))) for (_, attribute), values in by_position
+            if 1 < len(values) <= _MOST_LISTED]
+
+
+def _is_common(index: GraphIndex, said: str, support: int) -> bool:
+    """Return True if the words that name something, which some passages support, are common in the collection."""
+    if said != said.lower() or said == said.upper():  # a name, or a script without capitals
+        return False
+    passages = min(np.count_nonzero(index.lexical.scores(word)) for word in said.split())
+    return bool(passages > _COMMON * support)
 
 
 def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:

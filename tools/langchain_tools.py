@@ -111,19 +111,19 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
 
     An unknown name or a date without a year is no error: the note of a block says what is wrong.
     """
-    index = retriever.index
+    index, terms = retriever.index, retriever.labelled_terms(retriever.index.store.schemas.current())
     try:
         match lookup:
             case EntityLookup():
                 return look_up_entity(index, lookup, tokens)
             case TripleLookup():
-                return look_up_triples(index, index.store.schemas.current(), lookup, tokens)
+                return look_up_triples(index, terms, lookup, tokens)
             case TableQuery():
                 return look_up_query(index, lookup, tokens)
             case PathLookup():
                 return look_up_paths(index, lookup, tokens)
             case CommunityLookup():
-                return look_up_reports(retriever, lookup, question, tokens)
+                return look_up_reports(retriever, terms, lookup, question, tokens)
             case PassageLookup():
                 return look_up_passages(retriever, lookup, tokens, seen, switches)
     except DateError as error:

@@ -25,6 +25,7 @@ from .fact_rows import fit_lines, graph_item, item_cost, triple_rows
 from .field_rows import FieldError
 from .query import Query, best_rows
 from .retriever import Retriever
+from .schema_names import LabelledTerms
 from .surveys import survey_along, survey_by, survey_documents
 
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
@@ -174,18 +175,18 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
     return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in whole or spans[:_FIRST]]
 
 
-def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str, tokens: int) -> list[Block]:
+def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: CommunityLookup, question: str, tokens: int,
+                    ) -> list[Block]:
     """Return the reports on the lookup's theme, or without one on the documents as a whole; or a survey (`surveys`).
 
     Without a theme, the question ranks the facts that reports cite.
     """
     index, question_text = retriever.index, lookup.theme or question or _ON_THE_WHOLE
-    schema = index.store.schemas.current()
     try:
         if lookup.along:
-            return survey_along(index, schema, lookup.theme, lookup.along, tokens)
+            return survey_along(index, terms, lookup.theme, lookup.along, tokens)
         if lookup.by:
-            return survey_by(index, schema, lookup.by, tokens)
+            return survey_by(index, terms, lookup.by, tokens)
     except FieldError as error:
         return [Block(title=lookup_text(lookup), note=str(error))]
     query = retriever.compare(question_text)
@@ -195,7 +196,7 @@ def look_up_reports(retriever: Retriever, lookup: CommunityLookup, question: str
         reports = [_report_item(index, query, community) for community in nearest]
         return [_block(f"reports on {lookup.theme}", reports, tokens)]
     document_openings = openings(index, int(tokens * _OPENINGS_SHARE))
-    if not document_openings and (document_groups := survey_documents(index, schema, tokens)):
+    if not document_openings and (document_groups := survey_documents(index, terms, tokens)):
         return document_groups
     tokens_left = tokens - sum(map(item_cost, document_openings))
     whole = _block("reports on the whole", _finest_level_that_fits(index, query, tokens_left), tokens_left)

@@ -42,9 +42,10 @@ def _rows_of_documents(index: GraphIndex) -> dict[str, int]:
     """Return the rows of the largest table that documents have, by the documents that have most of them."""
     rows_of = dict[str, int]()
     for table in index.sql.tables():
-        documents = next((column.frequent for column in table.columns if column.name == "document"), ())
-        for document, count in documents if table.kind == "records" else ():
-            rows_of[document] = max(count, rows_of.get(document, 0))
+        if table.kind == "records":
+            documents = next((column.frequent for column in table.columns if column.name == "document"), ())
+            for document, count in documents:
+                rows_of[document] = max(count, rows_of.get(document, 0))
     return rows_of
 
 

@@ -41,39 +41,42 @@ def terms_of(index: GraphIndex) -> list[Term]:
     return sorted(terms, key=lambda term: (term.is_attribute, -term.rows, term.name))
 
 
-def find_term(index: GraphIndex, schema: GraphSchema, label: str) -> FoundTerm:
-    """Return the terms that a label names.
-
-    Those that have the label as a name or label in the schema or the graph are preferred; otherwise relations that
-    have it as a cue are returned. If there are none either, `near` lists terms of similar spelling, then the largest.
-    """
-    wanted, terms = label_key(label), terms_of(index)
-    names = {term.name for term in terms if wanted in set(names_of(schema, term))} or {
-        term.name for term in terms if not term.is_attribute and wanted in labels_of(schema, term)}
-    if names:
-        return FoundTerm(tuple(term for term in terms if term.name in names))
-    similar = process.extract(label, [term.name for term in terms], scorer=fuzz.WRatio, processor=label_key,
-                              score_cutoff=_NEAR, limit=_SHOWN)
-    # A synonym is spelt differently, so the largest terms are listed too.
-    near = dict.fromkeys([*(name for name, _, _ in similar), *(term.name for term in terms)])
-    return FoundTerm((), tuple(near)[:_SHOWN])
-
-
 class LabelledTerms:
-    """The terms of a graph, to be found in questions by the names and labels that a schema gives them."""
+    """The terms of a graph, to be found in lookups and questions by the names and labels that a schema gives them."""
 
     def __init__(self, index: GraphIndex, schema: GraphSchema) -> None:
         """Read the names and labels of all terms."""
         self.schema, self.terms = schema, terms_of(index)
+        self._by_name: dict[str, list[int]] = {}
+        self._by_cue: dict[str, list[int]] = {}
         # A label's first word, alphabetically -> (the term's number, all words of the label).
         self._by_word: dict[str, list[tuple[int, frozenset[str]]]] = {}
         self._labels_without_spaces: list[tuple[int, str]] = []
         for number, term in enumerate(self.terms):
-            for label in names_of(schema, term):
+            for cue in [] if term.is_attribute else labels_of(schema, term):
+                self._by_cue.setdefault(cue, []).append(number)
+            for label in dict.fromkeys(names_of(schema, term)):
+                self._by_name.setdefault(label, []).append(number)
                 if words := frozenset(content_words(label)):
                     self._by_word.setdefault(min(words), []).append((number, words))
                     if not label.isascii():
                         self._labels_without_spaces.append((number, label))
+
+    def find(self, label: str) -> FoundTerm:
+        """Return the terms that a label names.
+
+        Those that have the label as a name or label in the schema or the graph are preferred; otherwise relations that
+        have it as a cue are returned. If there are none either, `near` lists terms of similar spelling, then the
+        largest.
+        """
+        wanted = label_key(label)
+        if numbers := self._by_name.get(wanted) or self._by_cue.get(wanted):
+            return FoundTerm(tuple(self.terms[number] for number in numbers))
+        similar = process.extract(label, [term.name for term in self.terms], scorer=fuzz.WRatio, processor=label_key,
+                                  score_cutoff=_NEAR, limit=_SHOWN)
+        # A synonym is spelt differently, so the largest terms are listed too.
+        near = dict.fromkeys([*(name for name, _, _ in similar), *(term.name for term in self.terms)])
+        return FoundTerm((), tuple(near)[:_SHOWN])
 
     def named(self, question: str) -> list[str]:
         """Return the names of the terms that a question names, in the order of `terms`.

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.communities import GROUP, TreeCommunity
 from ..graph_store.tree.community_digests import identified
-from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.retrieval import CommunitySummary, Passage
 from ..text.dates import parse_date, years_of
@@ -25,7 +24,7 @@ from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities
 from .fact_rows import FactRow, fit_lines, graph_item, head_of, item_cost, row_items, tail_of, triple_rows
 from .field_rows import FieldError, FieldRows, Rows, cited_rows, field_rows, find_field
-from .schema_names import find_term, terms_of
+from .schema_names import LabelledTerms, terms_of
 
 TAU = 0.5
 """An entity belongs to a set if at least this share of its neighbours are in it (eq. 4)."""
@@ -76,7 +75,7 @@ class _Grouping(NamedTuple):
     categories: list[FieldRows]
 
 
-def survey_by(index: GraphIndex, schema: GraphSchema, by: str, tokens: int,
+def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
               alpha: float | None = None, among: Rows | None = None) -> list[Block]:
     """Return groups of entities by a field's values or periods (FIELD.year, .month, .decade), one line a group.
 
@@ -87,7 +86,7 @@ def survey_by(index: GraphIndex, schema: GraphSchema, by: str, tokens: int,
     Raises:
         FieldError: there is no such field, or the graph is too large for groups by both.
     """
-    grouping = _read_grouping(index, schema, by, alpha, among)
+    grouping = _read_grouping(index, terms, by, alpha, among)
     label = "" if among is None else f"{grouping.rows.name.replace('_', ' ')} "
     reports = index.store.communities.group_reports()
     items = [_build_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
@@ -99,7 +98,7 @@ def survey_by(index: GraphIndex, schema: GraphSchema, by: str, tokens: int,
                   note=f"{grouping.undated} left out: no date" if grouping.undated else "")]
 
 
-def described_groups(index: GraphIndex, schema: GraphSchema, by: str, alpha: float | None,
+def described_groups(index: GraphIndex, terms: LabelledTerms, by: str, alpha: float | None,
                      most: int) -> list[TreeCommunity]:
     """Return the first `most` groups of a survey as communities.
 
@@ -108,7 +107,7 @@ def described_groups(index: GraphIndex, schema: GraphSchema, by: str, alpha: flo
     Raises:
         FieldError: see `survey_by`.
     """
-    grouping = _read_grouping(index, schema, by, alpha)
+    grouping = _read_grouping(index, terms, by, alpha)
     return [_build_community(index, group) for group in grouping.groups[:most]]
 
 
@@ -120,7 +119,7 @@ def _build_community(index: GraphIndex, group: _Group) -> TreeCommunity:
     return community.model_copy(update={"id": f"{GROUP}{community.id}"})
 
 
-def survey_documents(index: GraphIndex, schema: GraphSchema, tokens: int) -> list[Block]:
+def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> list[Block]:
     """Return groups of the documents by their categorical fields and by year, a block for each field.
 
     Empty if too few documents have metadata, or none of its fields is categorical or a date.
@@ -133,7 +132,7 @@ def survey_documents(index: GraphIndex, schema: GraphSchema, tokens: int) -> lis
     blocks = list[Block]()
     for number, field in enumerate(fields):
         remaining_fields = len(fields) - number
-        blocks += survey_by(index, schema, field, tokens // remaining_fields, among=documents)
+        blocks += survey_by(index, terms, field, tokens // remaining_fields, among=documents)
         tokens -= sum(map(item_cost, blocks[-1].items))
     return blocks
 
@@ -154,11 +153,11 @@ def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Pas
     return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {omitted_count} more {kind})"}))
 
 
-def _read_grouping(index: GraphIndex, schema: GraphSchema, by: str, alpha: float | None = None,
+def _read_grouping(index: GraphIndex, terms: LabelledTerms, by: str, alpha: float | None = None,
                    among: Rows | None = None) -> _Grouping:
     """Return the groups of a survey; the arguments are those of `survey_by`."""
     match = _PERIOD.fullmatch(by.strip())
-    name = find_field(index, schema, match["field"] if match else by.strip())
+    name = find_field(terms, match["field"] if match else by.strip())
     rows = field_rows(index, name)
     if among is not None:
         rows = rows.select(np.isin(rows.heads, among))
@@ -274,7 +273,7 @@ def _describe_values(index: GraphIndex, field: FieldRows, entities: Rows) -> str
     return f"{field.name.replace('_', ' ')}: {', '.join(f'{text} {counts[text]}' for text in most)}" if most else ""
 
 
-def survey_along(index: GraphIndex, schema: GraphSchema, root: str, along: str, tokens: int) -> list[Block]:
+def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str, tokens: int) -> list[Block]:
     """Return what a path of relations reaches from the entity called `root` [UniAI-GraphRAG eq. 5].
 
     `along` are relations separated by "->". "<" before a relation follows it backwards, and "*" at the end repeats the
@@ -291,7 +290,7 @@ def survey_along(index: GraphIndex, schema: GraphSchema, root: str, along: str, 
         return [Block(title=root, note=f"No entity has this name.{near}")]
     reached, steps = set(starts), list[tuple[str, list[int]]]()
     frontier, is_cut = set(starts), False  # the entities that the last step reached
-    for relation in _read_steps(index, schema, along):
+    for relation in _read_steps(terms, along):
         triples, frontier = _follow(index, relation, frontier, reached)
         is_cut = bool(frontier) and len(reached) > _MOST_REACHED
         if not frontier or is_cut:
@@ -311,20 +310,20 @@ def survey_along(index: GraphIndex, schema: GraphSchema, root: str, along: str, 
                   items=_note_rest(shown, omitted_count, "lines"), note="; ".join(notes))]
 
 
-def _read_steps(index: GraphIndex, schema: GraphSchema, along: str) -> Iterator[str]:
+def _read_steps(terms: LabelledTerms, along: str) -> Iterator[str]:
     """Return the relations of a path, "<" before those followed backwards; a final "*" repeats the last one forever."""
     *begin, end = map(str.strip, along.split("->"))
     is_repeated = bool(begin) and end == "*"
-    steps = [_read_step(index, schema, part) for part in (begin if is_repeated else [*begin, end])]
+    steps = [_read_step(terms, part) for part in (begin if is_repeated else [*begin, end])]
     return chain(steps, repeat(steps[-1])) if is_repeated else iter(steps)
 
 
-def _read_step(index: GraphIndex, schema: GraphSchema, part: str) -> str:
+def _read_step(terms: LabelledTerms, part: str) -> str:
     """Return the relation that a part of a path names, with "<" before it if the part has it; see `_read_steps`."""
-    found = find_term(index, schema, part.removeprefix("<"))
+    found = terms.find(part.removeprefix("<"))
     names = [term.name for term in found.terms if not term.is_attribute]
     if not names:
-        known = (term.name for term in terms_of(index) if not term.is_attribute)
+        known = (term.name for term in terms.terms if not term.is_attribute)
         raise FieldError(f"no relation is called {part!r}; there are: {', '.join(known) or 'none'}")
     return f"{'<' if part.startswith('<') else ''}{names[0]}"
 

@@ -7,14 +7,13 @@ from itertools import groupby
 import numpy as np
 
 from ..graph_store.graph_index import GraphIndex
-from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
 from ..schemas.lookups import TripleLookup
 from ..schemas.retrieval import Passage
 from ..text.times import read_day
 from .fact_rows import FactRow, fit_lines, holding_at, row_items, sides_by_repetition, split_shared_note, tail_of
 from .field_rows import FieldRows, field_rows, named_by, read_rows
-from .schema_names import Term, find_term
+from .schema_names import LabelledTerms, Term
 
 _MOST_ROWS = 400
 """How many rows are read in full, with their places: more than a budget shows."""
@@ -23,7 +22,7 @@ _MOST_TIMED = 5000
 _DIGITS = re.compile(r"(\d{1,18})")
 
 
-def look_up_triples(index: GraphIndex, schema: GraphSchema, lookup: TripleLookup, tokens: int) -> list[Block]:
+def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLookup, tokens: int) -> list[Block]:
     """Return the rows that a lookup asks for as blocks of citable lines, one for each term that the lookup names.
 
     If there is no such relation or attribute, the note names others. If not all lines fit the budget, the note says how
@@ -34,7 +33,7 @@ def look_up_triples(index: GraphIndex, schema: GraphSchema, lookup: TripleLookup
     """
     if lookup.at:
         read_day(lookup.at)  # a wrong date is an error even if no row fits
-    found = find_term(index, schema, lookup.relation)
+    found = terms.find(lookup.relation)
     if not found.terms:
         known = f"There are: {', '.join(found.near)}." if found.near else "The graph has no rows at all."
         return [Block(title=lookup.relation, note=f"No relation or attribute has this name. {known}")]

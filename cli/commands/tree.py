@@ -10,6 +10,7 @@ from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.inquiry import Block
+from ...tools.schema_names import LabelledTerms
 from ...tools.surveys import MOST_DESCRIBED, survey_along, survey_by
 from ..console import CommandError, err, left_out, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
@@ -51,11 +52,11 @@ def tree(  # noqa: PLR0913  (its options)
             written = resources.describe_groups(kb, by, alpha, min(limit, MOST_DESCRIBED))
             err.print(f"{written} reports written; groups that did not change keep theirs")
         with resources.snapshot(kb) as snapshot:
-            index, schema = snapshot.index, snapshot.kb.schemas.current()
+            index, terms = snapshot.index, LabelledTerms(snapshot.index, snapshot.kb.schemas.current())
             if along:
-                _show_survey(survey_along(index, schema, root, along, _SURVEY_TOKENS), as_json=as_json)
+                _show_survey(survey_along(index, terms, root, along, _SURVEY_TOKENS), as_json=as_json)
             elif by:
-                _show_survey(survey_by(index, schema, by, _SURVEY_TOKENS, alpha), as_json=as_json)
+                _show_survey(survey_by(index, terms, by, _SURVEY_TOKENS, alpha), as_json=as_json)
             else:
                 _show_communities(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
 

@@ -46,9 +46,10 @@ def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
         return best
     cosines = products(word_vectors(asked), word_vectors(distinct_words))
     column_of = {word: column for column, word in enumerate(distinct_words)}
-    for row, words in enumerate(words_of_texts):
-        if words:
-            best[row] = cosines[:, [column_of[word] for word in words]].max(1)
+    columns = [column_of[word] for words in words_of_texts for word in words]
+    filled = [row for row, words in enumerate(words_of_texts) if words]
+    starts = np.cumsum([0, *(len(words_of_texts[row]) for row in filled[:-1])])
+    best[filled] = np.maximum.reduceat(cosines[:, columns], starts, axis=1).T
     return best
 
 

@@ -85,3 +85,26 @@ def test_the_names_of_thousands_of_relations_are_embedded_by_the_build(tmp_path,
         shown = [terms_text(retriever, open_schema(), question, are_tables_shown=False) for question in questions]
     assert set(embedded) <= set(questions)
     assert "height 1" in shown[1]
+
+
+@pytest.fixture(scope="module")
+def singers(tmp_path_factory, hashed_embedder):
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder) as kb, kb.writing():
+        for number in range(9):
+            base.put(kb, f"song{number}", f"A singer sang song {number} in Ulm.")
+        for name in ("Ada Byron", "Carl Berg"):
+            base.put(kb, name, f"{name} is a singer. {name} is a glazier. {name} won the Amber Prize.",
+                     entities={name: "Person"}, attributes=[(name, "occupation", "singer"), (
+                         name, "occupation", "glazier"), (name, "prize", "Amber Prize")])
+        base.put(kb, "singer", "The word singer is old.", entities={"singer": "Concept"},
+                 attributes=[("singer", "age", "old")])
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+@pytest.mark.parametrize(("question", "shown"), [
+    ("Which singer was in Ulm?", set()), ("Which glazier was in Ulm?", {"occupation"}),
+    ("Who won the Amber Prize in Ulm?", {"prize"}), ("Is Carl Berg a singer?", {"Carl Berg"})])
+def test_what_is_named_by_a_common_word_of_the_collection_is_left_out(singers, question, shown):
+    blocks = looked_up(singers, question, ("entity_search", "triple_search"))
+    assert {title.partition(" (")[0] for title, *_ in blocks} == shown

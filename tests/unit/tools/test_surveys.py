@@ -65,7 +65,7 @@ def test_groups_of_a_field_come_largest_first(retriever):
 
 
 def weighted(retriever, by, alpha):
-    (block,) = survey_by(retriever.index, SCHEMA, by, 2000, alpha)
+    (block,) = survey_by(retriever.index, retriever.labelled_terms(SCHEMA), by, 2000, alpha)
     return block
 
 
