@@ -13,6 +13,7 @@ Loaded when first asked for:
 - `Answer`, `Entity`, `Fact`, `Community`, `Step`: what it gives;
 - `Document`, `BuildContext`, `AskContext`: what it takes;
 - `as_tool(kb)`: a LangChain tool; `as_subagent(kb)`: a subagent for deepagents, supervisors and graphs of one's own;
+- `CitationMiddleware()`: checked quotes for agents of `create_agent` and deepagents;
 - `BanyanRetriever(kb=...)`: passages for chains of one's own;
 - `Remote(url, kb)`: the same of a server that runs elsewhere;
 - `Settings`, `Resources`: what the environment sets, and what is opened, where a program has its own;
@@ -37,20 +38,21 @@ if TYPE_CHECKING:
     from .config import Settings
     from .schemas.documents import Document
     from .schemas.errors import BanyanError
+    from .subagent.citation_middleware import CitationMiddleware
     from .subagent.remote import Remote
     from .subagent.tool import BanyanRetriever, as_subagent, as_tool
 
 __all__ = [
-    "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "Community", "Document", "Entity", "Fact",
-    "KnowledgeBase", "Remote", "Resources", "Settings", "Step", "as_subagent", "as_tool", "drop", "list", "open",
-    "rename",
+    "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "CitationMiddleware", "Community",
+    "Document", "Entity", "Fact", "KnowledgeBase", "Remote", "Resources", "Settings", "Step", "as_subagent", "as_tool",
+    "drop", "list", "open", "rename",
 ]
 
 _FOUND_IN = {
     "Answer": "api.python_results", "AskContext": "agents.retrieval.state", "BanyanError": "schemas.errors",
     "BanyanRetriever": "subagent.tool", "BuildContext": "agents.construction.state",
-    "Community": "api.python_results", "Document": "schemas.documents", "Entity": "api.python_results",
-    "Fact": "api.python_results",
+    "CitationMiddleware": "subagent.citation_middleware", "Community": "api.python_results",
+    "Document": "schemas.documents", "Entity": "api.python_results", "Fact": "api.python_results",
     "KnowledgeBase": "api.python_base", "Remote": "subagent.remote", "Resources": "agents.resources",
     "Settings": "config", "Step": "api.python_results", "as_subagent": "subagent.tool", "as_tool": "subagent.tool",
     "drop": "api.python_base", "list": "api.python_base", "open": "api.python_base", "rename": "api.python_base",

@@ -77,7 +77,7 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
     if quoted:  # several rows may quote the same sentence
         lines = [*dict.fromkeys(lines)]
     if omitted_count := len(claims) - len(shown):
-        lines.append(_note("left_out", omitted_count, lines[0]))
+        lines.append(left_out_note(omitted_count, lines[0]))
     shown_claims = [claim for claim, _ in shown]
     lines += _basis_lines(shown_claims, items, phrase_language(lines[0]))
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
@@ -173,6 +173,11 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mod
         text = _show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
     note = f" {_note('inferred', plain_text(claim.unstated), text)}" if is_inferred(claim) else ""
     return f"{text}{note} {''.join(f'[{n}]' for n in numbers)}"
+
+
+def left_out_note(count: int, text: str) -> str:
+    """Return the line that says, in the language of a text, how many claims are left out."""
+    return _note("left_out", count, text)
 
 
 def _note(about: Literal["inferred", "left_out", "number"], detail: object, text: str) -> str:

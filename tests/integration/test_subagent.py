@@ -135,9 +135,10 @@ class TestExamples:
         assert "[1] marie-curie.md, characters " in said
 
     def test_an_agent_that_plans_by_itself(self, folder):
-        said = self.run(folder, "planning_agent", "Where was Lise Meitner born?")
+        said = self.run(folder, "planning_agent", "Who was born in Vienna in 1878, the third of eight children?")
         assert "Found in: " in said
         assert "Vienna" in said
+        assert "Sources:\n[1] " in said
 
     def test_a_supervisor_with_a_subagent(self, folder):
         said = self.run(folder, "supervisor")
