@@ -9,10 +9,11 @@ from ..agents.construction.state import GivenDocument
 from ..ingest.fetching import is_address
 from ..ingest.loaders import FORMATS
 from ..ingest.reading import IngestError
-from ..ingest.source_tables import WrittenTable, collected_tables
+from ..ingest.source_tables import collected_tables, place_tables
 from ..ingest.table_lines import table_lines
-from ..schemas.documents import Document
+from ..schemas.documents import Document, SourceTable
 from ..schemas.naming import content_id
+from ..text.cleaning import clean_text
 
 Source: TypeAlias = "str | os.PathLike[str] | Document | Mapping[str, Any] | Any"
 """A path, a text, a Banyan or LangChain document, {"id", "title", "text", "metadata"}, or a data frame."""
@@ -63,8 +64,7 @@ def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
     if isinstance(item, str):
         return [_make_document(name or f"text-{content_id('text', item)[:12]}", title, item)]
     if isinstance(item, Document):
-        tables = [WrittenTable.of(table, item.text) for table in item.tables]
-        return [_make_document(name or item.id, title or item.title, item.text, item.metadata, tables)]
+        return [_make_document(name or item.id, title or item.title, item.text, item.metadata, item.tables)]
     if isinstance(item, Mapping):
         document = {**item, **({"id": name} if name else {}), **({"title": title} if title else {})}
         return [cast("GivenDocument", document)]  # its keys are not checked here, because the build checks them
@@ -77,7 +77,7 @@ def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
 
 
 def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str] | None = None,
-                   tables: Sequence[WrittenTable] = ()) -> GivenDocument:
+                   tables: Sequence[SourceTable] = ()) -> GivenDocument:
     document = GivenDocument(id=name, text=text)
     if title:
         document["title"] = title
@@ -99,8 +99,9 @@ def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
     rows = [[_cell_text(value) for value in row] for row in _rows(frame)]
     if "text" not in columns:
         with collected_tables() as tables:
-            text = "\n".join(table_lines(columns, rows, title or name))
-        return [_make_document(name, title or name, text, tables=tables)]
+            lines = table_lines(columns, rows, title or name)
+            text, placed = place_tables(clean_text("\n".join(lines)), tables)
+        return [_make_document(name, title or name, text, tables=placed)]
     documents = []
     for number, row in enumerate(rows):
         record = dict(zip(columns, row, strict=True))

@@ -19,7 +19,6 @@ from ..text.markup import without_markup
 from ..text.section_lines import Line, lines_under, mark_length
 from ..text.table_rows import LIST_MARK
 from .reading import DEFAULT_LIMITS
-from .source_tables import WrittenTable, place_tables
 
 _FIELD = re.compile(r"(?P<set_in>[ \t]{0,12})(?P<mark>[-*+•][ \t]{1,4})?(?:\*\*|__)?"
                     r"(?P<name>[^\W\d_][^:：|*`\"'<>{}=;,.!?。，；！？\n]{0,39})(?:\*\*|__)?"
@@ -89,12 +88,11 @@ class Block:
         return _FEWEST <= len(self.fields) <= _MOST_FIELDS and self.repeated <= _MOST_REPEATED * lines
 
 
-def all_tables(text: str, title: str, written: Sequence[WrittenTable]) -> tuple[SourceTable, ...]:
-    """Return the tables that a reader wrote into a text, and the records of fields in it, in order.
+def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
+    """Return the tables that were placed in a text, and the records of fields in it, in order.
 
-    Those of a stored document that is added again include its records of fields.
+    The tables of a stored document that is added again include its records of fields.
     """
-    placed = place_tables(written, text)
     fields = [table for table in field_tables(text, title) if table not in placed]
     return tuple(sorted([*placed, *fields], key=lambda table: table.spans[:1]))
 

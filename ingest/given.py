@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..schemas.documents import Chunk, Document, Frozen
+from ..schemas.documents import Chunk, Document, Frozen, SourceTable
 from ..schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction
 from ..schemas.formats.small_files import check_depth, parse_json
 from ..text.cleaning import clean_text
@@ -18,11 +18,11 @@ from .field_sections import all_tables
 from .metadata import DocumentIdError, check_id, clean_metadata, record_id, with_date, with_metadata
 from .reading import DEFAULT_LIMITS, IngestError, Limits, LoadFailure, UnreadableError
 from .records import BadRecordError, lines, parse
-from .source_tables import WrittenTable, collected_tables
+from .source_tables import collected_tables, place_tables
 from .table_lines import with_rows
 
 SOURCE = "given as text"
-_TABLES = TypeAdapter(list[WrittenTable])
+_TABLES = TypeAdapter(list[SourceTable])
 _PARTS = (3, 4)  # head, relation, tail, and perhaps when it holds
 
 RecordedFormat = Literal["hipporag", "triples"]
@@ -71,19 +71,30 @@ def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document
     except DocumentIdError as error:
         raise IngestError(f"{where}: {error}") from error
     metadata = with_date(clean_metadata(given.get("metadata") or {}), document_id)
-    with collected_tables() as tables:
-        text = with_metadata(with_rows(text, title), document_id, title, metadata)
-    return Document(id=document_id, title=title, source=SOURCE, metadata=metadata, text=text,
-                    tables=all_tables(text, title, [*_tables_of(given, where), *tables]))
+    stored = _tables_of(given, where)
+    with collected_tables() as collected:
+        rows = text if stored else with_rows(text, title)
+    whole = with_metadata(rows, document_id, title, metadata)
+    above = len(whole) - len(rows)
+    whole, placed = place_tables(whole, collected)
+    placed += [table.model_copy(update={"spans": tuple((above + start, above + end) for start, end in table.spans)})
+               for table in stored]
+    return Document(id=document_id, title=title, source=SOURCE, metadata=metadata, text=whole,
+                    tables=all_tables(whole, title, placed))
 
 
-def _tables_of(given: Mapping[str, Any], where: str) -> list[WrittenTable]:
-    """Return the tables whose rows are lines of a given text."""
+def _tables_of(given: Mapping[str, Any], where: str) -> list[SourceTable]:
+    """Return the tables of a given text, which Banyan found in it when it was stored."""
     try:
-        return _TABLES.validate_python(given.get("tables", ()))
+        tables = _TABLES.validate_python(given.get("tables", ()))
     except ValidationError as error:
-        raise IngestError(f"{where}: its `tables` are not those that Banyan wrote ({error.errors()[0]['msg']}): leave "
+        raise IngestError(f"{where}: its `tables` are not those that Banyan found ({error.errors()[0]['msg']}): leave "
                           "them out") from error
+    for table in tables:
+        if len(table.spans) != len(table.rows) or not all(
+                0 <= start <= end <= len(given["text"]) for start, end in table.spans):
+            raise IngestError(f"{where}: the places of the rows in its `tables` are not in its text: leave them out")
+    return tables
 
 
 def _has_expected_fields(given: object) -> bool:

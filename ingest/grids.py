@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from ..text.cells import says_nothing
 from .reading import DEFAULT_LIMITS
-from .table_lines import TableLine, has_header, is_value, table_lines
+from .source_tables import TableLine
+from .table_lines import has_header, is_value, table_lines
 
 _SOME = 0.2  # the smallest share of values, and of other cells, in a column that counts as mixed
 _PAIR = 2  # places of a property and its value

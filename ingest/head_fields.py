@@ -15,7 +15,8 @@ from textwrap import dedent
 
 from ..text.section_lines import lines_under
 from .field_sections import Block, read_blocks
-from .table_lines import FORM_FIELDS, properties_of_table
+from .source_tables import collected_tables
+from .table_lines import FORM_FIELDS, with_rows
 
 _HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
 _TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
@@ -88,9 +89,12 @@ def _is_head(block: Block) -> bool:
 
 
 def _table_fields(text: str) -> tuple[dict[str, str], int]:
-    """Return the fields in the Markdown table with which a text begins, and where it ends; none if there is none."""
+    """Return the one record in the Markdown table with which a text begins, and where it ends; none if it has more."""
     blank = len(text) - len(text.lstrip("\n"))
-    lines = list(takewhile(lambda line: line.lstrip().startswith("|"), text[blank:].split("\n")))
-    fields = dict(properties_of_table(lines))
-    is_known = any(FORM_FIELDS.search(name) for name in fields)
-    return (fields, blank + len("\n".join(lines))) if is_known else ({}, 0)
+    lines = "\n".join(takewhile(lambda line: line.lstrip().startswith("|"), text[blank:].split("\n")))
+    with collected_tables() as tables:
+        with_rows(lines, "")
+    if len(tables) != 1 or len(tables[0].rows) != 1 or not any(map(FORM_FIELDS.search, tables[0].columns)):
+        return {}, 0
+    pairs = zip(tables[0].columns, tables[0].rows[0], strict=True)
+    return {name: value for name, value in pairs if name and value}, blank + len(lines)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pathspec import GitIgnoreSpec
 
 from ..runtime.threads import check_cancelled
-from ..schemas.documents import Document
+from ..schemas.documents import Document, SourceTable
 from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
 from .decoding import read_bytes, undecodable
@@ -32,7 +32,7 @@ from .reading import (
 )
 from .reading_process import ReadingProcess
 from .records import RECORD_READERS, Record, Report, read_listed
-from .source_tables import WrittenTable, collected_tables
+from .source_tables import collected_tables, place_tables, without_marks
 from .table_lines import with_rows
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
@@ -305,13 +305,13 @@ def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Li
 
 
 def _document(document_id: str, title: str, text: str, source: str, metadata: Mapping[str, str], report: Report, *,
-              tables: Sequence[WrittenTable] = (), paged: bool = False) -> Iterator[Document]:
+              tables: Sequence[SourceTable] = (), paged: bool = False) -> Iterator[Document]:
     """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text.
 
     A document in one of the formats `_OF_FIELDS` may have nothing but metadata.
     """
     suffix = PurePath(document_id).suffix.lower()
-    with collected_tables() as in_markdown:
+    with collected_tables(tables) as collected:
         cleaned = [clean_text(part) for part in (text.split("\f") if paged else [text])]
         parts = cleaned if suffix in _WIKI else [with_rows(part, title) for part in cleaned]
     text, pages = join_pages(parts) if paged else (parts[0], ())
@@ -322,9 +322,9 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: Ma
         report(f"no text in it{f' except what is not read ({unread})' if unread else ''}: add text or remove it")
         return
     above = len(whole) - len(text)  # the metadata row precedes the text
-    yield Document(id=document_id, title=title, text=whole, source=clean_text(source), metadata=dated,
-                   pages=tuple(above + start for start in pages),
-                   tables=all_tables(whole, title, [*tables, *in_markdown]))
+    stored, placed = place_tables(whole, collected)
+    yield Document(id=document_id, title=title, text=stored, source=clean_text(source), metadata=dated,
+                   pages=tuple(above + start for start in pages), tables=all_tables(stored, title, placed))
 
 
 def _fail(on_failure: OnFailure, source: str, reason: str) -> None:
@@ -339,7 +339,7 @@ def _cannot_read(error: OSError | RuntimeError) -> str:
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
     """Join the texts of pages, with a blank line between those that have text; and return where each page begins.
 
-    An empty page begins where the next one does.
+    An empty page begins where the next one does. Marks of rows do not count.
     """
     parts, starts, length = list[str](), list[int](), 0
     for page in pages:
@@ -347,6 +347,5 @@ def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:
         starts.append(length)
         if page_text:
             parts.append(page_text)
-            length += len(page_text) + len(_BETWEEN)
-    text = _BETWEEN.join(parts)
-    return text, tuple(min(start, len(text)) for start in starts)
+            length += len(without_marks(page_text)) + len(_BETWEEN)
+    return _BETWEEN.join(parts), tuple(min(start, max(0, length - len(_BETWEEN))) for start in starts)

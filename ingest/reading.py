@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 from pydantic import Field
 
-from ..schemas.documents import Frozen
+from ..schemas.documents import Frozen, SourceTable
 from ..schemas.errors import BanyanError
-from .source_tables import WrittenTable, collected_tables
+from .source_tables import collected_tables
 
 Fetch = Literal["off", "public", "any"]
 Ocr = Literal["auto", "off"]
@@ -73,7 +73,8 @@ class Content(NamedTuple):
     paged: bool = False
     unread: str = ""  # the part of the file that could not be read, and how to fix it
     omitted: str = ""  # what is not read in any file of this kind, such as "2 pictures, 1 comment"
-    tables: Sequence[WrittenTable] = ()  # those in the text; see `read_with_tables`
+    records: Sequence[tuple[int | None, Any]] = ()  # of a file of records; see `records.read_listed`
+    tables: Sequence[SourceTable] = ()  # those whose rows are marked in the text; see `source_tables`
 
 
 def read_with_tables(reader: Callable[[bytes, Limits], Content], data: bytes, limits: Limits) -> Content:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from ..runtime.threads import check_cancelled
+from ..schemas.documents import SourceTable
 from ..text.cleaning import clean_text
 from .decoding import read_bytes
 from .formats import load_reader
 from .metadata import clean_metadata
 from .reading import MEGABYTE, Content, Limits, UnreadableError, read_with_tables
-from .source_tables import WrittenTable
 
 try:
     import resource
@@ -77,7 +77,7 @@ class ReadingProcess:
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             raise UnreadableError(reply["error"])
-        return Content(**reply | {"tables": [WrittenTable.model_validate(table) for table in reply["tables"]]})
+        return Content(**reply | {"tables": [SourceTable.model_validate(table) for table in reply["tables"]]})
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Start a process that reads files; it runs this module with the limits as its argument."""
@@ -137,7 +137,7 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     pages = content.text.split("\f") if content.paged else [content.text]
     return {"text": "\f".join(map(clean_text, pages)), "title": content.title, "paged": content.paged,
             "metadata": clean_metadata(content.metadata), "unread": content.unread, "omitted": content.omitted,
-            "tables": [table.model_dump() for table in content.tables]}
+            "records": content.records, "tables": [table.model_dump() for table in content.tables]}
 
 
 def bound_memory(most: int) -> None:

@@ -10,13 +10,14 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from ..schemas.documents import SourceTable
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
 from .decoding import open_text
 from .reading import Content, Limits, UnreadableError
-from .sheet_tables import SheetRow, sheet_lines, stream_blocks
-from .source_tables import WrittenTable, collected_tables
+from .sheet_tables import SheetRow, read_blocks, sheet_lines
+from .source_tables import collected_tables
 from .table_lines import table_lines
 
 Fields = Mapping[str, str]
@@ -99,7 +100,7 @@ class Record(NamedTuple):
     title: str
     text: str
     metadata: Mapping[str, object] = {}
-    tables: Sequence[WrittenTable] = ()
+    tables: Sequence[SourceTable] = ()
 
 
 class BadRecordError(ValueError):
@@ -125,7 +126,7 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
             sheet = (SheetRow(number, [cell.strip() for cell in row])
                      for number, row in enumerate(chain([header], (row for _, row in rows))))
             with collected_tables() as tables:
-                text = _join(sheet_lines(stream_blocks(sheet), path.stem, {}), limits)
+                text = _join(sheet_lines(list(read_blocks(sheet)), path.stem, {}), limits)
             if text:
                 yield Record(None, None, path.stem, text, tables=tables)
             return
@@ -234,12 +235,8 @@ def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
 
 
 def read_listed(content: Content, report: Report) -> Iterator[Record]:
-    """Yield the records that `readers.data_files` wrote in the reading process.
-
-    Each line of the text is a JSON pair of a record's number, and its other fields or the reason why it cannot be used.
-    """
-    for line in content.text.split("\n") if content.text else ():
-        number, value = json.loads(line)
+    """Yield the records that `readers.data_files` read: pairs of a number, and fields or why it cannot be used."""
+    for number, value in content.records:
         if isinstance(value, str):  # a reason
             report(f"record {number}: {value}")
         else:

@@ -5,17 +5,17 @@ between them. A block may be a table, or continue the one above, because people 
 table's rows.
 """
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice, pairwise, takewhile, zip_longest
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby, pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from .grids import GridCell, GridRow, GridTable, read_grid
-from .table_lines import TableLine, has_header, is_value, table_lines
+from .source_tables import TableLine, TableRow
+from .table_lines import has_header, is_value, names_values, table_lines
 
-_HEAD = 50  # the rows of a block that decide on its titles and its header; the rest is streamed
+_HEAD = 50  # the rows of a block that decide on its titles and its header
 _FAR = 2
 """The number of blank rows that separate two tables of texts; tables with numbers or dates are told apart by these."""
-_MOSTLY = 0.8  # the share of a column's cells that must be values in a column of values
 
 Merged = Mapping[tuple[int, int], int]  # the number of the merged cell that covers a place, given as row and column
 
@@ -30,84 +30,69 @@ class SheetRow(NamedTuple):
 class TableBlock(NamedTuple):
     """Rows without a blank one between them, in some columns of a sheet."""
 
-    head: list[SheetRow]
-    rest: Iterator[SheetRow]  # the rows after the head, which are streamed
+    rows: Sequence[SheetRow]
     columns: Sequence[int]  # the columns that have any text in it
     blank_rows: int  # the number of blank rows above it
 
+    @property
+    def head(self) -> Sequence[SheetRow]:
+        """The rows that decide on its titles and its header."""
+        return self.rows[:_HEAD]
 
-def stream_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
-    """Yield the blocks of some rows in order; the rows of each must be read before the next block is asked for."""
+
+def read_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
+    """Yield the blocks of some rows in order."""
     blank_rows = 0
     for has_text, group in groupby(rows, lambda row: any(row.cells)):
+        block_rows = list(group)
         if has_text:
-            rest = iter(group)
-            head = list(islice(rest, _HEAD))
-            yield TableBlock(head, rest, range(max(len(row.cells) for row in head)), blank_rows)
-            blank_rows = 0
-        else:
-            blank_rows = sum(1 for _ in group)
+            yield TableBlock(block_rows, range(max(len(row.cells) for row in block_rows[:_HEAD])), blank_rows)
+        blank_rows = 0 if has_text else len(block_rows)
 
 
-def split_blocks(rows: Sequence[SheetRow]) -> Iterator[TableBlock]:
+def split_blocks(rows: Iterable[SheetRow]) -> Iterator[TableBlock]:
     """Yield the blocks of a sheet from top to bottom, and those beside each other from left to right."""
-    for block in stream_blocks(rows):
-        block_rows = [*block.head, *block.rest]
-        parts = _side_by_side(block_rows)
+    for block in read_blocks(rows):
+        parts = _side_by_side(block.rows)
         if len(parts) == 1:
-            yield block._replace(rest=iter(block_rows[_HEAD:]), columns=_filled_columns(block_rows))
+            yield block._replace(columns=_filled_columns(block.rows))
         for part in parts if len(parts) > 1 else ():  # a part never continues the table above it
             yield from (inner._replace(blank_rows=max(inner.blank_rows, _FAR)) for inner in split_blocks(part))
 
 
-def sheet_lines(blocks: Iterator[TableBlock], title: str, merged: Merged) -> Iterator[str]:
+def sheet_lines(blocks: Sequence[TableBlock], title: str, merged: Merged) -> Iterator[str]:
     """Yield the lines of the tables in a sheet; see `table_lines`.
 
     `title` is the subject of tables without a title of their own; a row of one text alone is the title of the next.
     """
-    block, follows_table = next(blocks, None), False
-    while block is not None:
+    at, follows_table = 0, False
+    while at < len(blocks):
+        block, begin = blocks[at], at
         if follows_table:
             yield ""
-        is_title = _is_single(block)
-        if is_title:
-            title = next(filter(None, block.head[0].cells))
+        at += 1
+        follows_table = not _is_single(block)
+        if not follows_table:
+            title = next(filter(None, block.rows[0].cells))
             yield title
-            block = next(blocks, None)
-        else:
-            block = yield from _table(block, blocks, title, merged)
-        follows_table = not is_title
+            continue
+        captions, header, head = _read_head(block, merged)
+        numeric = _numeric(block, block.head)
+        while at < len(blocks) and not _begins_table(blocks[at], block, header, numeric):
+            at += 1
+        rest = (_cells(row, block.columns) for row in block.rows[_HEAD:])
+        further = (row for other in blocks[begin + 1:at] for row in _further_rows(other, block, header))
+        yield from captions
+        lines = table_lines(header, chain(head, rest, further), next(reversed(captions), title))
+        yield next(lines, "; ".join(filter(None, header)))  # a header without rows below it is text
+        yield from lines
 
 
-def _table(block: TableBlock, blocks: Iterator[TableBlock], title: str, merged: Merged,
-           ) -> Generator[str, None, TableBlock | None]:
-    """Yield the lines of a table; return the first block after it, or None at the end of the sheet."""
-    captions, header, head = _read_head(block, merged)
-    yield from captions
-    next_table: list[TableBlock] = []
-    numeric = _numeric(block, block.head)
-
-    def rows() -> Iterator[Sequence[str] | TableLine]:
-        """Yield the rows of the table; put the first block of the next one into `next_table`."""
-        yield from head
-        yield from (_cells(row, block.columns) for row in block.rest)
-        for other in blocks:
-            if _begins_table(other, block, header, numeric):
-                next_table.append(other)
-                return
-            yield from _further_rows(other, block, header)
-
-    lines = table_lines(header, rows(), next(reversed(captions), title))
-    yield next(lines, "; ".join(filter(None, header)))  # a header without rows below it is text
-    yield from lines
-    return next_table[0] if next_table else next(blocks, None)
-
-
-def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -> Iterator[Sequence[str] | TableLine]:
+def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -> Iterator[TableRow]:
     """Yield the rows of the block `other`, which continues the table of `block`, without a repeated header."""
     titles, rows = _split_titles(other)
     yield from (TableLine(next(filter(None, row.cells))) for row in titles)
-    yield from (cells for row in chain(rows, other.rest)
+    yield from (cells for row in chain(rows, other.rows[_HEAD:])
                 if not _is_repeated(cells := _cells(row, block.columns), header))
 
 
@@ -128,13 +113,8 @@ def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], n
 
 def _numeric(block: TableBlock, rows: Sequence[SheetRow]) -> set[int]:
     """Return the columns of a block in which numbers or dates stand below a text in the first of some rows."""
-    numeric: set[int] = set()
-    for at in block.columns:
-        name, *below = [row.cells[at] if at < len(row.cells) else "" for row in rows]
-        values = list(map(is_value, filter(None, below)))
-        if name and values and not is_value(name) and sum(values) >= _MOSTLY * len(values):
-            numeric.add(at)
-    return numeric
+    return {at for at in block.columns
+            if names_values([row.cells[at] if at < len(row.cells) else "" for row in rows])}
 
 
 def _cells(row: SheetRow, columns: Sequence[int]) -> list[str]:
@@ -151,10 +131,10 @@ def _is_repeated(cells: Sequence[str], header: Sequence[str]) -> bool:
 
 def _is_single(block: TableBlock) -> bool:
     """Return True if a block is one row with one text, which may be in several places of a merged cell."""
-    return len(block.head) == 1 and len(set(block.head[0].cells) - {""}) == 1
+    return len(block.rows) == 1 and len(set(block.rows[0].cells) - {""}) == 1
 
 
-def _split_titles(block: TableBlock) -> tuple[list[SheetRow], list[SheetRow]]:
+def _split_titles(block: TableBlock) -> tuple[Sequence[SheetRow], Sequence[SheetRow]]:
     """Split the head of a block into titles (rows of one text above the first wider row) and the rest."""
     first_wide = next((at for at, row in enumerate(block.head) if len(set(row.cells) - {""}) > 1), 0)
     return block.head[:first_wide], block.head[first_wide:]

@@ -1,17 +1,18 @@
-"""Collect the tables of a document while readers write them as text, and find their rows in that text again.
+"""Collect the tables of a document while readers write them as text, and find the places of their rows in that text.
 
-The text of a document repeats headers, joins units to numbers and reorders cells, so cells cannot be read back from it.
-The collector is set for a block, like the listener in `models/claim_stream.py`: no reader has to pass it on.
+The text repeats headers, joins units to numbers and reorders cells, so cells cannot be read back from it. Readers go on
+changing the text, so the lines of each row stand between marks until the text is whole. The collector is set for a
+block, like the listener in `models/claim_stream.py`: no reader has to pass it on.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import NamedTuple
 
-from ..schemas.documents import Frozen, SourceTable
+from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
 from ..text.cleaning import clean_text
 
@@ -20,36 +21,33 @@ _MEANS = frozenset({"average", "mean", "平均"})
 TOTALS = _SUMS | _MEANS
 """Names of rows that sum up the rows above them."""
 _LONGEST_LABEL = max(map(len, TOTALS))
+_BEGIN, _BEGUN, _END = "\ufdd3", "\ufdd4", "\ufdd5"
+"""Around the numbers of a table and a row in front of the row's lines, and behind these lines.
+
+No text has them, as Unicode has no characters there."""
+_MARK = re.compile(f"{_BEGIN}(?P<table>\\d{{1,9}})\\.(?P<row>\\d{{1,9}}){_BEGUN}|[{_BEGIN}{_BEGUN}{_END}]")
 
 
-class WrittenTable(Frozen):
-    """A table whose rows a reader wrote as text; `lines` are those of each row, joined by line breaks."""
+@dataclass(frozen=True)
+class TableLine:
+    """A line between the rows of a table: a heading for the rows below it, or a page break."""
 
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    lines: tuple[str, ...]
-
-    def map(self, change: Callable[[str], str]) -> "WrittenTable":
-        """Return the table with each of its texts changed."""
-        return WrittenTable(title=change(self.title), columns=tuple(map(change, self.columns)),
-                            rows=tuple(tuple(map(change, row)) for row in self.rows),
-                            lines=tuple(map(change, self.lines)))
-
-    @classmethod
-    def of(cls, table: SourceTable, text: str) -> "WrittenTable":
-        """Return a table of a document with the given text."""
-        return cls(title=table.title, columns=table.columns, rows=table.rows,
-                   lines=tuple(text[start:end] for start, end in table.spans))
+    text: str
 
 
-_COLLECTED: ContextVar[list[WrittenTable] | None] = ContextVar("banyan_collected_tables", default=None)
+TableRow = Sequence[str] | TableLine
+"""The cells of a row, or a line between rows."""
+_COLLECTED: ContextVar[list[SourceTable] | None] = ContextVar("banyan_collected_tables", default=None)
 
 
 @contextmanager
-def collected_tables() -> Iterator[list[WrittenTable]]:
-    """Yield a list that gets each table that is written within the block."""
-    tables: list[WrittenTable] = []
+def collected_tables(before: Iterable[SourceTable] = ()) -> Iterator[list[SourceTable]]:
+    """Yield a list that gets each table that is written within the block, still without the places of its rows.
+
+    Args:
+        before: the tables with which the list begins, because their rows are marked in the text already.
+    """
+    tables = list(before)
     token = _COLLECTED.set(tables)
     try:
         yield tables
@@ -60,67 +58,61 @@ def collected_tables() -> Iterator[list[WrittenTable]]:
 def change_collected(change: Callable[[str], str]) -> None:
     """Change the texts of the tables that were collected so far, as a reader does with the text of its pages."""
     if (collected := _COLLECTED.get()) is not None:
-        collected[:] = [table.map(change) for table in collected]
+        collected[:] = [_changed(table, change) for table in collected]
 
 
-class _Row(NamedTuple):
-    cells: Sequence[str]
-    lines: str
-    total: str  # the key of its label if it may sum up other rows, else ""
-    group: int
+def _changed(table: SourceTable, change: Callable[[str], str]) -> SourceTable:
+    return SourceTable.model_construct(
+        title=change(table.title), columns=tuple(map(change, table.columns)), spans=table.spans,
+        rows=tuple(tuple(map(change, row)) for row in table.rows))
 
 
-class TableRecorder:
-    """The rows of a table while it is written. Nothing is recorded outside a block of `collected_tables`."""
+def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: int | None = None) -> dict[int, str]:
+    """Collect a table as it stands in its source, and return the mark for each row that is a record, by its index.
 
-    def __init__(self, title: str, header: Sequence[str]) -> None:
-        self._title, self._header = title, [" ".join(name.split()) for name in header]
-        self._collected = _COLLECTED.get()
-        self._rows: list[_Row] = []
-        self._group = 0
+    A row whose cell in the column `key` or first text is a word such as "Total" sums up others and is no record, unless
+    that word is a kind of record (two neighbouring rows have it), or the row has another text and does not end a group
+    of rows. Nothing is collected outside a block of `collected_tables`.
+    """
+    collected = _COLLECTED.get()
+    records = {} if collected is None else dict(_records(rows, key))
+    if collected is None or not records:
+        return {}
+    names = [" ".join(name.split()) for name in header]
+    width = max(len(names), *map(len, records.values()))
+    collected.append(SourceTable.model_construct(
+        title=" ".join(title.split()), columns=(*names, *[""] * (width - len(names))), spans=(),
+        rows=tuple((*cells, *[""] * (width - len(cells))) for cells in records.values())))
+    return {at: f"{_BEGIN}{len(collected) - 1}.{number}{_BEGUN}" for number, at in enumerate(records)}
 
-    def add(self, cells: Sequence[str], lines: Sequence[str], name: str = "") -> None:
-        """Record a row as it stands in its source, and the lines that it was written as.
 
-        A row whose `name` or first text is a word such as "Total" sums up others and is no record, unless that word is
-        a kind of record (two neighbouring rows have it), or the row has another text and does not end a group of rows.
-        """
-        if self._collected is not None:
-            first = next(filter(None, cells), "")
-            labels = (label_key(text) for text in (name, first) if len(text) <= _LONGEST_LABEL)
-            total = next((label for label in labels if label in TOTALS), "")
-            self._rows.append(_Row(cells, "\n".join(lines), total, self._group))
+def mark_row(lines: Iterable[str], mark: str | None) -> str:
+    """Return the lines of a row as one text, between its mark and the end of the row if it has one."""
+    text = "\n".join(lines)
+    return f"{mark}{text}{_END}" if mark else text
 
-    def end_group(self) -> None:
-        """Record that a heading or a page break stands between the rows before and after."""
-        self._group += 1
 
-    def close(self) -> None:
-        """Add the table to those that are collected, if it has any rows."""
-        rows = list(self._records())
-        if self._collected is None or not rows:
-            return
-        width = max(len(self._header), *(len(row.cells) for row in rows))
-        columns = [*self._header, *[""] * (width - len(self._header))]
-        self._collected.append(WrittenTable.model_construct(
-            title=" ".join(self._title.split()), columns=tuple(columns), lines=tuple(row.lines for row in rows),
-            rows=tuple((*row.cells, *[""] * (width - len(row.cells))) for row in rows)))
+def _records(rows: Sequence[TableRow], key: int | None) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield the rows that sum up no others, each with its index."""
+    for is_line, group in groupby(enumerate(rows), lambda row: isinstance(row[1], TableLine)):
+        if is_line:
+            continue
+        cells_of = {at: cells for at, cells in group if not isinstance(cells, TableLine)}
+        totals = {at: _total(cells, key) for at, cells in cells_of.items()}
+        kinds = {totals[at] for at, below in pairwise(totals) if totals[at] == totals[below]}
+        last = max((at for at, total in totals.items() if not total), default=-1)
+        for at, cells in cells_of.items():
+            total = totals[at]
+            is_inside = at < last and (total in _MEANS or _has_text(cells))
+            if not total or total in kinds or is_inside:
+                yield at, cells
 
-    def _records(self) -> Iterator[_Row]:
-        """Yield the rows that sum up no others."""
-        if not any(row.total for row in self._rows):
-            yield from self._rows
-            return
-        for _, group in groupby(self._rows, lambda row: row.group):
-            rows = list(group)
-            kinds = {row.total for row, below in pairwise(rows) if row.total == below.total}
-            end = len(rows)
-            while end and rows[end - 1].total:
-                end -= 1
-            for at, row in enumerate(rows):
-                may_be_mean = row.total in _MEANS and at < end
-                if not row.total or row.total in kinds or may_be_mean or (at < end and _has_text(row.cells)):
-                    yield row
+
+def _total(cells: Sequence[str], key: int | None) -> str:
+    """Return the label of a row that may sum up other rows, else ""."""
+    name = cells[key] if key is not None and key < len(cells) else ""
+    labels = (label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL)
+    return next((label for label in labels if label in TOTALS), "")
 
 
 def _has_text(cells: Sequence[str]) -> bool:
@@ -129,42 +121,35 @@ def _has_text(cells: Sequence[str]) -> bool:
     return len(texts) > 1
 
 
-def place_tables(tables: Sequence[WrittenTable], text: str) -> tuple[SourceTable, ...]:
-    """Return the tables with the place of each row in a document's text, in the order of the text.
+def without_marks(text: str) -> str:
+    """Return a text without the marks of rows."""
+    return _MARK.sub("", text)
+
+
+def place_tables(text: str, tables: Sequence[SourceTable]) -> tuple[str, list[SourceTable]]:
+    """Return a text without the marks of rows, and the tables with the place of each row, in the order of the text.
 
     A table without any of its rows in the text is no part of the document, such as one of a mail's HTML where the plain
-    text is read; it is left out. Equal rows take the places of their lines in order.
+    text is read; it is left out. A row that is not in the text gets the end of the row before.
     """
-    cleaned = [_cleaned(table) for table in tables]
-    first_lines = {lines.partition("\n")[0] for table in cleaned for lines in table.lines}
-    places: dict[str, deque[int]] = {}
-    start = 0
-    for line in text.split("\n") if first_lines else ():
-        if line in first_lines:
-            places.setdefault(line, deque()).append(start)
-        start += len(line) + 1
-    placed = [(table, _spans(table, places, text)) for table in cleaned]
-    return tuple(SourceTable.model_construct(title=table.title, columns=table.columns, rows=table.rows, spans=spans)
-                 for table, spans in sorted(placed, key=lambda one: one[1][:1]) if spans)
-
-
-def _spans(table: WrittenTable, places: dict[str, deque[int]], text: str) -> tuple[tuple[int, int], ...]:
-    """Return the place of each row; a row that is not in the text gets the end of the row before; () if none is."""
-    spans: list[tuple[int, int]] = []
-    end, is_in_text = 0, False
-    for lines in table.lines:
-        first = lines.partition("\n")[0]
-        starts = places.get(first)
-        if starts:
-            start, is_in_text = starts.popleft(), True
-            end = start + len(lines if text.startswith(lines, start) else first)
-        else:
-            start = end
-        spans.append((start, end))
-    return tuple(spans) if is_in_text else ()
-
-
-def _cleaned(table: WrittenTable) -> WrittenTable:
-    """Return a table in the form in which texts are stored."""
-    texts = "".join((table.title, *table.columns, *map("".join, table.rows)))
-    return table if texts.isascii() and texts.isprintable() else table.map(clean_text)
+    parts, length, end = list[str](), 0, 0
+    begun, places = None, dict[tuple[int, int], tuple[int, int]]()
+    for mark in _MARK.finditer(text):
+        parts.append(text[end:mark.start()])
+        length += mark.start() - end
+        end = mark.end()
+        if mark["table"]:
+            begun = (int(mark["table"]), int(mark["row"])), length
+        elif begun is not None:
+            places[begun[0]], begun = (begun[1], length), None
+    placed: list[SourceTable] = []
+    for number, table in enumerate(tables):
+        spans: list[tuple[int, int]] = []
+        for row in range(len(table.rows)):
+            before = spans[-1][1] if spans else 0
+            spans.append(places.get((number, row), (before, before)))
+        if any((number, row) in places for row in range(len(table.rows))):
+            texts = "".join((table.title, *table.columns, *map("".join, table.rows)))
+            stored = table if texts.isascii() and texts.isprintable() else _changed(table, clean_text)
+            placed.append(stored.model_copy(update={"spans": tuple(spans)}))
+    return "".join([*parts, text[end:]]), sorted(placed, key=lambda table: table.spans[:1])

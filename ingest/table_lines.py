@@ -6,11 +6,11 @@ the table. Tables in Markdown texts are found here, too.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import count, groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from ..schemas.naming import label_key
+from ..text.column_values import split_unit
 from ..text.date_cells import read_date_cell
 from ..text.dates import parse_date
 from ..text.number_cells import read_number
@@ -18,7 +18,7 @@ from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.section_lines import is_telling, lines_under
 from ..text.table_rows import Cell, numbered_cell, row_lines
 from .reading import UnreadableError
-from .source_tables import TOTALS, TableRecorder
+from .source_tables import TOTALS, TableLine, TableRow, collect, mark_row
 
 _SAMPLE = 1000  # the rows that decide what a column contains
 _MOST_CELLS = 20_000_000
@@ -30,8 +30,6 @@ _MOSTLY = 0.8  # the share of a column's cells that counts as most of them
 _GAPS = 0.5  # the share of filled cells from which the first column may name the rows; others have to be filled mostly
 _MOST_NAMED = 10_000
 """The most rows of a table whose rows are things of the graph. A thing and its facts cost far more than a record."""
-_UNIT = re.compile(r"(?P<label>[^()\[\]（）]+?) ?[(\[（](?P<unit>[^()\[\]（）]{1,30})[)\]）]")
-_LAST_WORD = re.compile(r"(?P<label>\S.*)[ ](?P<unit>\S{1,10})")
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
 _NUMERIC_DATE = re.compile(r"\d{1,4}(?P<mark>[/.-])\d{1,2}(?P=mark)\d{1,4}")
 """A date of numbers, even one whose day and month cannot be told apart."""
@@ -64,15 +62,8 @@ _MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?
                     r"(?<![\w*])\*(?P<words>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])")
 
 
-@dataclass(frozen=True)
-class TableLine:
-    """A line between the rows of a table: a heading for the rows below it, or a page break."""
-
-    text: str
-
-
-def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine], title: str) -> Iterator[str]:
-    """Yield the lines of a table, at least one for each row that is not empty.
+def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> Iterator[str]:
+    """Yield the lines of a table, those of each row that is not empty as one text.
 
     Rows are named by the column that names each of them differently; without one they are numbered, and no entities or
     facts are read from them: equal cells of a table of measurements do not make two rows the same thing. Rows without
@@ -98,20 +89,19 @@ def table_lines(header: Sequence[str], rows: Iterable[Sequence[str] | TableLine]
     if _is_form(header, sample):
         yield from _property_lines([header, *lines_and_rows], title)
         return
-    columns, numbers, record = _Columns(header, table_rows), count(1), TableRecorder(title, header)
-    for row in lines_and_rows:
+    columns, number = _Columns(header, table_rows), 0
+    marks = collect(title, header, lines_and_rows, columns.key)
+    for at, row in enumerate(lines_and_rows):
         if isinstance(row, TableLine):
-            record.end_group()
             yield row.text
-            continue
-        cells = columns.cells(row, lambda: numbered_cell(title, next(numbers)))
-        lines = list(_lines(cells))
-        record.add(row, lines, cells[0].value)
-        yield from lines
-    record.close()
+        else:
+            number += 1
+            cells = columns.cells(row)
+            named = cells if columns.key is not None else [numbered_cell(title, number), *cells]
+            yield mark_row(_lines(named), marks.get(at))
 
 
-def _bounded(rows: Iterable[Sequence[str] | TableLine]) -> Iterator[Sequence[str] | TableLine]:
+def _bounded(rows: Iterable[TableRow]) -> Iterator[TableRow]:
     """Yield the rows; raise UnreadableError if they have too many cells to be in memory."""
     cells = 0
     for row in rows:
@@ -121,7 +111,7 @@ def _bounded(rows: Iterable[Sequence[str] | TableLine]) -> Iterator[Sequence[str
         yield row
 
 
-def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> Iterator[str]:
+def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
     """Yield the lines of a table whose rows are properties of its title: one row for each group between two lines."""
     for is_line, group in groupby(rows, lambda row: isinstance(row, TableLine)):
         if is_line:
@@ -129,11 +119,9 @@ def _property_lines(rows: Sequence[Sequence[str] | TableLine], title: str) -> It
         else:
             fields = [[*row, "", ""][:_PAIR] for row in group if not isinstance(row, TableLine)]
             pairs = map(_pair, fields)
-            lines = list(_lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)]))
-            record = TableRecorder(title, [name.strip().rstrip(":：").strip() for name, _ in fields])
-            record.add([value for _, value in fields], lines)
-            record.close()
-            yield from lines
+            lines = _lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)])
+            names = [name.strip().rstrip(":：").strip() for name, _ in fields]
+            yield mark_row(lines, collect(title, names, [[value for _, value in fields]]).get(0))
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -175,7 +163,7 @@ def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
 def _pair(row: Sequence[str]) -> tuple[str, str]:
     """Return a property and its value; a unit in the property's name is moved to a plain number."""
     label, value = row
-    label, unit = _split_unit(label.strip().rstrip(":：").strip())
+    label, unit = split_unit(label.strip().rstrip(":：").strip())
     if unit and _PLAIN_NUMBER.fullmatch(value):
         value = f"{value} {unit}"
     return label, value
@@ -204,21 +192,21 @@ class _Columns:
             self._headers.append(label or f"Column {at + 1}")
             self._units += [(at, unit)] if unit else []
         self._headers = _distinct(self._headers)
-        self._key = self._naming_column(columns, rows)
-        keys = columns[self._key] if self._key is not None else []
+        self.key = self._naming_column(columns, rows)
+        keys = columns[self.key] if self.key is not None else []
         # True if plain numbers name the rows; years do not count, because they are names by themselves.
         self._has_numeric_names = all(map(_PLAIN_NUMBER.fullmatch, keys)) and not all(map(_YEAR.fullmatch, keys))
 
-    def cells(self, row: Sequence[str], named: Callable[[], Cell]) -> list[Cell]:
-        """Return the cells of a row with headers and units, beginning with the one that names it, else with `named`."""
+    def cells(self, row: Sequence[str]) -> list[Cell]:
+        """Return the cells of a row with headers and units, beginning with the one that names it if one does."""
         cells = [Cell(header, value) for header, value in zip(self._headers, row, strict=False)]
         cells += (Cell(f"Column {at + 1}", row[at]) for at in range(len(cells), len(row)))
         for at, unit in self._units:
             if at < len(row) and _PLAIN_NUMBER.fullmatch(row[at]):
                 cells[at] = Cell(cells[at].header, f"{row[at]} {unit}")
-        if self._key is None:
-            return [named(), *cells]
-        key = cells.pop(self._key) if self._key < len(cells) else Cell(self._headers[self._key], "")
+        if self.key is None:
+            return cells
+        key = cells.pop(self.key) if self.key < len(cells) else Cell(self._headers[self.key], "")
         if self._has_numeric_names and _PLAIN_NUMBER.fullmatch(key.value):
             key = Cell(key.header, f"{key.header} {key.value}")  # a name such as "Flight 7" instead of "7"
         return [key, *cells]
@@ -254,6 +242,13 @@ def _differs(column: int, rows: Sequence[Sequence[str]]) -> bool:
     return len(set(names)) == len(names)
 
 
+def names_values(column: Sequence[str]) -> bool:
+    """Return True if the first cell of a column is a text, and the filled cells below are mostly values."""
+    name, *below = column
+    values = [is_value(cell) for cell in below if cell]
+    return bool(name and values) and not is_value(name) and sum(values) >= _MOSTLY * len(values)
+
+
 def _holds_values(cells: Sequence[str]) -> bool:
     sample = cells[:_JUDGED]
     return bool(sample) and sum(map(is_value, sample)) >= _MOSTLY * len(sample)
@@ -268,19 +263,8 @@ def _is_counted_up(cells: Sequence[str]) -> bool:
 
 def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
     """Return the name of the column below a header, and its unit, which is "" unless most of its cells are values."""
-    label = " ".join(written.replace("_", " ").split())
-    if _holds_values(cells):
-        return _split_unit(label)
-    return label[:_LONGEST_HEADER], ""
-
-
-def _split_unit(header: str) -> tuple[str, str]:
-    """Split a header such as "Mass (kg)" or "Mass kg" into its name and its unit, which is "" if it has none."""
-    header = header[:_LONGEST_HEADER]
-    for match in (_UNIT.fullmatch(header), _LAST_WORD.fullmatch(header)):
-        if match and is_unit(match["unit"]):
-            return match["label"].rstrip(",; "), match["unit"].strip()
-    return header, ""
+    label = " ".join(written.replace("_", " ").split())[:_LONGEST_HEADER]
+    return split_unit(label) if _holds_values(cells) else (label, "")
 
 
 def _distinct(headers: Sequence[str]) -> list[str]:
@@ -330,21 +314,6 @@ def with_rows(text: str, title: str) -> str:
             written.append(line.text)
             at += 1
     return "\n".join(written)
-
-
-def properties_of_table(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the fields of a pipe table that lists properties, is a form, or is one wide row; none of any other."""
-    if len(lines) <= _PAIR or not _is_rule(lines[1]):
-        return []
-    header, rows = _cells(lines[0]), [_cells(line) for line in lines[2:]]
-    if _is_of_properties(header, rows):
-        pairs = rows
-    elif _is_form(header, rows):
-        pairs = [header, *rows]
-    else:
-        is_wide_row = len(rows) == 1 and len(header) > _PAIR
-        pairs = [list(pair) for pair in zip(header, rows[0], strict=False)] if is_wide_row else []
-    return [(row[0].rstrip(" :："), row[1]) for row in pairs if len(row) == _PAIR and all(row)]
 
 
 def _is_rule(line: str) -> bool:

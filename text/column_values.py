@@ -35,7 +35,7 @@ _SCALE_LETTERS = frozenset("kKMB")
 _CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip code|postal code|postcode|plz|isbn|issn"
                     r"|iban|telefon|postleitzahl|电话|邮编|手机|版本)(?: (?:no|number|nr))?\.?$")
 """Headers of columns whose figures are names: nobody adds telephone numbers, and version 1.10 is not 1.1."""
-_BRACKETED_UNIT = re.compile(r".*[(\[（](?:in )?(?P<unit>[^()\[\]（）]{1,30})[)\]）]\s*")
+_BRACKETED_UNIT = re.compile(r"(?P<name>.*)[(\[（](?:in )?(?P<unit>[^()\[\]（）]{1,30})[)\]）]\s*")
 _MOST_UNIT_WORDS = 3
 _WORDS = frozenset({"in", "min", "a", "d", "h", "t", "l", "s", "n", "b", "v", "j", "k", "day", "days", "week", "weeks",
                     "month", "months", "year", "years", "hour", "minute", "foot", "rs",
@@ -170,28 +170,31 @@ def _cell_units(units: Mapping[str, str], numbers: Mapping[str, float], header: 
     In accounts only some cells of a column have the currency, and 0 has no unit to state.
     """
     written = set(units.values()) - {""}
-    default = _header_unit(header)
+    default = _canonical(split_unit(header)[1])
     only = written.pop() if len(written) == 1 else ""
     return {cell: unit or default or (only if is_currency(only) or numbers[cell] == 0 else "")
             for cell, unit in units.items()}
 
 
-def _header_unit(header: str) -> str:
-    """Return the unit that a header states ("Body Mass (g)", "Preis in €", "height_ft"), "" if it states none."""
+def split_unit(header: str) -> tuple[str, str]:
+    """Split a header ("Body Mass (g)", "Preis in €", "height_ft") into its name and its unit, "" if it states none."""
     text = " ".join(header.replace("_", " ").split())
-    if (match := _BRACKETED_UNIT.fullmatch(text)) and (unit := scaled_unit_of(match["unit"].strip())):
-        return unit
+    if (match := _BRACKETED_UNIT.fullmatch(text)) and scaled_unit_of(match["unit"].strip()):
+        return match["name"].rstrip(" ,;") or text, match["unit"].strip()
     words = text.replace(",", " ").replace("/ ", " ").split()
     for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):
-        if unit := _unit_at_end(" ".join(words[-number:])):
-            return "" if words[-number - 1].lower() in _DIVIDING else unit
-    return ""
+        if _unit_at_end(unit := " ".join(words[-number:])):
+            is_divided = words[-number - 1].lower() in _DIVIDING
+            return (header, "") if is_divided else (" ".join(words[:-number]), unit)
+    return header, ""
 
 
 def _unit_at_end(words: str) -> str:
-    if words.lower() in _WORDS or words in _SCALE_LETTERS:
-        return ""
-    return scaled_unit_of(words) or (words.upper() if is_currency(words.upper()) else "")
+    return "" if words.lower() in _WORDS or words in _SCALE_LETTERS else _canonical(words)
+
+
+def _canonical(unit: str) -> str:
+    return scaled_unit_of(unit) or (unit.upper() if is_currency(unit.upper()) else "")
 
 
 def _dates(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:

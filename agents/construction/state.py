@@ -58,7 +58,7 @@ class GivenDocument(TypedDict):
     text: Annotated[str, Field(description="all of it, as plain text or Markdown")]
     metadata: NotRequired[Annotated[dict[str, str], Field(description="author, date and any other field")]]
     tables: NotRequired[Annotated[list[dict[str, Any]], Field(description=(
-        "tables whose rows are lines of the text, each with title, columns, rows, and the lines of each row"))]]
+        "the tables of a text that Banyan stored, as `Document.tables` has them"))]]
 
 
 class BuildInput(TypedDict, total=False):

@@ -9,9 +9,9 @@ import unicodedata
 import zipfile
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import reduce
 from typing import NamedTuple
 from xml.etree import ElementTree as ET  # see `archives`
-from xml.parsers import expat
 
 from ..raised_figures import END, RAISED, write_raised
 from .archives import local_name, parse_xml
@@ -31,9 +31,7 @@ _SHEETS, _SHEET_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _STRINGS = "xl/sharedStrings.xml"
 _CONTENT = "content.xml"
 _OPEN_DOCUMENT_PLACES = frozenset({"table", "table-row", "table-cell", "covered-table-cell"})
-_Attributes = dict[str, str]
-_CELL = re.compile("[A-Z]{1,3}")  # the column of a place such as "AB12"
-_BLOCK = 1 << 16
+_COLUMN = re.compile("[A-Z]{1,3}")  # of a place such as "AB12"
 
 
 class CellFormat(NamedTuple):
@@ -141,16 +139,15 @@ def _read_raised(archive: zipfile.ZipFile) -> dict[str, str]:
         return {}
     raised: dict[str, str] = {}
     for text in parse_xml(archive, _STRINGS):
-        runs = [(_run_text(run), any(part.get("val") == "superscript" for part in run.iter()
-                                     if local_name(part) == "vertAlign")) for run in text if local_name(run) == "r"]
-        if any(is_raised for _, is_raised in runs):
-            raised["".join(words for words, _ in runs)] = write_raised("".join(
-                f"{RAISED}{words}{END}" if is_raised else words for words, is_raised in runs))
+        words, marked = "", ""
+        for run in (part for part in text if local_name(part) == "r"):
+            run_words = "".join(part.text or "" for part in run if local_name(part) == "t")
+            is_raised = any(part.get("val") == "superscript" for part in run.iter() if local_name(part) == "vertAlign")
+            words += run_words
+            marked += f"{RAISED}{run_words}{END}" if is_raised else run_words
+        if marked != words:
+            raised[words] = write_raised(marked)
     return raised
-
-
-def _run_text(run: ET.Element) -> str:
-    return "".join(part.text or "" for part in run if local_name(part) == "t")
 
 
 def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -172,58 +169,36 @@ def _styled_cells(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[int, in
         if name == "row":
             row, column = int(attributes.get("r") or row + 2) - 1, -1
         else:
-            written = _CELL.match(attributes.get("r", ""))
-            column = _column(written[0]) if written else column + 1
+            letters = _COLUMN.match(attributes.get("r", ""))
+            column = reduce(lambda at, letter: 26 * at + ord(letter) - 64, letters[0], 0) - 1 if letters else column + 1
             yield row, column, attributes.get("s", "0")
 
 
 def _open_document_cells(archive: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
     """Yield the cells of a sheet of an OpenDocument file that are percentages or amounts of money."""
     row, after_row, column, current = 0, 0, 0, ""
-    for name, prefixed in _begun_elements(archive, _CONTENT, _OPEN_DOCUMENT_PLACES):
-        attributes = {key.rpartition(":")[2]: value for key, value in prefixed.items()}
+    for name, cell in _begun_elements(archive, _CONTENT, _OPEN_DOCUMENT_PLACES):
         if name == "table":
-            after_row, current = 0, attributes.get("name", "")
+            after_row, current = 0, cell.get("name", "")
         elif name == "table-row":
             row, column = after_row, 0
-            after_row += int(attributes.get("number-rows-repeated") or 1)
+            after_row += int(cell.get("number-rows-repeated") or 1)
         else:
-            end = column + int(attributes.get("number-columns-repeated") or 1)
-            known = _open_document_format(attributes) if current == sheet else None
-            yield from ((at, place, known) for at in range(row, after_row) for place in range(column, end) if known)
-            column = end
+            begin, column = column, column + int(cell.get("number-columns-repeated") or 1)
+            kind, currency = cell.get("value-type"), cell.get("currency")
+            is_percent = kind == "percentage"
+            if current == sheet and (is_percent or (kind == "currency" and currency)):
+                shown = CellFormat(after="%" if is_percent else f" {currency}", is_percent=is_percent)
+                yield from ((at, place, NumberFormat(shown, shown, shown)) for at in range(row, after_row)
+                            for place in range(begin, column))
 
 
-def _open_document_format(cell: Mapping[str, str]) -> NumberFormat | None:
-    kind, currency = cell.get("value-type"), cell.get("currency")
-    if kind != "percentage" and not (kind == "currency" and currency):
-        return None
-    shown = CellFormat(after="%", is_percent=True) if kind == "percentage" else CellFormat(after=f" {currency}")
-    return NumberFormat(shown, shown, shown)
-
-
-def _begun_elements(archive: zipfile.ZipFile, part: str, wanted: frozenset[str]) -> Iterator[tuple[str, _Attributes]]:
-    """Yield the name, without its prefix, and the attributes of each wanted element of a part as it begins.
-
-    No tree is built, as a sheet has an element for each of its cells.
-    """
-    begun: list[tuple[str, _Attributes]] = []
-
-    def begin(name: str, attributes: _Attributes) -> None:
-        if (local := name.rpartition(":")[2]) in wanted:
-            begun.append((local, attributes))
-
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = begin
+def _begun_elements(archive: zipfile.ZipFile, part: str,
+                    wanted: frozenset[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the name and the attributes of each wanted element of a part as it begins, without their namespaces."""
     with archive.open(part) as stream:
-        while block := stream.read(_BLOCK):
-            parser.Parse(block)
-            yield from begun
-            begun.clear()
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + ord(letter) - ord("A") + 1
-    return number - 1
+        for event, element in ET.iterparse(stream, ("start", "end")):  # noqa: S314
+            if event == "end":
+                element.clear()  # a sheet has an element for each of its cells
+            elif (name := local_name(element)) in wanted:
+                yield name, {key.rpartition("}")[2]: value for key, value in element.attrib.items()}

@@ -4,7 +4,6 @@ In XML, titles are headings, words are paragraphs, and other texts are lines "na
 """
 
 import html.entities
-import json
 import re
 from collections.abc import Iterator
 from itertools import groupby
@@ -149,9 +148,9 @@ def read_json(data: bytes, limits: Limits) -> Content:
     """Read the records of a list, of an object with a list in `documents` or `data`, or of a single record.
 
     Returns:
-        The records as JSON lines for `records.read_listed`: the number from 0, and either the id, title, text and
-        metadata, or the reason why the record cannot be used. If no record has a `text`, the whole file is a table:
-        one record without a number.
+        Records for `records.read_listed`: the number from 0, and either the id, title, text and metadata, or the reason
+        why the record cannot be used. If no record has a `text`, the whole file is a table: one record without a
+        number.
 
     Raises:
         UnreadableError: the file is not JSON, or has no records.
@@ -165,15 +164,14 @@ def read_json(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(str(error)) from error
     records = _list_records(content)
     if not records or not all(map(is_row, records)):
-        return Content("\n".join(json.dumps([number, _fields(number, value, limits)], ensure_ascii=False)
-                                 for number, value in enumerate(records)))
+        return Content("", records=[(at, _fields(at, value, limits)) for at, value in enumerate(records)])
     try:
         check_depth(content, limits.json_depth)
     except ValueError as error:
         raise UnreadableError(str(error)) from error
     table = object_lines(content, "", limits) if isinstance(content, dict) else record_lines(
         [read_fields(record) for record in records if isinstance(record, dict)], "", limits)
-    return Content(json.dumps([None, [None, "", table, {}]], ensure_ascii=False))
+    return Content("", records=[(None, [None, "", table, {}])])
 
 
 def _fields(number: int, value: object, limits: Limits) -> list[object] | str:

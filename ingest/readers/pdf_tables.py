@@ -6,7 +6,7 @@ import struct
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from io import BytesIO
 from itertools import groupby
 from typing import NamedTuple
@@ -17,7 +17,8 @@ from pdfplumber.page import Page
 from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
 from ..grids import header_depth, is_single, read_grid, row_contents
-from ..table_lines import TableLine, has_header, is_value, table_lines
+from ..source_tables import TableLine
+from ..table_lines import has_header, names_values, table_lines
 from .ruled_tables import NEAR, FoundTable, TextLine, find_ruled, flow_lines, line_text, read_words
 
 # They log details of broken files, which would go to the terminal if nothing else handles them.
@@ -31,7 +32,6 @@ _BROKEN = (PSException, PdfminerException, MalformedPDFException, struct.error, 
 """The errors that the two libraries raise on a broken structure."""
 
 _PAGE_BREAK = "\f"
-_MOSTLY = 0.8
 _NUMBER = re.compile(r"\d+")
 _CAPTION = re.compile(r"(?:table|tab\.|tabelle|表)\s*[A-Z]?\d[\d.\-]*\s*[:.：、—–-]*\s*", re.IGNORECASE)
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，")
@@ -171,15 +171,8 @@ def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, t
         if captions < head and texts[: len(repeated)] == repeated:
             return len(repeated)
     has_own_head = is_single(table.grid[0]) or any(all(cell.is_header for cell in row) for row in table.grid) or (
-        has_header(texts) and any(map(_is_above_values, zip(*texts, strict=True))))
+        has_header(texts) and any(map(names_values, zip(*texts, strict=True))))
     return None if has_own_head else 0
-
-
-def _is_above_values(column: Sequence[str]) -> bool:
-    """Return True if the first cell of a column is a text, and the filled cells below are mostly values."""
-    filled = [cell for cell in column[1:] if cell]
-    is_text = bool(filled and column[0]) and not is_value(column[0])
-    return is_text and sum(map(is_value, filled)) >= _MOSTLY * len(filled)
 
 
 def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:

@@ -100,7 +100,7 @@ def _lines(sheet: CalamineSheet, formats: SheetFormats | None, title: str, limit
         for at, row in enumerate(rows[top : bottom + 1], top):
             row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
             merged |= {(at, column): number for column in range(left, right + 1)}
-    yield from sheet_lines(split_blocks([SheetRow(at, row) for at, row in enumerate(rows)]), title, merged)
+    yield from sheet_lines([*split_blocks(map(SheetRow, range(len(rows)), rows))], title, merged)
 
 
 def _text(value: object) -> str:
