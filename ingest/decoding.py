@@ -3,11 +3,9 @@
 import codecs
 import re
 from pathlib import Path
-from typing import TextIO
 
-from charset_normalizer import from_bytes
-
-from .reading import DEFAULT_LIMITS, Limits, UnreadableError
+from .likely_encoding import Guess, guess_encoding
+from .reading import DEFAULT_LIMITS, Limits, UnreadableError, note_doubt
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
          (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -17,6 +15,8 @@ _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "asc
 # Python's own text codecs are not character sets: decoding a page with one would change it.
 _NO_CHARSETS = frozenset({"idna", "punycode", "unicode-escape", "raw-unicode-escape", "utf-7", "undefined", "mbcs",
                           "oem"})
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f\x7f]")
+_CONTROLS = 0.01  # the largest share of control characters in a text
 _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
 
@@ -40,24 +40,25 @@ def decode(data: bytes, declared: str | None = None) -> str:
     """Return the text of a whole file, not yet cleaned.
 
     A byte-order mark gives the encoding. Without one it is UTF-8 if the bytes are valid UTF-8, else the encoding that
-    the file declares if they are valid in it, else the most likely one.
+    the file declares if they are valid in it, else the most likely one, which is noted if it is doubtful.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     encoding = _unicode_encoding(data)
     if encoding == "utf-8" and not _is_valid(data, "utf-8"):
-        encoding = _legacy_encoding(data, declared)
+        encoding, is_doubtful = _legacy_encoding(data, declared)
+        note_doubt(Guess(encoding, is_doubtful).note)
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         raise UnreadableError(undecodable(error)) from error
 
 
-def open_text(path: Path, newline: str | None) -> TextIO:
-    """Open a text file of any encoding and size for streaming; `newline` is that of `open`.
+def encoding_of(path: Path) -> Guess:
+    """Return the encoding of a text file of any size.
 
-    Reading it raises UnicodeDecodeError at bytes that are not valid in the detected encoding.
+    Reading it raises UnicodeDecodeError at bytes that are not valid in that encoding.
 
     Raises:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
@@ -73,11 +74,11 @@ def open_text(path: Path, newline: str | None) -> TextIO:
             try:
                 decoder.decode(block, final=not block)
             except UnicodeDecodeError:
-                encoding = _legacy_encoding(previous + block)
+                return _legacy_encoding(previous + block)
             if not block:
                 break
             previous, block = block, stream.read(_BLOCK)
-    return path.open(encoding=encoding, newline=newline)
+    return Guess(encoding)
 
 
 def begins_as_text(path: Path) -> bool:
@@ -119,10 +120,12 @@ def _is_valid(data: bytes, encoding: str) -> bool:
     return True
 
 
-def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
+def _legacy_encoding(data: bytes, declared: str | None = None) -> Guess:
     """Return the encoding of bytes that are not UTF-8: the declared one if they are valid in it, else the likeliest."""
     non_ascii = re.search(rb"[\x80-\xff]", data)
     begin = non_ascii.start() if non_ascii else 0
+    # From the line of the first such byte on, because the words around it tell the language.
+    begin = max(data.rfind(b"\n", 0, begin) + 1, begin - _SAMPLE)
     sample = data[begin : begin + _SAMPLE]
     if len(sample) == _SAMPLE:  # end it at a line break, because its last bytes may be a part of a character
         sample = sample[: sample.rfind(b"\n") + 1] or sample
@@ -137,8 +140,11 @@ def _legacy_encoding(data: bytes, declared: str | None = None) -> str:
             name = "utf-8"
         encoding = _SUPERSETS.get(name, name)
         if encoding.replace("_", "-") not in _NO_CHARSETS and _is_valid(data, encoding):
-            return encoding
-    best = from_bytes(sample).best()
-    if best is None:
-        raise UnreadableError("binary data or text in an unknown encoding: convert it to UTF-8")
-    return best.encoding
+            return Guess(encoding)
+    invalid: set[str] = set()
+    is_text = len(_CONTROL.findall(sample)) <= _CONTROLS * len(sample)
+    while is_text and (guess := guess_encoding(sample, invalid)) is not None:
+        if _is_valid(data, guess.encoding):
+            return guess
+        invalid.add(guess.encoding)
+    raise UnreadableError("binary data or text in an unknown encoding: convert it to UTF-8")

@@ -28,7 +28,7 @@ from .reading import (
     Limits,
     LoadFailure,
     UnreadableError,
-    read_with_tables,
+    read_content,
 )
 from .reading_process import ReadingProcess
 from .records import RECORD_READERS, Record, Report, read_listed
@@ -233,7 +233,7 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
             yield from _records(file, partial(read_listed, reading()), limits, report)
         else:
             read_plain = PLAIN.get(suffix)
-            content = (read_with_tables(read_plain, read_bytes(file.path, limits), limits) if read_plain
+            content = (read_content(read_plain, read_bytes(file.path, limits), limits) if read_plain
                        else reading())
             if suffix in _WITH_HEAD and not (read_plain and content.metadata):  # no front matter
                 content = _with_head(content)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
@@ -77,11 +78,25 @@ class Content(NamedTuple):
     tables: Sequence[SourceTable] = ()  # those whose rows are marked in the text; see `source_tables`
 
 
-def read_with_tables(reader: Callable[[bytes, Limits], Content], data: bytes, limits: Limits) -> Content:
-    """Return the content of a file, with the tables that its reader writes as text."""
-    with collected_tables() as tables:
-        content = reader(data, limits)
-    return content._replace(tables=tables)
+_DOUBTS: ContextVar[list[str] | None] = ContextVar("banyan_reading_doubts", default=None)
+
+
+def note_doubt(doubt: str) -> None:
+    """Note for the file that is being read that a part of its text is not certain."""
+    if (doubts := _DOUBTS.get()) is not None and doubt:
+        doubts.append(doubt)
+
+
+def read_content(reader: Callable[[bytes, Limits], Content], data: bytes, limits: Limits) -> Content:
+    """Return the content of a file, with the tables that its reader writes as text, and with what it notes as doubt."""
+    doubts = list[str]()
+    token = _DOUBTS.set(doubts)
+    try:
+        with collected_tables() as tables:
+            content = reader(data, limits)
+    finally:
+        _DOUBTS.reset(token)
+    return content._replace(tables=tables, omitted=", ".join(filter(None, [content.omitted, *dict.fromkeys(doubts)])))
 
 
 def list_counts(counts: Mapping[str, int]) -> str:

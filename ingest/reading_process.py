@@ -22,7 +22,7 @@ from ..text.cleaning import clean_text
 from .decoding import read_bytes
 from .formats import load_reader
 from .metadata import clean_metadata
-from .reading import MEGABYTE, Content, Limits, UnreadableError, read_with_tables
+from .reading import MEGABYTE, Content, Limits, UnreadableError, read_content
 
 try:
     import resource
@@ -124,7 +124,7 @@ def _serve(limits: Limits) -> None:
 def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     """Read a file and return the fields of its `Content`, or only "error" with the reason why it cannot be read."""
     try:
-        content = read_with_tables(load_reader(path), read_bytes(path, limits), limits)
+        content = read_content(load_reader(path), read_bytes(path, limits), limits)
     except UnreadableError as error:
         return {"error": str(error)}
     except MemoryError:

@@ -14,7 +14,9 @@ from ..schemas.documents import SourceTable
 from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
-from .decoding import open_text
+from ..text.titles import UNREAD
+from .decoding import encoding_of
+from .likely_encoding import Guess
 from .reading import Content, Limits, UnreadableError
 from .sheet_tables import SheetRow, read_blocks, sheet_lines
 from .source_tables import collected_tables
@@ -118,7 +120,9 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         OSError: the file cannot be read.
     """
     csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is too small for long documents
-    with open_text(path, newline="") as stream:
+    encoding = encoding_of(path)
+    about = {UNREAD: encoding.note} if encoding.note else {}
+    with path.open(encoding=encoding.encoding, newline="") as stream:
         rows = _csv_rows(stream, limits)
         header = next((row for _, row in rows if row), [])
         names = [name.strip() for name in header]
@@ -128,14 +132,14 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
             with collected_tables() as tables:
                 text = _join(sheet_lines(list(read_blocks(sheet)), path.stem, {}), limits)
             if text:
-                yield Record(None, None, path.stem, text, tables=tables)
+                yield Record(None, None, path.stem, text, about, tables)
             return
         for number, (line, row) in enumerate((line, row) for line, row in rows if row):
             if len(row) > len(names):
                 report(f"line {line}: more values than columns: quote values that hold commas")
                 continue
             try:
-                yield read_record(number, dict(zip(names, row, strict=False)), limits)
+                yield read_record(number, {**dict(zip(names, row, strict=False)), **about}, limits)
             except BadRecordError as error:
                 report(f"line {line}: {error}")
 
@@ -188,12 +192,14 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         OSError: the file cannot be read.
     """
     rows: list[Fields] = []
-    is_table = _begins_as_table(path, limits)
-    for number, (line_number, line) in enumerate(lines(path, limits)):
+    encoding = encoding_of(path)
+    about = {UNREAD: encoding.note} if encoding.note else {}
+    is_table = _begins_as_table(path, limits, encoding)
+    for number, (line_number, line) in enumerate(lines(path, limits, encoding)):
         try:
             value = _parse_line(line)
             if not is_table:
-                yield read_record(number, value, limits)
+                yield read_record(number, {**value, **about} if isinstance(value, dict) else value, limits)
             elif isinstance(value, dict):
                 _check_depth(value, limits)
                 rows.append(read_fields(value))
@@ -204,13 +210,13 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     if rows:
         with collected_tables() as tables:
             text = record_lines(rows, path.stem, limits)
-        yield Record(None, None, path.stem, text, tables=tables)
+        yield Record(None, None, path.stem, text, about, tables)
 
 
-def _begins_as_table(path: Path, limits: Limits) -> bool:
+def _begins_as_table(path: Path, limits: Limits, encoding: Guess) -> bool:
     """Return True if the objects on the first lines of a file are rows; bad lines are reported when all are read."""
     values: list[object] = []
-    for _, line in islice(lines(path, limits), _LOOKED_AT):
+    for _, line in islice(lines(path, limits, encoding), _LOOKED_AT):
         with suppress(BadRecordError):
             values.append(_parse_line(line))
     return all(is_row(value) for value in values if isinstance(value, dict))
@@ -223,9 +229,9 @@ def _parse_line(line: str) -> object:
     return parse(line)
 
 
-def lines(path: Path, limits: Limits) -> Iterator[tuple[int, str]]:
+def lines(path: Path, limits: Limits, encoding: Guess | None = None) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file that are not blank, with their numbers from 1; see `read_jsonl` for errors."""
-    with open_text(path, newline=None) as stream:
+    with path.open(encoding=(encoding or encoding_of(path)).encoding) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), start=1):
             if len(line) == limits.file_bytes:
                 raise UnreadableError(f"line {number} is longer than {limits.size()}: put each record on its own "
