@@ -1,13 +1,13 @@
 """The mentions of a question in one table, of which those that became a part of the query are accounted for."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ..schemas.records import ColumnInfo
-from .question_parts import keys_of, lexicon
+from .question_words import keys_of, lexicon
 from .table_mentions import Mention, Reading
 
-SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall"})
+SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
+                     "together"})
 """Kinds of words that may stand between two things that belong together."""
 _LONGEST_GAP = 4
 
@@ -31,18 +31,33 @@ class AskedParts:
 
     def __init__(self, reading: Reading) -> None:
         """Start with words that say nothing used."""
-        self.reading, self.table, self.mentions = reading, reading.table, reading.mentions
+        self.reading, self.table = reading, reading.table
         self.columns = {column.name: column for column in reading.table.columns}
-        self._used = {_Seen(mention.first, mention.kind) for mention in self.mentions if mention.kind in SKIPPED}
+        # A period has its own edges: "between the start of July and the end of 2018".
+        is_range = any(mention.kind == "between" for mention in reading.mentions)
+        self.mentions = [mention for mention in reading.mentions if mention.kind != "edge" or not is_range]
+        # In a table of records, "the latest post" is none of its rows.
+        skipped = SKIPPED if self.table.kind == "documents" else SKIPPED - {"documents"}
+        self._used = {mention.first for mention in self.mentions if mention.kind in skipped}
 
-    def use(self, *mentions: Mention) -> None:
+    def use(self, *mentions: Mention | None) -> None:
         """Account for mentions."""
-        self._used.update(_Seen(mention.first, mention.kind) for mention in mentions)
+        self._used.update(mention.first for mention in mentions if mention is not None)
 
     def unused(self, *kinds: str) -> list[Mention]:
         """Return the mentions of some kinds, or of all, that are not accounted for."""
         return [mention for mention in self.mentions
-                if _Seen(mention.first, mention.kind) not in self._used and (not kinds or mention.kind in kinds)]
+                if mention.first not in self._used and (not kinds or mention.kind in kinds)]
+
+    def has(self, *kinds: str) -> bool:
+        """Return True if the question has a word of some kinds."""
+        return any(mention.kind in kinds for mention in self.mentions)
+
+    def take(self, *kinds: str) -> Mention | None:
+        """Return the first unused mention of some kinds, and use all of the same kind."""
+        found = self.unused(*kinds)
+        self.use(*(mention for mention in found if mention.kind == found[0].kind))
+        return found[0] if found else None
 
     def following(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
         """Return the next mention that is not skipped, if it is of some kinds and near."""
@@ -65,6 +80,11 @@ class AskedParts:
             return following
         return following if self.words(following) in {"to", "and", "und", "和"} else None
 
+    def joins_column(self, mention: Mention) -> bool:
+        """Return True if a word stands between two names of one column: "write or co-write"."""
+        before, after = self.preceding(mention, "column"), self.following(mention, "column")
+        return before is not None and after is not None and bool(set(before.columns) & set(after.columns))
+
     def words(self, mention: Mention) -> str:
         """Return the words of a mention in lower case."""
         return " ".join(word.text for word in self.reading.words[mention.first:mention.last]).casefold()
@@ -85,9 +105,11 @@ class AskedParts:
                 other is not mention and other.kind == "column" and other.columns == (column.name,)
                 for other in self.mentions)]
             fitting = supported or fitting
-        if len(fitting) != 1:
-            raise UnclearError(mention)
-        return fitting[0]
+        return only(fitting, mention)
+
+    def columns_for(self, mention: Mention, fits: Callable[[ColumnInfo], bool]) -> bool:
+        """Return True if a mention may mean a column that fits."""
+        return any(fits(self.columns[name]) for name in mention.columns)
 
     def measured(self, name: str) -> list[ColumnInfo]:
         """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
@@ -98,10 +120,15 @@ class AskedParts:
         return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
 
 
-@dataclass(frozen=True)
-class _Seen:
-    first: int
-    kind: str
+def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:
+    """Return the only one of some columns.
+
+    Raises:
+        UnclearError: if there are none or several.
+    """
+    if len(columns) != 1:
+        raise UnclearError(what)
+    return columns[0]
 
 
 def is_number(column: ColumnInfo) -> bool:
@@ -112,3 +139,8 @@ def is_number(column: ColumnInfo) -> bool:
 def is_date(column: ColumnInfo) -> bool:
     """Return True for a column of dates."""
     return column.kind == "date"
+
+
+def is_list(column: ColumnInfo) -> bool:
+    """Return True for a column of lists."""
+    return column.kind == "list"

@@ -11,13 +11,14 @@ from ..schemas.records import SqlResult, TableInfo
 from ..text.shown_numbers import show_value
 from .asked_facts import read_in_graph
 from .asked_parts import UnclearError
-from .question_plan import plan_query
+from .question_query import plan_query
 from .question_target import Plan
 from .table_mentions import Reading, read_in_table, value_queries
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
-                     r"(?<=[.?!]) (?:give|state|list|show)(?: me)? (?:both|the|all|their) ?(?:numbers?|counts?|names?)?"
-                     r"[.!]?$", re.IGNORECASE)
+                     r",? (?:alone or with others|together or alone|both (?:days|numbers|years) included|inclusive)\b|"
+                     r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their)? ?"
+                     r"(?:numbers?|counts?|names?|figures?|titles?)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _MOST_SHOWN = 20
 _LONGEST_QUESTION = 500
@@ -66,7 +67,8 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
 def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
              values: Mapping[str, Sequence[FoundValue]]) -> Iterator[AskedQuery]:
     for table in tables:
-        reading = read_in_table(question, table, _titles(index, table), values.get(table.name, ()))
+        titles = tuple(dict.fromkeys((table.title, table.name, *index.sql.titles.get(table.name, ()))))
+        reading = read_in_table(question, table, titles, values.get(table.name, ()))
         if reading.unknown:
             continue
         try:
@@ -77,35 +79,20 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
             yield answer
 
 
-def _titles(index: GraphIndex, table: TableInfo) -> tuple[str, ...]:
-    """Return what a table is called: its own names, and those of its few documents."""
-    return tuple(dict.fromkeys((table.title, table.name, *index.sql.titles.get(table.name, ()))))
-
-
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
     """Run a plan; None if its rows do not answer, or leave open which do."""
     result = index.sql.run(plan.sql)
     rows = [row for row in result.rows if any(value is not None for value in row)]
-    if not rows or (plan.must_be_single and len(rows) > 1) or _is_cut_in_tie(plan, rows):
+    is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
+    if not rows or (plan.must_be_single and len(rows) > 1) or is_cut_in_tie:
         return None
     shown = rows[:plan.shown] if plan.shown else rows
-    units = _units(table, result)
+    columns = {column.name: column.unit for column in table.columns}
+    units = [unit or columns.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
     understood = plan.understood + "".join(
         f"; “{reading.words[mention.first].text}” read as {mention.columns[0]}" for mention in reading.mentions
         if mention.is_like)
     return AskedQuery(plan.sql, understood, table.name, result, _short(shown, units, plan))
-
-
-def _is_cut_in_tie(plan: Plan, rows: Sequence[Sequence[object]]) -> bool:
-    """Return True if the row after the last one that is shown has its number."""
-    last = plan.shown
-    return 0 < last < len(rows) and rows[last - 1][-1] == rows[last][-1]
-
-
-def _units(table: TableInfo, result: SqlResult) -> list[str]:
-    """Return the unit of each column of a result: the one that it has, or that of the column it is computed of."""
-    columns = {column.name: column.unit for column in table.columns}
-    return [unit or columns.get(name, "") for name, unit in zip(result.columns, result.units, strict=True)]
 
 
 def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan) -> str:

@@ -6,30 +6,34 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from ..graph_store.sql.value_words import FoundValue
 from ..models.rules.likeness import likeness
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import has_han, is_han
-from .question_parts import Keys, Word, fixed_parts, keys_of, label_variants, lexicon, words_of
+from .question_words import Keys, Word, fixed_parts, is_form_of, keys_of, label_variants, lexicon, words_of
 
 _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 """The cosine from which a word may stand for a column's, and its lead over the next column. Of 97 pairs of synonyms and
 95 of other words that tables hold side by side (tests/unit/tools/test_asked_query.py), .5 takes 27 and 1."""
-_WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month",
-                   "decade", "until", "compare"})
+_WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month", "decade", "until",
+                   "compare", "made", "together", "number_word", "documents", "edge"})
 """Kinds of words that give way to a column, a value or a table of the same words."""
-_ORDER = ("quoted", "date", "number", "operation", "column", "value", "head", "weak", "title", "column_word",
-          "value_word", "unit")
+_ORDER = ("date", "number", "operation", "column", "value", "quoted", "head", "weak", "title", "column_word",
+          "value_word", "column_form", "unit")
 _TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"})
 _NAMING_SHARE = 0.9
 _MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
-_QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,60})[\"”」』]")
-_LONGEST_PHRASE = 8
+_LONGEST_PHRASE = 12
 _LEAST_LETTERS = 3
 _MOST_CACHED = 4096
 """How many tables are prepared for questions: each question is read in all of its knowledge base."""
+_HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
+"""Columns that say where a row was read, which no question asks for by their words."""
+_EVENTS = ("ment", "ments", "ion", "ions", "ings")
+"""Endings of nouns for what happens: each row with an appointee is an appointment."""
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
 
 
@@ -42,7 +46,6 @@ class Mention:
         name: of an operation the measure, of a date or number its normal form.
         columns: the columns that are meant, one of them if there are several.
         values: of a value, for each column the values that fit.
-        is_whole: whether the words are the whole of a label or value.
         is_like: whether a column is meant only by a word of similar use.
         is_head: whether a column's words are also what the table's rows are called.
     """
@@ -53,19 +56,22 @@ class Mention:
     name: str = ""
     columns: tuple[str, ...] = ()
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    is_whole: bool = True
     is_like: bool = False
     is_head: bool = False
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A question as it is read in one table: mentions that share no word, in order, and the words that are none."""
+    """A question as it is read in one table: mentions that share no word, in order, and the words that are none.
+
+    `heads` are the stems of what the table's rows are called.
+    """
 
     table: TableInfo
     words: tuple[Word, ...]
     mentions: tuple[Mention, ...]
     unknown: tuple[str, ...]
+    heads: frozenset[Keys] = frozenset()
 
 
 def value_queries(question: str) -> set[str]:
@@ -89,22 +95,30 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str], values
     A word that cannot be read ends the reading, as no query comes of it: few tables have to do with a question.
     """
     words = words_of(question)
-    titles = (*titles, *_naming_labels(table, tuple(titles)))
-    columns = {column.name: column for column in table.columns}
-    candidates = [*_fixed(question), *_labels(words, table), *_titles(words, titles),
+    heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
+    columns = {column.name: column for column in _shown(table)}
+    candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
                   *_values(words, columns, [value for value in values if value.column in columns])]
-    mentions = _joined(_choose(candidates), titles, words)
-    unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
+    mentions = _joined(_choose(candidates), heads, others, words)
+    unread = _unread(words, mentions)
     may_have_glosses = "(" in question or "（" in question
     for at in sorted(unread, key=lambda at: _may_be_like(words[at].text)):
         if (like := _like_column(words[at].text, at, table)) is not None:
             mentions.append(like)
         elif not may_have_glosses:
-            return Reading(table, words, tuple(mentions), (words[at].text,))
-    unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
+            return Reading(table, words, tuple(mentions), (words[at].text,), heads)
     mentions.sort(key=lambda mention: mention.first)
-    unread = [at for at in unread if not _is_glossed(question, words, at, mentions)]
-    return Reading(table, words, tuple(mentions), tuple(words[at].text for at in unread))
+    unread = [at for at in _unread(words, mentions) if not _is_glossed(question, words, at, mentions)]
+    return Reading(table, words, tuple(mentions), tuple(words[at].text for at in unread), heads)
+
+
+def _shown(table: TableInfo) -> Iterator[ColumnInfo]:
+    hidden = _HIDDEN.get(table.kind, frozenset())
+    return (column for column in table.columns if column.name not in hidden)
+
+
+def _unread(words: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
+    return [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
 
 
 def _choose(candidates: Iterable[tuple[str, Mention]]) -> list[Mention]:
@@ -117,20 +131,19 @@ def _choose(candidates: Iterable[tuple[str, Mention]]) -> list[Mention]:
     return chosen
 
 
-def _joined(mentions: Sequence[Mention], titles: Sequence[str], words: Sequence[Word]) -> list[Mention]:
+def _joined(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozenset[Keys],
+            words: Sequence[Word]) -> list[Mention]:
     """Join neighbouring words of one column's label, and mark columns that are called what the rows are called."""
-    heads, others = _title_index(tuple(titles))
     joined: list[Mention] = []
     for mention in sorted(mentions, key=lambda one: one.first):
         last = joined[-1] if joined else None
         shared = tuple(name for name in mention.columns if last is not None and name in last.columns)
         if last is not None and mention.kind == last.kind == "column" and last.last == mention.first and shared:
-            joined[-1] = replace(last, last=mention.last, columns=shared, is_whole=False)
+            joined[-1] = replace(last, last=mention.last, columns=shared)
         elif mention.kind == "column":
             keys = tuple(word.key for word in words[mention.first:mention.last])
             is_named_table = keys in others and words[mention.last:] and words[mention.last].key in _TABLES
-            is_head = keys in heads or bool(is_named_table)
-            joined.append(replace(mention, is_head=is_head))
+            joined.append(replace(mention, is_head=keys in heads or bool(is_named_table)))
         else:
             joined.append(mention)
     return joined
@@ -138,17 +151,15 @@ def _joined(mentions: Sequence[Mention], titles: Sequence[str], words: Sequence[
 
 @lru_cache(64)
 def _fixed(question: str) -> tuple[tuple[str, Mention], ...]:
-    """Return the dates, numbers, units and operations of a question, which are the same in each table."""
+    """Return the quotes, dates, numbers, units and operations of a question, which are the same in each table."""
     words = words_of(question)
-    return (*_quotes(question, words), *((part.kind, Mention(part.first, part.last, part.kind, part.name))
-              for part in fixed_parts(question, words)), *_operations(words))
-
-
-def _quotes(question: str, words: Sequence[Word]) -> Iterator[tuple[str, Mention]]:
-    for match in _QUOTED.finditer(question):
-        inside = [at for at, word in enumerate(words) if match.start() <= word.start and word.end <= match.end()]
-        if inside:
-            yield "quoted", Mention(inside[0], inside[-1] + 1, "quoted", match[1])
+    parts = ((part.kind, Mention(part.first, part.last, part.kind, part.name))
+             for part in fixed_parts(question, words))
+    operations = (("weak" if kind in _WEAK else "operation", Mention(first, last, kind, name))
+                  for first, last, _ in _runs(words)
+                  for kind, name in sorted(lexicon().phrases.get(
+                      tuple(word.folded for word in words[first:last]), ()), key=lambda one: one[0] in _WEAK))
+    return (*parts, *operations)
 
 
 @lru_cache(64)
@@ -157,13 +168,6 @@ def _runs(words: tuple[Word, ...]) -> tuple[tuple[int, int, Keys], ...]:
     keys = tuple(word.key for word in words)
     return tuple((first, last, keys[first:last]) for first in range(len(words))
                  for last in range(min(first + _LONGEST_PHRASE, len(words)), first, -1))
-
-
-def _operations(words: tuple[Word, ...]) -> Iterator[tuple[str, Mention]]:
-    for first, last, _ in _runs(words):
-        kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
-        for kind, name in sorted(kinds, key=lambda one: one[0] in _WEAK):
-            yield "weak" if kind in _WEAK else "operation", Mention(first, last, kind, name)
 
 
 def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
@@ -180,25 +184,34 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], Mapp
     """Return the columns of a table by their whole labels, and by single words of them."""
     whole: dict[Keys, dict[str, None]] = defaultdict(dict)
     parts: dict[Keys, dict[str, None]] = defaultdict(dict)
-    for column in table.columns:
-        if column.name == "document" and table.kind == "records":
-            continue
+    for column in _shown(table):
         for variant in (*label_variants(column.title), *label_variants(column.name)):
             whole[variant][column.name] = None
             if column.kind == "date" and variant[-1:] != ("date",):
                 whole[*variant, "date"][column.name] = None
-            for part in _label_words(variant):
+            for part in _label_words(variant, 2):
                 parts[part][column.name] = None
     return {key: tuple(names) for key, names in whole.items()}, {key: tuple(names) for key, names in parts.items()}
 
 
-def _label_words(label: Keys) -> Iterator[Keys]:
+@lru_cache(_MOST_CACHED)
+def _label_forms(table: TableInfo) -> Mapping[str, tuple[str, ...]]:
+    """Return the columns of a table by each word of their labels in lower case."""
+    forms: dict[str, dict[str, None]] = defaultdict(dict)
+    for column in _shown(table):
+        for word in words_of(column.title.replace("_", " ")):
+            if word.folded.isalpha() and (word.key,) not in lexicon().stems:
+                forms[word.folded][column.name] = None
+    return {word: tuple(names) for word, names in forms.items()}
+
+
+def _label_words(label: Keys, least: int = _LEAST_LETTERS) -> Iterator[Keys]:
     """Yield the words of a label that may stand for it: also two or more letters of a script without spaces."""
     for at, key in enumerate(label):
         if is_han(key[0]):
             yield from (label[at:end] for end in range(at + 2, len(label) + 1) if all(
                 is_han(other[0]) for other in label[at:end]))
-        elif len(key) >= _LEAST_LETTERS and (key,) not in lexicon().stems:
+        elif len(key) >= least and (key,) not in lexicon().stems:
             yield (key,)
 
 
@@ -208,7 +221,15 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Me
         if keys in whole:
             yield "column", Mention(first, last, "column", columns=whole[keys])
         elif keys in parts:
-            yield "column_word", Mention(first, last, "column", columns=parts[keys], is_whole=False)
+            yield "column_word", Mention(first, last, "column", columns=parts[keys])
+    forms = _label_forms(table)
+    for at, word in enumerate(words):
+        if word.folded.isalpha() and not is_han(word.folded[0]):
+            names = [name for label, columns in forms.items() if is_form_of(word.folded, label) for name in columns]
+            if names and word.folded.endswith(_EVENTS):
+                yield "column_form", Mention(at, at + 1, "head")
+            elif names:
+                yield "column_form", Mention(at, at + 1, "column", columns=tuple(dict.fromkeys(names)))
 
 
 @lru_cache(_MOST_CACHED)
@@ -226,12 +247,14 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
     return frozenset(heads), frozenset(others)
 
 
-def _titles(words: tuple[Word, ...], titles: Sequence[str]) -> Iterator[tuple[str, Mention]]:
-    heads, others = _title_index(tuple(titles))
+def _titles(words: tuple[Word, ...], heads: frozenset[Keys],
+            others: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
     for first, last, keys in _runs(words):
-        if keys in heads:
+        if keys in heads or (len(keys) == 1 and any(
+                len(head) == 1 and is_form_of(words[first].folded, head[0]) for head in heads)):
             yield "head", Mention(first, last, "head")
-        elif keys in others:
+        elif keys in others or (len(keys) == 1 and any(
+                len(other) == 1 and is_form_of(words[first].folded, other[0]) for other in others)):
             yield "title", Mention(first, last, "title")
 
 
@@ -240,34 +263,46 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
     whole: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     parts: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for value in found:
-        keys = keys_of(value.legend or value.value)
-        for variant in _value_variants(keys, value.column):
+        text = value.legend or value.value
+        if value.column == "document":
+            text = PurePosixPath(text).stem
+        keys = keys_of(text)
+        for variant in dict.fromkeys(_value_variants(text, value.column)):
             whole[variant][value.column].append(value.value)
         for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS else ():
             parts[part][value.column].append(value.value)
     for first, last, keys in _runs(words):
-        for rank, index in (("value", whole), ("value_word", parts)):
-            if keys not in index or not _may_be_value(words, first, last, index[keys]):
+        for rank, index, wanted in (("value", whole, keys), ("value", whole, tuple(sorted(keys))),
+                                    ("value_word", parts, keys)):
+            if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
                 continue
             is_name = first > 0 and words[first].text[0].isupper()
-            values = {column: tuple(sorted(set(fitting))) for column, fitting in index[keys].items()
+            values = {column: tuple(sorted(set(fitting))) for column, fitting in index[wanted].items()
                       if index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES}
             if values:
-                yield rank, Mention(first, last, "value", columns=tuple(values), values=values,
-                                    is_whole=rank == "value")
+                yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                 break
 
 
-def _value_variants(keys: Keys, column: str) -> Iterator[Keys]:
-    """Yield a value as stems, and its synonyms: women are Female. A letter says so only in a column of sexes."""
+def _value_variants(text: str, column: str) -> Iterator[Keys]:
+    """Yield a value as stems: with and without brackets, in any order, and its synonyms: women are Female.
+
+    A letter has synonyms only in a column of sexes.
+    """
+    keys = keys_of(text)
     yield keys
-    if len("".join(keys)) > 1 or keys_of(column) in lexicon().columns["sex_columns"]:
-        yield from (group for group in lexicon().synonyms.get(keys, ()) if group != keys)
+    if 1 < len(keys) <= _MOST_NAME_WORDS:
+        yield tuple(sorted(keys))
+    if len("".join(keys)) > 1:
+        yield from label_variants(text)
+    elif keys_of(column) in lexicon().synonyms[keys_of("sex")]:
+        yield from lexicon().synonyms.get(keys, ())
 
 
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
     """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
-    is_phrase = tuple(word.folded for word in words[first:last]) in lexicon().phrases
+    kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
+    is_phrase = any(kind not in _WEAK or kind == "neutral" for kind, _ in kinds)
     is_short = last == first + 1 and len(words[first].text) < _LEAST_LETTERS and not is_han(words[first].text[0])
     if not is_phrase and not is_short:
         return True
@@ -283,20 +318,20 @@ def _like_column(word: str, at: int, table: TableInfo) -> Mention | None:
     """Return a word that is used like the words of one column's label, as a mention of it; None if there is none."""
     if not _may_be_like(word):
         return None
-    columns = [column for column in table.columns if column.name != "document"]
+    columns = list(_shown(table))
     labels = [" ".join((column.title, column.name.replace("_", " "))) for column in columns]
     ranked = sorted(zip(likeness([word], labels)[:, 0].tolist(), (column.name for column in columns), strict=True),
                     reverse=True)
     if not ranked or ranked[0][0] < _LEAST_LIKENESS or (
             len(ranked) > 1 and ranked[0][0] - ranked[1][0] < _LEAST_LEAD):
         return None
-    return Mention(at, at + 1, "column", columns=(ranked[0][1],), is_whole=False, is_like=True)
+    return Mention(at, at + 1, "column", columns=(ranked[0][1],), is_like=True)
 
 
 def _is_glossed(question: str, words: Sequence[Word], at: int, mentions: Sequence[Mention]) -> bool:
     """Return True for a word whose meaning follows in brackets: "Delta (DL)"."""
     following = next((mention for mention in mentions if mention.first == at + 1), None)
-    if following is None or following.kind in {"neutral", "head", "title"}:
+    if following is None or following.kind in {"neutral", "title"}:
         return False
     between = question[words[at].end:words[at + 1].start]
     after = question[words[following.last - 1].end:]

@@ -1,4 +1,4 @@
-"""The parts of a question about a table that do not depend on the table: its words, numbers, dates and operations."""
+"""The words of a question about tables: stems, related words, numbers, dates, units, and what is to be done."""
 
 import json
 import re
@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ..models.embedding.minilm import bundled_tokenizer
 from ..schemas.naming import normalise
 from ..text.content_words import stem_word
 from ..text.dates import find_dates, is_month, parse_date
@@ -19,10 +20,16 @@ _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,:]\d+)*|[^\W_{CJK}]+")
 _IN_WORD = re.compile(r"(?:[A-Za-z0-9]|\w[-.])$")
 """What stands before a number that is a part of a name: EIP-4844."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]")
+_ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>")
+_QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
+_GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})++(?![.,\d])")
+_GERMAN = re.compile(r"\b(?:wie|der|die|das|den|und|mit)\b", re.IGNORECASE)
+"""A number that German groups by points: 1.000."""
 _LEAST_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
                   "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "两": 2, "三": 3, "四": 4, "五": 5, "十": 10}
-_SHORT = 3
+_SHORT, _LEAST_STEM, _LONG = 3, 4, 7
+_NOUNS = frozenset({"made", "documents", "reading", "number_word", "edge"})
+"""Kinds of words that are often a part of a column's label as well."""
 _MOST_VARIANTS = 200
 Keys = tuple[str, ...]
 
@@ -72,18 +79,19 @@ class Lexicon(NamedTuple):
     """The words with which people ask about tables.
 
     `phrases` are (kind, measure) by words as written, as a stem may be another word ("died", "die"); `stems` are their
-    stems, `synonyms` the stems of a group's members by those of each, and `forms` the
-    same as words in full.
+    stems, `synonyms` the stems of a group's members by those of each, `forms` the same as words in full, and `labels`
+    the stems of labels of columns that count, or say where or who something is.
     """
 
     phrases: Mapping[Keys, tuple[tuple[str, str], ...]]
     stems: frozenset[Keys]
     synonyms: Mapping[Keys, tuple[Keys, ...]]
-    forms: Mapping[Keys, tuple[tuple[str, ...], ...]]
+    forms: Mapping[Keys, tuple[Keys, ...]]
     measures: Mapping[str, Mapping[str, str]]
     units: Mapping[str, Mapping[str, float]]
     unit_words: Mapping[str, str]
-    columns: Mapping[str, frozenset[Keys]]
+    labels: Mapping[str, frozenset[Keys]]
+    suffixes: frozenset[str]
 
 
 @cache
@@ -91,39 +99,34 @@ def lexicon() -> Lexicon:
     """Load the word lists of `asked_words.json`."""
     listed = json.loads(Path(__file__).with_name("asked_words.json").read_text("utf-8"))
     phrases: dict[Keys, dict[tuple[str, str], None]] = {}
-    stems = set[Keys]()
-    for kind, name, phrase in _phrases(listed):
+    for kind, name, phrase in (*((kind, "", phrase) for kind, said in listed["kinds"].items()
+                                 for phrase in said.split(", ")), *_measures(listed["measures"])):
         phrases.setdefault(tuple(word.folded for word in words_of(phrase)), {})[kind, name] = None
-        stems.add(keys_of(phrase))
     synonyms: dict[Keys, dict[Keys, None]] = {}
-    forms: dict[Keys, dict[tuple[str, ...], None]] = {}
+    forms: dict[Keys, dict[Keys, None]] = {}
     for group in listed["synonyms"]:
-        members = [keys_of(phrase) for phrase in group.split(", ")]
-        for member in members:
-            forms.setdefault(member, {}).update(dict.fromkeys(tuple(phrase.split()) for phrase in group.split(", ")))
-        for member in members:
-            synonyms.setdefault(member, {}).update(dict.fromkeys(members))
-    columns = {kind: frozenset(map(keys_of, listed[kind])) for kind in listed if kind.endswith("_columns")}
-    return Lexicon({keys: tuple(kinds) for keys, kinds in phrases.items()}, frozenset(stems),
-                   {keys: tuple(group) for keys, group in synonyms.items()},
-                   {keys: tuple(group) for keys, group in forms.items()}, listed["measures"],
-                   {name: measure["units"] for name, measure in listed["measures"].items()},
-                   {word.casefold(): unit for unit, words in listed["unit_words"].items()
-                    for word in words.split(", ")},
-                   columns)
+        members = {phrase: keys_of(phrase) for phrase in group.split(", ")}
+        for member in members.values():
+            forms.setdefault(member, {}).update(dict.fromkeys(tuple(phrase.split()) for phrase in members))
+            synonyms.setdefault(member, {}).update(dict.fromkeys(members.values()))
+    return Lexicon(
+        {keys: tuple(kinds) for keys, kinds in phrases.items()},
+        frozenset(tuple(map(_key, keys)) for keys, kinds in phrases.items()
+                  if _NOUNS.isdisjoint(kind for kind, _ in kinds)),
+        {keys: tuple(group) for keys, group in synonyms.items()}, {keys: tuple(group) for keys, group in forms.items()},
+        listed["measures"], {name: measure["units"] for name, measure in listed["measures"].items()},
+        {word.casefold(): unit for unit, words in listed["unit_words"].items() for word in words.split(", ")},
+        {kind: frozenset(map(keys_of, said.split(", "))) for kind, said in listed["labels"].items()},
+        frozenset(listed["suffixes"].split(", ")))
 
 
-def _phrases(listed: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield (kind, name, phrase) of all operations and measures."""
-    for kind, phrases in listed["kinds"].items():
-        yield from ((kind, "", phrase) for phrase in phrases)
-    degrees = {"asked": "measure", "most": "max", "least": "min"}
-    for name, measure in listed["measures"].items():
-        for field, kind in degrees.items():
-            yield from ((kind, name, phrase) for phrase in filter(None, measure[field].split(", ")))
-        yield from (("compare", name, phrase) for phrase in measure["more"].split(", "))
-        for field, kind in (("more", "over"), ("less", "under")):
-            yield from ((kind, name, f"{phrase} than") for phrase in measure[field].split(", "))
+def _measures(measures: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yield (kind, measure, phrase) of the words that ask for a measure, or compare by it."""
+    kinds = (("asked", "measure", ""), ("most", "max", ""), ("least", "min", ""), ("more", "compare", ""),
+             ("more", "over", " than"), ("less", "under", " than"))
+    for name, measure in measures.items():
+        for field, kind, ending in kinds:
+            yield from ((kind, name, f"{phrase}{ending}") for phrase in filter(None, measure[field].split(", ")))
 
 
 def label_variants(label: str) -> Iterator[Keys]:
@@ -142,9 +145,28 @@ def label_variants(label: str) -> Iterator[Keys]:
         yield tuple(key for part in chosen for key in part)
 
 
+@lru_cache(65_536)
+def is_form_of(word: str, label: str) -> bool:
+    """Return True if two words in lower case are forms of one: authored and author, precipitation and precip.
+
+    They share a stem of four letters, and differ by endings; or one is an abbreviation, which is no word itself. Long
+    words may differ by a letter: licence and license.
+    """
+    shared = next((at for at, (one, other) in enumerate(zip(word, label, strict=False)) if one != other),
+                  min(len(word), len(label)))
+    shorter, longer = sorted((word, label), key=len)
+    if shared == len(shorter) >= _SHORT and longer.isalpha() and longer[shared:] not in lexicon().suffixes:
+        return shorter.isalpha() and len(bundled_tokenizer().encode(shorter, add_special_tokens=False).tokens) > 1
+    one, other = (text.removesuffix("s") for text in (word, label))
+    if len(one) == len(other) >= _LONG and sum(map(str.__ne__, one, other)) == 1:
+        return True
+    endings = lexicon().suffixes | {""}
+    return any({word[at:], label[at:]} <= endings for at in range(_LEAST_STEM, shared + 1))
+
+
 def fixed_parts(question: str, words: Sequence[Word]) -> list[Part]:
-    """Return the dates, the numbers and the units of a question; no two of them share a word."""
-    parts = [*_dates(question, words), *_amounts(question, words)]
+    """Return the quotes, dates, numbers and units of a question; no two of them share a word."""
+    parts = [*_quotes(question, words), *_dates(question, words), *_amounts(question, words)]
     parts += [Part(at, at + 1, "unit", unit) for at, word in enumerate(words) if (unit := unit_of(word.text))]
     chosen: list[Part] = []
     for part in parts:
@@ -162,6 +184,12 @@ def unit_of(word: str) -> str:
     return parse_number(f"1 {word}").partition(" ")[2]
 
 
+def _quotes(question: str, words: Sequence[Word]) -> Iterator[Part]:
+    for match in _QUOTED.finditer(question):
+        if any(match.start() <= word.start and word.end <= match.end() for word in words):
+            yield _part(words, match.start(), match.end(), "quoted", match[1])
+
+
 def _dates(question: str, words: Sequence[Word]) -> Iterator[Part]:
     for start, end in find_dates(question):
         if date := parse_date(question[start:end]):
@@ -175,18 +203,17 @@ def _dates(question: str, words: Sequence[Word]) -> Iterator[Part]:
 def _amounts(question: str, words: Sequence[Word]) -> Iterator[Part]:
     for start, end in find_numbers(question):
         is_in_word = _IN_WORD.search(question, 0, start) is not None
-        if not is_in_word and (amount := parse_number(question[start:end])):
-            yield _with_unit(words, _part(words, start, end, "number", amount))
+        text = question[start:end]
+        if _GROUPED.match(text) and _GERMAN.search(question):
+            text = text.replace(".", "")
+        if not is_in_word and (amount := parse_number(text)):
+            part = _part(words, start, end, "number", amount)
+            # The general reading of numbers may not know the unit that stands behind.
+            unit = unit_of(words[part.last].text) if part.last < len(words) and " " not in amount else ""
+            yield Part(part.first, part.last + 1, "number", f"{amount} {unit}") if unit else part
     for at, word in enumerate(words):
         if (number := _LEAST_NUMBERS.get(word.text.casefold())) and at + 1 < len(words):
             yield Part(at, at + 1, "number", str(number))
-
-
-def _with_unit(words: Sequence[Word], number: Part) -> Part:
-    """Return a number with the unit that stands behind it, which the general reading of numbers may not know."""
-    unit = unit_of(words[number.last].text) if number.last < len(words) else ""
-    return number if not unit or " " in number.name else Part(number.first, number.last + 1, "number",
-                                                              f"{number.name} {unit}")
 
 
 def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> Part:

@@ -1,0 +1,334 @@
+"""The query that a question asks of one table, by the form of the question: a count, an extreme, a share, a lookup."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..schemas.records import ColumnInfo
+from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
+from .question_conditions import ConditionReader, size
+from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, bare_name, members_of
+from .question_words import keys_of
+from .table_mentions import Mention, Reading
+
+_DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC", "min": "ASC", "fewest": "ASC",
+            "earliest": "ASC"}
+_EACH = frozenset({"each", "of each", "for each"})
+_VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
+                    "是"})
+_LESS = frozenset({"fewer", "less"})
+_CURRENCY = re.compile("[A-Z]{3}")
+
+
+def plan_query(reading: Reading) -> Plan:
+    """Return the query that a reading asks for.
+
+    Raises:
+        UnclearError: if it could ask for several things, or something of it is not accounted for.
+    """
+    parts = AskedParts(reading)
+    query = QuestionQuery(parts, ConditionReader(parts).read())
+    plan = query.plan()
+    conditioned = {condition.column for condition in query.conditions}
+    parts.use(*(mention for mention in parts.unused("column")
+                if mention.is_head or conditioned.intersection(mention.columns)))  # "authored", beside an author
+    parts.use(*(mention for mention in parts.unused("or") if parts.joins_column(mention)))
+    if left := parts.unused():
+        raise UnclearError(left[0])
+    return plan
+
+
+class QuestionQuery(QuestionTarget):
+    """The forms of questions, each a rule over what the conditions of a question leave."""
+
+    def plan(self) -> Plan:
+        """Return the query of the first form that the question has.
+
+        Raises:
+            UnclearError: if it has none, or could mean several things in it.
+        """
+        forms = (self._share, self._ratio, self._comparison, self._ranking, self._aggregate, self._count, self._lookup)
+        plan = next((plan for form in forms if (plan := form()) is not None), None)
+        if plan is None:
+            raise UnclearError(self._table.name)
+        return plan
+
+    def _share(self) -> Plan | None:
+        """Read "what percentage of the birds are female"."""
+        share = self._parts.take("share")
+        if share is None:
+            return None
+        verbs = [mention for mention in self._parts.mentions
+                 if mention.first > share.last and self._parts.words(mention) in _VERBS]
+        whole = [condition for condition in self.conditions if verbs and condition.last <= verbs[0].first]
+        wanted = [condition for condition in self.conditions if condition not in whole]
+        if not wanted:
+            wanted, whole = whole, []
+        self._take_heads()
+        nouns = [mention for mention in self._parts.mentions if self._rows.is_head(mention)
+                 or mention.kind in {"row_nouns", "people", "value"}]
+        if not wanted or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
+            raise UnclearError(share)
+        self._parts.take("group")
+        inner = " AND ".join(condition.sql for condition in wanted)
+        sql = self._select(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*) AS percent", conditions=whole)
+        return Plan(sql, f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}",
+                    percent=True)
+
+    def _ratio(self) -> Plan | None:
+        """Read "how many deaths from disease for each death from wounds" as the ratio of the sums of two columns."""
+        counts, groups = self._parts.unused("count"), self._parts.unused("group")
+        numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)]
+        if not (counts and len(groups) == 1 and len(numbers) == 2):  # noqa: PLR2004 - of a ratio
+            return None
+        above, below = (self._parts.column_of(mention, is_number) for mention in numbers)
+        if not counts[0].first < numbers[0].first < groups[0].first < numbers[1].first:
+            return None
+        self._parts.use(*counts, *groups, *numbers)
+        return self._computed(f"sum({quoted(above.name)}) * 1.0 / nullif(sum({quoted(below.name)}), 0)",
+                              f"total of {above.title} for each {below.title}")
+
+    def _comparison(self) -> Plan | None:
+        """Read "Which weighs more on average, A or B?" as groups in order."""
+        compared = [condition for condition in self.conditions
+                    if len(condition.values) > 1 and not condition.is_negative]
+        says_more = self._parts.unused("compare", "or_more")
+        if not says_more or len(compared) != 1 or not self._parts.has("or", "or_more") or any(
+                self._parts.words(mention) in _LESS for mention in says_more):
+            return None
+        self._parts.use(*says_more, self._parts.take("who"), *(
+            mention for mention in self._parts.unused("group") if self._parts.words(mention) in _EACH))
+        column = self._parts.columns[compared[0].column]
+        group = self._period("year", column) if is_date(column) else (members_of(column), column.title)
+        self._parts.use(*(mention for mention in self._columns() if column.name in mention.columns))
+        value, label = self._group_value(next((mention.name for mention in says_more if mention.name), ""))
+        among = sorted({bare_name(name) for name in compared[0].values}) if is_list(column) else ()
+        return replace(self._ranked_groups(group, value, label, "DESC", 0, among),
+                       labels={bare_name(name): words for name, words in compared[0].words.items()})
+
+    def _ranking(self) -> Plan | None:
+        """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
+        degrees = self._parts.unused(*_DEGREES)
+        if not degrees:
+            return None
+        if len(degrees) > 1:
+            raise UnclearError(degrees[1])
+        degree, order = degrees[0], _DEGREES[degrees[0].kind]
+        self._parts.use(degree)
+        limit = self._limit()
+        if (longest := self._longest_list(degree)) is not None:
+            return longest
+        group = self._ranked_group(degree)
+        if group is None:
+            return self._extreme(degree, limit)
+        self._parts.take("who")
+        return self._ranked_groups(group, *self._group_value(degree.name), order, limit)
+
+    def _longest_list(self, degree: Mention) -> Plan | None:
+        """Read "Which book has the most authors?" as the row with the longest list."""
+        lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
+        heads = [one for one in self._parts.mentions if self._rows.is_head(one) and self._rows.asks(one)]
+        says_long = degree.kind in {"most", "fewest"} or degree.name == "length" or self._parts.unused("count")
+        if not (lists and heads and says_long and degree.kind not in {"latest", "earliest", "commonest"}
+                and heads[0].first < min(lists[0].first, degree.first)):
+            return None
+        column = self._parts.column_of(lists[0], is_list)
+        self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"),
+                        *(one for one in self._parts.unused("measure") if one.name == "length"))
+        shown = self._identifiers or self._rows.naming_columns()
+        return self._extreme_rows(*size(column), _DEGREES[degree.kind], shown, 1)
+
+    def _ranked_group(self, degree: Mention) -> tuple[str, str] | None:
+        """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
+        numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)]
+        has_operation = self._parts.unused(*AGGREGATES)
+        is_count = degree.kind in {"most", "fewest", "commonest"} and not numbers
+        if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
+            return None
+        groups = [mention for mention in self._columns() if mention not in numbers]
+        periods = self._parts.unused(*PERIODS)
+        if len(periods) == 1 and all(self._parts.columns_for(one, is_date) for one in groups):
+            return self._grouping(periods[0])
+        if len({mention.columns for mention in groups}) == 1 and not periods:
+            return self._grouping(groups[0])
+        if groups or periods or (is_count and not self._parts.unused("who")):
+            raise UnclearError(degree)
+        if not is_count:
+            return None
+        column = self._labelled("author")
+        return members_of(column), column.title
+
+    def _extreme(self, degree: Mention, limit: int) -> Plan:
+        """Return a query for the highest or latest value, or for the rows that have it."""
+        column, order = self._ranked_column(degree, _DEGREES[degree.kind])
+        if is_date(column):
+            self._parts.use(self._parts.take("when"), self._parts.take("day"))
+        elif any(column in self._parts.measured(mention.name) for mention in self._parts.unused("measure")):
+            self._parts.take("measure")
+        if self._parts.unused("unit", "count"):  # "and how many grams does it weigh?"
+            self._check_units(column)
+            self._parts.take("count")
+        shown = self._shown_columns(column)
+        if shown:
+            return self._extreme_rows(quoted(column.name), column.title, order, shown, limit)
+        if limit > 1 or degree.kind in {"most", "fewest", "commonest"}:
+            raise UnclearError(degree)
+        word = {"max": "highest", "min": "lowest"}.get(degree.kind, degree.kind)
+        function = "max" if order == "DESC" else "min"
+        return Plan(self._select(f"{function}({quoted(column.name)}) AS {quoted(column.title)}"),
+                    f"{word} {column.title}{self._where()}")
+
+    def _ranked_column(self, degree: Mention, order: str) -> tuple[ColumnInfo, str]:
+        """Return the column by which rows are ranked, and the order: the oldest has the earliest date."""
+        if degree.name:
+            columns = self._parts.measured(degree.name)
+            if degree.name == "age" and not columns:
+                columns, order = self._dates(), "ASC" if order == "DESC" else "DESC"
+        elif degree.kind in {"latest", "earliest"}:
+            columns = self._dates()
+        else:
+            columns = [column] if (column := self._number_column()) is not None else []
+        column = only(columns, degree)
+        self._parts.use(*(mention for mention in self._parts.unused("column") if mention.columns == (column.name,)))
+        return column, order
+
+    def _shown_columns(self, ranked: ColumnInfo) -> list[ColumnInfo]:
+        """Return the columns that the question asks to see: those it names, else those that name a row it asks for."""
+        mentions = self._columns()
+        self._parts.use(*mentions)
+        named = {column.name: column for column in [
+            *self._identifiers, *(self._parts.column_of(mention) for mention in mentions)] if column != ranked}
+        asks_for_person = self._parts.take("who") is not None
+        if named or not (asks_for_person or self._rows.are_asked()):
+            return list(named.values())
+        return self._rows.naming_columns()
+
+    def _extreme_rows(self, value: str, label: str, order: str, shown: Sequence[ColumnInfo], limit: int) -> Plan:
+        """Return a query for the rows with an extreme value, with all that share the last one."""
+        what = ", ".join([*(quoted(one.name) for one in shown),
+                          value if value == quoted(label) else f"{value} AS {quoted(label)}"])
+        degree = "highest" if order == "DESC" else "lowest"
+        text = f"{', '.join(one.title for one in shown)} with the {degree} {label}{self._where()}"
+        if limit == 1:
+            best = self._select(f"{'max' if order == 'DESC' else 'min'}({value})")
+            return Plan(self._select(what, extra=[f"{value} = ({best})"], rest=" ORDER BY ALL"), text)
+        sql = self._select(what, extra=[f"{value} IS NOT NULL"], rest=f" ORDER BY {value} {order} LIMIT {limit + 1}")
+        return Plan(sql, text, shown=limit)
+
+    def _aggregate(self) -> Plan | None:
+        """Read a total, mean or median of a column, of all rows or of groups."""
+        operations, counts = self._parts.unused(*AGGREGATES), self._parts.unused("count")
+        if len({mention.kind for mention in operations}) != 1:
+            return None
+        kind = operations[0].kind
+        column = self._number_column()
+        if column is None and kind == "sum" and counts:
+            self._parts.use(*operations)
+            return self._count()  # "how many in total"
+        if column is None:
+            column = self._implied_column(kind, is_counted=bool(counts))
+        self._parts.use(*operations, *counts)
+        function, word = AGGREGATES[kind]
+        value, label = size(column)
+        return self._computed(f"{function}({value})", f"{word} of {label}", self._group())
+
+    def _implied_column(self, kind: str, *, is_counted: bool) -> ColumnInfo:
+        """Return the list of "how many authors on average", or the only amount of money for "total of the donations".
+
+        Raises:
+            UnclearError: if there is none.
+        """
+        lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
+        if kind == "mean" and is_counted and lists:
+            self._parts.use(*lists)
+            return self._parts.column_of(lists[0], is_list)
+        if kind != "sum" or not self._rows.are_counted():
+            raise UnclearError(kind)
+        return only([one for one in self._table.columns if is_number(one) and _CURRENCY.fullmatch(one.unit)], kind)
+
+    def _count(self) -> Plan | None:
+        """Read how many rows there are, or different values of a column."""
+        counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
+        if self._identifiers or not (counts or self._parts.unused("distinct")):
+            return None
+        noun = next((self._rows.noun_after(mention) for mention in counts), None)
+        self._parts.take("count")
+        is_distinct = self._parts.take("distinct") is not None
+        group = self._group()
+        if noun is not None and noun.kind == "column" and not noun.is_head and noun in self._parts.unused("column"):
+            return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
+        self._take_heads()
+        if noun is not None and noun.kind in {"day", "month"} and group is None and not self._columns():
+            return self._periods(noun)
+        has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
+        if (noun is None and has_number) or is_distinct or not self._rows.are_counted():
+            column = self._number_column()
+            if column is None:
+                raise UnclearError(self._table.name)
+            return self._numbers_of(column)
+        if self._table.kind == "documents" and any(one.column == "document" for one in self.conditions):
+            raise UnclearError(noun)  # a document has one name, so something in it is counted
+        return self._computed("count(*)", f"count of {self._table.title}", group)
+
+    def _periods(self, noun: Mention) -> Plan:
+        """Read how many days or months there are: those of dates, or a number whose label says so."""
+        lasting = [column for column in self._table.columns if is_number(column)
+                   and set(keys_of(self._parts.words(noun))) & set(keys_of(column.title))]
+        self._parts.use(noun)
+        if len(lasting) == 1:
+            return self._numbers_of(lasting[0])
+        expression, words = self._period(noun.kind)
+        return self._computed(f"count(DISTINCT {expression})", f"number of different {words}")
+
+    def _numbers_of(self, column: ColumnInfo) -> Plan:
+        """Return a query for the sum of a column if the question says that all is added, else for its only number."""
+        self._check_units(column)
+        self._take_heads()
+        if self._parts.has("overall", "sum"):
+            self._parts.take("sum")
+            return self._computed(f"sum({quoted(column.name)})", f"total of {column.title}")
+        if not self.conditions:
+            raise UnclearError(column.name)
+        return Plan(self._select(quoted(column.name)), f"{column.title}{self._where()}", must_be_single=True)
+
+    def _count_of(self, column: ColumnInfo, group: tuple[str, str] | None, *, is_distinct: bool) -> Plan:
+        """Return a query for how many different values a column has; of a column of numbers, for its only number."""
+        self._parts.use(*(mention for mention in self._parts.unused("column") if column.name in mention.columns))
+        self._take_heads()
+        if column.kind == "boolean" or (group is not None and (is_list(column) or is_number(column))):
+            raise UnclearError(column.name)
+        if is_number(column) and not is_distinct:
+            return self._numbers_of(column)
+        label = f"number of different {column.title}"
+        if is_list(column):
+            sql = self._select(f"count(DISTINCT member) AS {quoted(label)}", members=members_of(column))
+            return Plan(sql, f"{label}{self._where()}")
+        return self._computed(f"count(DISTINCT {quoted(column.name)})", label, group)
+
+    def _lookup(self) -> Plan | None:
+        """Read a question for a cell or a list: "What is the status of EIP-1?", "Which proposals are Final?"."""
+        if not self.conditions:
+            return None
+        when, where, who = (self._parts.take(kind) is not None for kind in ("when", "where", "who"))
+        when = when or self._parts.take("day") is not None
+        number = self._number_column() if self._parts.unused("measure", "unit") else None
+        mentions = self._columns()
+        self._parts.use(*mentions, *(one for one in self._parts.unused("group") if self._parts.words(one) in _EACH))
+        columns = [*self._identifiers, *(self._parts.column_of(mention) for mention in mentions)]
+        columns += [number] if number is not None else []
+        if when and not any(is_date(column) for column in columns):
+            columns.append(only(self._dates(), "when"))
+        if where and not columns:
+            columns.append(self._labelled("place"))
+        are_rows = self._rows.are_asked() or (who and not columns)
+        if not columns and not are_rows:
+            return None
+        named = self._rows.naming_columns() if are_rows and not self._identifiers else []
+        listed = list({column.name: column for column in (*named, *columns)}.values())
+        text = f"{', '.join(column.title for column in listed)}{self._where()}"
+        if len(listed) == 1 and is_list(listed[0]):
+            return Plan(self._select("DISTINCT member", members=members_of(listed[0]), rest=" ORDER BY ALL"), text)
+        what = ", ".join(quoted(column.name) for column in listed)
+        is_single = not are_rows and not self._identifiers and (
+            len(listed) > 1 or any(is_number(column) for column in listed))
+        return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
