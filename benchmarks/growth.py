@@ -125,7 +125,7 @@ def held(settings: Settings, embedder: Embedder) -> tuple[dict[str, Any], dict[s
             kb = snapshot.kb
         content = {"graph": kb.graph.dump(), "schema": kb.schemas.current().model_dump(),
                    "communities": [one.model_dump() for one in kb.communities.all(level=None)],
-                   "accounts": [one.model_dump() for one in kb.calls.steps()],
+                   "accounts": [one.model_dump() for one in kb.calls.spent("step")],
                    "rejected and repaired": [kb.extractions.count_rejections(), kb.extractions.count_repairs()]}
         vectors = {}
         for kind in KINDS:

@@ -87,7 +87,7 @@ def _build(resources: Resources, name: str, file: Path, schema: str) -> dict[str
     assert not report["stopped"], report["stopped"]
     assert not report["chunks_failed"]
     with resources.snapshot(name) as snapshot:
-        return {step.step: step.model_dump() for step in snapshot.kb.calls.steps()}
+        return {step.name: step.model_dump() for step in snapshot.kb.calls.spent("step")}
 
 
 def _counting(factor: float) -> None:

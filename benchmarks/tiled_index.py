@@ -24,7 +24,7 @@ from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index import columns, index_file
 from banyan.graph_store.index.contents import IndexSource, contents, read_graph
 from banyan.graph_store.layout import Layout
-from banyan.graph_store.sql.table_source import TableSource
+from banyan.graph_store.sql.table_file import TableSource
 from banyan.graph_store.sql.table_store import TableStore
 from banyan.graph_store.vectors.vector_store import Kind
 from banyan.schemas.documents import Chunk

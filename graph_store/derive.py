@@ -84,7 +84,6 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
 
 
 def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
-    """Let the schema grow if its policy is "auto"."""
     if kb.documents.is_deleting():
         kb.schema_control.forget_unused_proposals()
     if thresholds is not None and kb.schema_control.policy == "auto":

@@ -94,7 +94,6 @@ class GraphEditor(EditTable):
         self._graph.refresh()
 
     def _record(self, edit: Edit, who: str, why: str) -> int:
-        """Store an edit and apply it; return its number."""
         with self._db.transaction():
             number = self.record(edit, who, why)
             self._bound_mentions_again(edit)
@@ -116,7 +115,6 @@ def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
 
 
 def _element(schema: GraphSchema, kind: ElementKind, label: str) -> str:
-    """Return the schema's name for an element that a person names, or "" if the schema does not have it."""
     known = find_element(schema, kind, label)
     if known:
         return known.name
@@ -141,7 +139,6 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
 
 
 def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
-    """Return the corrected value."""
     value, attribute = instead.object.strip(), schema.attribute_type(meant.attribute)
     if (instead.subject, instead.relation) != (fact.subject, fact.relation):
         raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
@@ -153,7 +150,6 @@ def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Sa
 
 
 def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
-    """Return the corrected fact."""
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
     relation = _element(schema, "relation", instead.relation)
     if not relation:

@@ -59,7 +59,6 @@ class GraphIndex(KnowledgeGraph):
     """
 
     def __init__(self, knowledge_base: KnowledgeBase) -> None:
-        """Map the knowledge base as it is now."""
         self.store = knowledge_base
         self.embedder = knowledge_base.embedder
         self.reliability = knowledge_base.reliability.current()
@@ -182,7 +181,6 @@ class GraphIndex(KnowledgeGraph):
         return self._count_names(values.attribute[find_firsts(values.entity, values.attribute)])
 
     def _count_names(self, numbers: NDArray[np.int32]) -> dict[str, int]:
-        """Return how often each text occurs in an array of the texts' numbers, as {text: count}."""
         names, counts = np.unique(numbers, return_counts=True)
         return {self.columns.texts[name]: count for name, count in zip(names.tolist(), counts.tolist(), strict=True)}
 

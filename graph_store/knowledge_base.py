@@ -34,7 +34,6 @@ from .ledger.token_accounts import Calls
 from .ledger.version import Overview, Version, begin_epoch, ledger_state, publish, published_state, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
-from .sql.table_source import TableSource
 from .sql.table_store import TableStore
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
@@ -44,6 +43,7 @@ from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
     from .sql.engine import SqlEngine
+    from .sql.table_file import TableSource
     from .tree.tree_levels import TreeSynchroniser
 
 _LOG = logging.getLogger("banyan")
@@ -293,7 +293,9 @@ class KnowledgeBase:
         connection = self._table_store.open(self.version(), partial(self._table_source, graph))
         return SqlEngine(connection, self.documents)
 
-    def _table_source(self, graph: KnowledgeGraph) -> TableSource:
+    def _table_source(self, graph: KnowledgeGraph) -> "TableSource":
+        from .sql.table_file import TableSource  # noqa: PLC0415  (DuckDB takes some time, and opening needs no tables)
+
         return TableSource(self.documents.about(), self.documents.tables(), graph, self.documents.chunks())
 
     def index_differs(self) -> bool:

@@ -68,7 +68,6 @@ def rename(layout: Layout, new: str) -> Layout:
 
 
 def _rename_ledger(layout: Layout, new: str) -> None:
-    """Rename a ledger in PostgreSQL; one in SQLite is in the folder and goes with it."""
     if not isinstance(layout.ledger, Path):
         layout.ledger.rename(new)
 

@@ -94,7 +94,6 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
 
 
 def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
-    """Return the ids of the documents that a name in a scope means."""
     wanted = normalise(name)
     for fits in (wanted.__eq__, lambda known: known.endswith(f"/{wanted}"), lambda known: fnmatchcase(known, wanted),
                  lambda known: fnmatchcase(known, f"*/{wanted}")):
@@ -124,7 +123,6 @@ def _match_metadata(metadata: Mapping[str, Mapping[str, str]], chosen: Collectio
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Return the known names that are most similar to a name, most similar first."""
     found = process.extract(name, sorted(set(known)), scorer=fuzz.WRatio, processor=utils.default_process,
                             limit=_NEAREST, score_cutoff=_LEAST_LIKE)
     return [match for match, _, _ in found]

@@ -269,7 +269,6 @@ def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[
 
 
 def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
-    """Return the fields of an element that have changed; of a new one, those that differ from the defaults."""
     old = _flat(before or type(after)(name=after.name))
     return tuple(FieldChange(field=field, before=old[field], after=value)
                  for field, value in _flat(after).items() if old[field] != value)

@@ -46,7 +46,6 @@ class Prices:
         self._by_model = dict(by_model)
 
     def __contains__(self, model: object) -> bool:
-        """Return True if a model's price is known."""
         return model in self._by_model
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:

@@ -9,7 +9,7 @@ from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import AdmittedRows
 from banyan.graph_store.sql.engine import SqlEngine
 from banyan.graph_store.sql.table_database import make_in_memory
-from banyan.graph_store.sql.table_source import TableSource
+from banyan.graph_store.sql.table_file import TableSource
 from banyan.schemas.documents import Document, SourceTable
 
 

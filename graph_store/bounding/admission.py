@@ -167,7 +167,6 @@ class _Bounding:
         return TypedEnd(key, "" if key in self._unknown_types else None)
 
     def _end(self, name: str, text: str) -> End | None:
-        """Return the entity that a name refers to."""
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
             return None
@@ -180,7 +179,6 @@ class _Bounding:
     # Facts.
 
     def _bound_triple(self, item: ExtractedTriple) -> None:
-        """Admit a triple as a fact, or reject it with a reason."""
         text = f"({item.head}; {item.relation}; {item.tail})"
         head, tail = self._end(item.head, text), self._end(item.tail, text)
         if head is None or tail is None:
@@ -210,7 +208,6 @@ class _Bounding:
         return known if fits_as_given and (is_symmetric or not known.one_way) else None
 
     def _support(self, item: ExtractedTriple) -> Span:
-        """Return the words that state a fact."""
         return self._source.support(item.evidence, item.head, item.relation, item.tail)
 
     def _require_types(self, text: str, *ends: End) -> bool:
@@ -258,7 +255,6 @@ class _Bounding:
         return self._fits(tail, relation.name, head) and not self._is_stated_in_order(item)
 
     def _is_stated_in_order(self, item: ExtractedTriple) -> bool:
-        """Return True if the supporting words contain head, relation and tail in this order."""
         support, head, relation, tail = (stems(" ".join(words(label_key(text)))) for text in (
             self._support(item).quote, item.head, item.relation, item.tail))
         head_start = _find_words(head, support, 0)
@@ -379,7 +375,6 @@ class _Bounding:
         return self._bounds.schema.fits(self._type(head), relation, self._type(tail))
 
     def _fits_attribute(self, owner: End, attribute: str) -> bool:
-        """Return True if the schema allows an attribute for its owner's type."""
         schema = self._bounds.schema
         element = schema.attribute_type(attribute)
         return element is None or schema.open or schema.is_a(self._type(owner), element.owners)

@@ -36,7 +36,6 @@ class NamedEnds:
     """The entities of an extraction whose names are in the source."""
 
     def __init__(self, extraction: Extraction, source: SourceText, bounds: Bounds) -> None:
-        """Look up all names of an extraction."""
         self._extraction, self._source, self._bounds = extraction, source, bounds
         self.keys: dict[str, str] = {}
         """The canonical key of each extracted name that stands in the source."""

@@ -134,7 +134,6 @@ class SourceText:
         return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
 
     def _is_in_title(self, bare: Sequence[str]) -> bool:
-        """Return True if a title above the text has one of some names' bare words."""
         return bool(self.text) and any(title.find(wanted) for title in self._bare_titles for wanted in bare)
 
     def _is_composed(self, tokens: Sequence[str]) -> bool:
@@ -185,7 +184,6 @@ class SourceText:
         return None if is_part_of_number else self._in_its_words(value, place)
 
     def _ground_text(self, value: str) -> Grounded | None:
-        """Return where the source has a textual value, or None."""
         tokens = words(value)
         wanted = _bare(tokens)
         if place := self._bare_words.find(wanted):
@@ -241,7 +239,6 @@ class SourceText:
         return "; ".join(filter(None, [time, *grounded_qualifiers]))
 
     def _has(self, value: str) -> bool:
-        """Return True if the source has a textual value."""
         return self.find(value) is not None or self._ground_text(value) is not None
 
     def _ground_when(self, when: str) -> str:
@@ -343,12 +340,10 @@ class SourceText:
 
     @cached_property
     def _folded_above(self) -> str:
-        """The titles above the text, folded."""
         return "\n".join(fold_text(text)[0] for text in self._titles)
 
     @cached_property
     def _folded(self) -> str:
-        """The text and the titles above it, folded."""
         return f"{fold_text(self.text)[0]}\n{self._folded_above}"
 
     def _span(self, start: int, end: int) -> Span:
@@ -361,7 +356,6 @@ def _bare(tokens: Iterable[str]) -> str:
 
 
 def _bare_places(text: str) -> JoinedWords:
-    """Return a text's words in the singular, without articles and what stands in brackets."""
     without_asides = _ASIDES.sub(lambda aside: " " * len(aside[0]), text)  # spaces, so that offsets stay
     return JoinedWords([(singular(word), start, end) for word, start, end in word_places(without_asides)
                         if word not in _BARE])
@@ -373,7 +367,6 @@ def _is_unbalanced(name: str) -> bool:
 
 
 def _is_inside_word(text: str, position: int) -> bool:
-    """Return True if the characters before and after a position belong to one word."""
     if not 0 < position < len(text):
         return False
     return bool(_LETTERS.match(text, position - 1)) or unicodedata.combining(text[position]) != 0

@@ -98,7 +98,6 @@ class Bounds:
         return Known(similar, "mapped_label", one_way=kind == "relation") if similar else None
 
     def _find_inflected(self, kind: ElementKind, key: str) -> Known | None:
-        """Return the only element with a label of the same stems, or None."""
         stemmed = stems(key)
         with_same_stems = self._stems[kind].get(stemmed, set())
         if len(with_same_stems) == 1:
@@ -111,7 +110,6 @@ class Bounds:
 
     @cached_property
     def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:
-        """The elements of each kind by the stems of their labels."""
         stemmed: dict[ElementKind, dict[tuple[str, ...], set[str]]] = {}
         for kind, names in self._names.items():
             stemmed[kind] = {}

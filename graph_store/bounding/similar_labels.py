@@ -59,7 +59,6 @@ def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
 
 
 def _has_reversal(label: str) -> bool:
-    """Return True if a label has a word that denies or ends something."""
     return not _REVERSALS.isdisjoint(label.split()) or any(word in label for word in _CJK_REVERSALS)
 
 

@@ -93,7 +93,6 @@ class JoinedWords:
 
 
 def _after_accents(text: str, end: int) -> int:
-    """Return the end of a letter with the accents written after it."""
     while end < len(text) and ord(text[end]) in _ACCENTS:
         end += 1
     return end

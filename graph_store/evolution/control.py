@@ -56,7 +56,6 @@ class SchemaControl:
     """Bounds extractions by the schema in force, and changes that schema."""
 
     def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder) -> None:
-        """Control the schema of a ledger."""
         self._db = database
         self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
         self._documents = documents
@@ -152,12 +151,10 @@ class SchemaControl:
 
     def _bound(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction], schema: GraphSchema,
                ) -> list[tuple[Chunk, BoundedExtraction]]:
-        """Return the chunks that have an extraction, each with the extraction bounded by a schema."""
         bounds = self._bounds(schema)
         return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
 
     def _bounds(self, schema: GraphSchema) -> Bounds:
-        """Return the bounds of a schema, from the cache if they were prepared before."""
         people_types, cache = decided_types(self._edits.in_force()), self._prepared.bounds
         key = self._embedder.fingerprint, schema.model_dump_json(), tuple(people_types.items())
         if key not in cache:
@@ -349,7 +346,6 @@ class SchemaControl:
         return True
 
     def _find_affected_chunks(self, old: GraphSchema, new: GraphSchema) -> set[str]:
-        """Return the ids of chunks in the graph with a label whose meaning differs between two schemas."""
         if old == new:
             return set()
         old_bounds, new_bounds = self._bounds(old), self._bounds(new)
@@ -366,7 +362,6 @@ class SchemaControl:
         return affected
 
     def _grounds(self) -> Grounds:
-        """Return the evidence for decisions on candidates."""
         return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
                        similar=SimilarLabels(self._embedder, self._history.base()), same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(

@@ -179,7 +179,6 @@ def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | No
 
 
 def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
-    """Return the element with a name or alias; raise DecisionError if there is none."""
     element = find_element(schema, kind, name)
     if element is None:
         raise DecisionError(f"there is no {KIND_NAMES[kind]} {name!r}; there are: "
@@ -234,7 +233,6 @@ def types_of(element: SchemaElement) -> Names:
 
 
 def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> SchemaElement:
-    """Return the element with a change applied to its domain, range or owners."""
     if isinstance(element, RelationType):
         return element.model_copy(update={"domain": change(element.domain), "range": change(element.range)})
     if isinstance(element, AttributeType):

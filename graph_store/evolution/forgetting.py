@@ -97,7 +97,6 @@ def _redact_decision(decided: Decided, present: Set[Label], documents: Collectio
 
 
 def _without(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
-    """Return a schema without the elements and aliases that have a removed label."""
     if not removed:
         return schema
     remaining_types = {t.name for t in schema.entity_types if ("entity_type", label_key(t.name)) not in removed}

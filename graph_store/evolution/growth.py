@@ -163,7 +163,6 @@ def _order(decision: Decision) -> tuple[int, int, str]:
 
 def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: Sequence[Decision],
                 ) -> dict[tuple[ElementKind, str], Candidate]:
-    """Return the waiting candidates that decisions name, by kind and label."""
     decided_labels = {(d.kind, label_key(d.name)) for d in decisions}
     named = [c for c in waiting(schema, grounds, support)
              if any((c.kind, label_key(name)) in decided_labels for name in c.names())]
@@ -236,7 +235,6 @@ def _with(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element
 
 
 def _with_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:
-    """Return a schema with some entity types, taken from the schema in force if missing."""
     for name in names:
         grown = in_force.entity_type(name)
         if grown is not None:

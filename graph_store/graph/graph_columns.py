@@ -208,7 +208,6 @@ class LaterDates:
 
 
 def _renumber(table: _Table, number: Numbers) -> _Table:
-    """Return a table with new numbers for its texts; `number` has the new one of each old one."""
     return table._replace(**{column: number[getattr(table, column)]
                              for column in table._fields if column in TEXT_COLUMNS})
 
@@ -306,7 +305,6 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
 
 
 def _read(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> list[NDArray[Any]]:
-    """Return rows of the ledger as one array for each column, with numbers in place of texts."""
     read_kinds = kinds.replace("-", "")
     columns: list[list[NDArray[Any]]] = [[] for _ in read_kinds]
     remaining = iter(rows)
@@ -320,7 +318,6 @@ def _read(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> lis
 
 
 def _sort_texts(known: _TextNumbers) -> tuple[list[str], Numbers]:
-    """Return the texts, sorted, and for each old number the text's number in the sorted order."""
     listed = list(known)
     order = np.array(sorted(range(len(listed)), key=listed.__getitem__), np.intp)
     number = np.empty(len(listed), np.int32)
@@ -335,7 +332,6 @@ def _number_texts(columns: Sequence[NDArray[Any]], kinds: str, number: Numbers) 
 
 def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]],
                    ) -> tuple[list[str], Numbers, list[Numbers]]:
-    """Find the entities that rows of several tables name, and number them."""
     # One number for each pair of a name and a type.
     keys = [name.astype(np.int64) * len(texts) + kind for name, kind in named]
     pairs = np.unique(np.concatenate(keys))

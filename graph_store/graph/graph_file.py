@@ -104,7 +104,6 @@ class Sources:
 
 
 def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
-    """Return the node of an entity; see `node_link`."""
     times = graph.value_times(node)
     validities = graph.validities(node) if times else {}  # most entities have no times
     time_notes = {attribute: {value: validity.note() for value, validity in sorted(values.items())}
@@ -118,7 +117,6 @@ def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any
 
 
 def _triple(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
-    """Return the edge of the triple in a row of the graph; see `node_link`."""
     head, relation, tail = edge
     support, times = graph.support_of(row), graph.times_of(row)
     dates: dict[str, str] = {}
@@ -137,7 +135,6 @@ def _community(c: TreeCommunity) -> dict[str, Any]:
 
 
 def _membership(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:
-    """Yield the edges `member_of` and `keyword_of`; see `node_link`."""
     for c in communities:
         # The tree may be older than the graph, so that it names entities that are deleted.
         for node in c.members if c.level == 0 else ():
@@ -204,7 +201,6 @@ def load(path: Path) -> tuple[list[int], dict[str, Any]]:
 
 
 def _state(path: Path, header: bytes) -> list[int]:
-    """Return the state that is noted in the file's first line."""
     try:
         about = orjson.loads(header.rstrip(b"\n").removesuffix(b",") + b"}")["banyan"]
         if about["format"] == _FORMAT:

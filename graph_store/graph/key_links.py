@@ -117,23 +117,19 @@ def _identifies(field: str, values: Sequence[str], names: Sequence[str]) -> bool
 
 
 def _ends_identifying(field: str) -> bool:
-    """Return True if a field's name ends with a word such as "id" or "number"."""
     return label_key(field).rpartition(" ")[2] in _IDENTIFYING
 
 
 def _count_references(facts: NDArray[np.int32], key: _Key) -> int:
-    """Return how many of the distinct values of a field are values of a key."""
     return int(np.count_nonzero(key.owners_of(np.unique(facts[:, 2])) >= 0))
 
 
 def _count_common_words(columns: GraphColumns, attribute: int, key: _Key) -> int:
-    """Return how many words a field's name and a key's name have in common."""
     field_words, key_words = (label_key(columns.texts[name]).split() for name in (attribute, key.attribute))
     return len(set(field_words) & set(key_words))
 
 
 def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
-    """Return True if a field refers to a key."""
     field = columns.texts[int(facts[0, 1])]
     field_words, references = set(label_key(field).split()), _count_references(facts, key)
     if references < _LEAST_LINKS:
@@ -149,7 +145,6 @@ def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
 
 
 def _with_links(columns: GraphColumns, target: Numbers) -> GraphColumns:
-    """Return the graph in which the values that refer to entities are triples, with their sources and times."""
     values, times = columns.values, columns.value_times
     linked = np.flatnonzero(target >= 0)
     link_triples = (values.entity[linked], values.attribute[linked], target[linked])
@@ -172,5 +167,4 @@ def _with_links(columns: GraphColumns, target: Numbers) -> GraphColumns:
 
 
 def _keys(table: ValueTable | ValueTimeTable, rows: Rows) -> list[tuple[int, int, int]]:
-    """Return the entity, attribute and value of some rows."""
     return list(zip(*(column[rows].tolist() for column in table[:3]), strict=True))

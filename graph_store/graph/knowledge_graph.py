@@ -56,7 +56,6 @@ class KnowledgeGraph:
         return KnowledgeGraph(link_keys(read_columns(rows), declined))
 
     def __contains__(self, entity: object) -> bool:
-        """Return True if there is an entity of that id."""
         return entity in self._rows
 
     def row(self, entity: str) -> int:
@@ -252,7 +251,6 @@ class KnowledgeGraph:
         return row if row < end and self._ends(row) == [relation, tail] else None
 
     def _ends(self, row: int) -> list[int]:
-        """Return the relation's number and the tail's row of the triple in a row."""
         ends: list[int] = self.columns.triples[row, 1:].tolist()
         return ends
 

@@ -92,7 +92,6 @@ class NodeEdits:
     values: dict[str, dict[tuple[str, str], str | None]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        """Return True if there are any."""
         return bool(self.names or self.facts or self.values)
 
     def put_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
@@ -236,7 +235,6 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
 
 def _fits(columns: GraphColumns, key: tuple[str, str, str], schema: GraphSchema | None,
           place: Mapping[str, int]) -> bool:
-    """Return True if a person's correction of a triple joins nodes that exist and fits the schema."""
     head, relation, tail = key
     if head not in place or tail not in place:
         return False

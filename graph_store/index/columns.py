@@ -80,7 +80,6 @@ class Texts(LazySequence[str]):
     """Texts in one array of UTF-8, decoded on access."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
-        """Read the arrays `<name>.values` and `<name>.starts`."""
         self._lists = lists = read_lists(arrays, name)
         super().__init__(len(lists), lambda row: lists[row].tobytes().decode("utf-8", "surrogatepass"))
 
@@ -158,7 +157,6 @@ class Words:
     """
 
     def __init__(self, arrays: Arrays, name: str) -> None:
-        """Read the arrays `<name>.hashes` and `<name>.numbers`."""
         self._hashes, self._numbers = arrays[f"{name}.hashes"], arrays[f"{name}.numbers"]
 
     def get(self, word: str) -> int | None:

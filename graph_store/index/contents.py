@@ -222,7 +222,6 @@ def _find_titles(chunks: Sequence[Chunk], names: NameTrie, graph: KnowledgeGraph
 
 
 def _communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, made: NewArrays) -> NewArrays:
-    """Return the arrays of communities, with their chunks and their vectors."""
     incident, mentioned = graph.columns.incident, read_lists(made, "entities.chunks")
     triples, entities = made["triples.vectors"], made["entities.vectors"]
     members = [_rows_of(graph, community.members) for community in communities]
@@ -235,7 +234,6 @@ def _communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, ma
 
 
 def _mean_direction(triples: Vectors, keywords: Vectors) -> Vectors:
-    """Return the mean of some triples' vectors, scaled to unit length, shape (d,)."""
     vectors = triples if len(triples) else keywords
     if not len(vectors):
         return np.zeros(triples.shape[1], np.float32)
@@ -244,7 +242,6 @@ def _mean_direction(triples: Vectors, keywords: Vectors) -> Vectors:
 
 
 def _rows_of(graph: KnowledgeGraph, entities: Iterable[str]) -> list[int]:
-    """Return the rows of some entities; those that the graph does not have are left out."""
     return [graph.row(entity) for entity in entities if entity in graph]
 
 

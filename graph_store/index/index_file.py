@@ -91,7 +91,6 @@ def _map_array(mapped: mmap.mmap, kind: np.dtype[Any], shape: list[int], start: 
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
-    """Read a file's header; IndexDamagedError if it is damaged or of another format."""
     length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
     try:
         header: dict[str, Any] = orjson.loads(file.read(min(length, path.stat().st_size)))
@@ -106,7 +105,6 @@ class IndexStore:
     """Writes and maps the index of one knowledge base."""
 
     def __init__(self, path: Path, embedder: Embedder) -> None:
-        """Use the index at a path, with vectors of this embedder."""
         self._path = path
         self._embedder = embedder
 

@@ -71,7 +71,6 @@ class LexicalIndex:
     """BM25 (Lucene's variant; k1 = 0.9 as in Anserini, b = 0.75 as in the literature)."""
 
     def __init__(self, arrays: Arrays, name: str, size: int) -> None:
-        """Read the arrays that `postings` built from `size` texts."""
         self._terms = Words(arrays, f"{name}.terms")
         self._data, self._indices, self._starts = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
         self._size = size
@@ -113,7 +112,6 @@ class Spellings:
     """Names prepared for comparison: folded, and with their words sorted."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Fold some names; white space in them is single spaces."""
         self._names = list(names)
         self._folded = [name.casefold() for name in self._names]
         self._sorted = [_sort_words(name) for name in self._folded]
@@ -131,7 +129,6 @@ class Spellings:
         return tuple(dict.fromkeys(self._names[row] for _, _, row in (*found, *parts)))[:limit]
 
     def _containing(self, word: str) -> Iterator[int]:
-        """Yield the rows of the names that contain a word."""
         at = self._joined.find(f" {word} ")
         while at >= 0:
             row = bisect_right(self._starts, at) - 1

@@ -52,7 +52,6 @@ class SpreadingGraph:
     """A random walk over nodes numbered entities first, then chunks."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
-        """Read the arrays that `step_arrays` made (graph_store/index/contents.py)."""
         # Slow to import, and not needed by the page's views.
         from scipy.sparse import csr_array  # noqa: PLC0415
 

@@ -93,7 +93,6 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
-    """Check that a backup may be written to a file."""
     resolved = target.resolve()
     if resolved.is_relative_to(layout.root.resolve()):
         raise BackupError(f"{target} lies in the knowledge base's own folder, with which it would be lost: name a file "
@@ -158,7 +157,6 @@ def read_ledger(apart: Layout, embedder: Embedder) -> str:
 
 
 def _read_rows(apart: Layout, embedder: Embedder) -> list[str]:
-    """Read all rows of a ledger, and return the problems that are found."""
     try:
         with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
             kb.version()

@@ -91,7 +91,6 @@ def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def _unusable(file: Path, why: str) -> BackupError:
-    """Return the error for a file that is not a sound backup."""
     return BackupError(f"{file} is no backup, or damaged: {why}; `banyan backup` writes one. Nothing was changed")
 
 
@@ -186,7 +185,6 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
 
 
 def _replace(unpacked: Path, ledger: Path) -> None:
-    """Replace the ledger by the unpacked one, in one step."""
     if ledger.is_file():
         try:
             # In one transaction of SQLite: readers see the old ledger until it commits.

@@ -11,7 +11,7 @@ from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.extractions import count_by_reader
-from ..ledger.token_accounts import Spent, StepTokens, total
+from ..ledger.token_accounts import Spent, total
 from ..ledger.version import Overview, ledger_state
 from ..vectors.ledger_embedder import recorded_model
 
@@ -45,7 +45,6 @@ class Status(Frozen):
     """Rejected facts and values by reason; those outside the schema are admitted once it has their elements."""
     repaired: dict[str, int]
     """Items admitted after a repair, by kind of repair."""
-    tokens: tuple[StepTokens, ...]
     spent: Spent
     """Everything ever spent, including on deleted documents."""
     spent_by_step: tuple[Spent, ...]
@@ -60,7 +59,6 @@ class Status(Frozen):
 
 def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> Status:
     """Return the current status of a knowledge base."""
-    prices = prices or Prices({})
     steps = knowledge_base.calls.spent("step", prices)
     kb, documents = knowledge_base, knowledge_base.documents
     return Status(
@@ -73,7 +71,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),
         rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejected_facts(),
-        repaired=kb.extractions.count_repairs(), tokens=tuple(kb.calls.steps()),
+        repaired=kb.extractions.count_repairs(),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
         dearest_documents=tuple(_dearest(kb.calls.spent("document", prices))),
         embedding_model=recorded_model(kb.database)[0],

@@ -1,4 +1,4 @@
-"""Check the invariants of a knowledge base: the ledger's rows here, and everything derived in `verify_derived`.
+"""Check the invariants of a knowledge base: the ledger's rows, and everything derived from them.
 
 Each check yields a line for each problem that it finds.
 """
@@ -6,27 +6,35 @@ Each check yields a line for each problem that it finds.
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+import orjson
+
 from ...ingest.chunking import chunk_id
+from ...models.embedding.embedder import Vectors
 from ...schemas.documents import Frozen
 from ...text.section_lines import opening_of
+from ..graph import graph_file
+from ..index import columns, index_file
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
+from ..ledger.communities import TreeCommunity
 from ..ledger.database import Database
 from ..ledger.extractions import chunk_rows, rows_by_table
 from ..ledger.schema_rows import ask_rows
 from ..ledger.tables import SCHEMA_REQUESTS
 from ..ledger.version import ledger_state
+from ..sql.table_database import TablesDamagedError, check_file
+from ..sql.table_store import files_in
 from ..store_errors import DatabaseError, LedgerDamagedError, StoreError
 from ..vectors.ledger_embedder import recorded_model
-from . import verify_derived as derived
+from ..vectors.vector_synchroniser import embedded
 from .status import status_of
 
-__all__ = ["Problem", "damages_on_disk", "foreign_objects", "unsound", "verify"]
 _AT_ONCE = 256
 _NAMES_IN_MESSAGES = {"rejections": "its rejected facts", "repairs": "its repairs",
                       "schema_requests": "the facts that wait for the schema"}
@@ -34,6 +42,11 @@ RESTORE = "restore the knowledge base from a backup (`banyan restore FILE --kb N
 REINDEX = "run `banyan reindex`"
 _MADE_AGAIN = "it was made again from the ledger; if this comes back, check the disk"
 _SHOWN = 20
+# Ids are hashes, so the first ones are a random sample. If a tenth of the vectors is wrong, 32 samples miss that
+# once in 30 times; a damaged file or another model affects more than a tenth.
+_EMBEDDED_AGAIN = 32
+_LEAST_COSINE = 0.99
+_LEVELS_NAMED = 10
 
 
 class Problem(Frozen):
@@ -45,7 +58,19 @@ class Problem(Frozen):
 
 def damages_on_disk(layout: Layout) -> list[Problem]:
     """Find damaged derived files, and delete them; call this before opening, which would rebuild them silently."""
-    return [Problem(what=line, fix=_MADE_AGAIN) for line in derived.damaged_files(layout)]
+    problems = []
+    tables = ((check_file, path) for path in files_in(layout.root))
+    for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index), *tables):
+        try:
+            load(path)
+        except FileNotFoundError:
+            continue
+        except (graph_file.GraphFileDamagedError, index_file.IndexDamagedError, TablesDamagedError,
+                OSError) as error:
+            with suppress(OSError):  # on a read-only disk the file stays, and opening rebuilds it in memory
+                path.unlink()
+            problems.append(Problem(what=str(error), fix=_MADE_AGAIN))
+    return problems
 
 
 def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
@@ -90,7 +115,6 @@ def foreign_objects(database: Database) -> list[str]:
 
 
 def _objects(database: Database) -> set[tuple[str, str, str]]:
-    """Return the tables, columns, indexes, views and triggers of a ledger as (kind, name, definition)."""
     is_own = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"  # not one of SQLite's internal tables
     return {(row[0], row[1], row[2]) for row in database.rows(
         "SELECT 'column', m.name || '.' || c.name, c.type || ' ' || (c.\"notnull\" AND NOT c.pk) || ' ' || c.pk "  # noqa: S608
@@ -176,7 +200,6 @@ _STAGES = (
 
 
 def _stages(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's rows match its stage in the build."""
     for what, condition in _STAGES:
         for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
@@ -195,7 +218,6 @@ def _history(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _extractions(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's extraction can be read."""
     for chunk in kb.documents.chunks():
         try:
             kb.extractions.get(chunk.id)
@@ -216,6 +238,111 @@ def _bounding(kb: KnowledgeBase) -> Iterator[str]:
                        "of the extraction")
 
 
+def _graph(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the graph's file equals the graph that the ledger's rows give; a file of another state is skipped."""
+    try:
+        state, written = graph_file.load(kb.layout.graph)
+    except (FileNotFoundError, graph_file.GraphFileDamagedError):
+        return  # `damaged_files` reports it, and opening the knowledge base rebuilds it
+    expected = orjson.loads(orjson.dumps(kb.node_link().data()))
+    for graph in (written, expected):
+        # Ignore the name: if the folder was copied, the file still has the name of the original.
+        graph["graph"] = {**graph.get("graph", {}), "name": ""}
+    if state == list(kb.version()) and written != expected:
+        yield f"the graph's file {kb.layout.graph.name} is not what the ledger's rows give"
+
+
+def _index(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the index is what graph, communities and chunks give; of the vectors, only a sample."""
+    written = kb.written_index()
+    if written is None:
+        return
+    if kb.index_differs():
+        yield "the index that retrieval reads is not what the graph gives"
+        return
+    # The index has all chunks, not only those that are part of the graph, as the vector store has.
+    for kind, _, texts in embedded(kb.graph, kb.documents, ()):
+        ids, vectors = columns.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
+        sample = [ids.at(row) for row in range(len(vectors))]
+        text_of = texts(sample)
+        if wrong := _count_mismatches(kb, [text_of[key] for key in sample], vectors):
+            yield (f"the index that retrieval reads: {wrong} of {len(vectors)} vectors of the {kind} that were looked "
+                   "at are not those of their texts")
+
+
+def _tables(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the tables for SQL are those that documents and graph give; a file of another state is skipped."""
+    if kb.tables_differ():
+        yield "the tables for SQL are not what the documents and the graph give"
+
+
+def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
+    """Return how many vectors, shape (texts, d), differ from the embeddings of their texts."""
+    if not texts:
+        return 0
+    cosines = np.sum(kb.embedder.encode(texts) * vectors, axis=1)
+    return int((~(cosines >= _LEAST_COSINE)).sum())  # the negated comparison counts NaN as wrong too
+
+
+def _aliases(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that the aliases are those that the ledger gives, unless they are of an earlier state."""
+    if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
+        yield "the names that count as one entity's are not those that the ledger gives"
+
+
+def _verdicts(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that documents still state everything on which models' verdicts on entities and labels rest."""
+    if kb.resolution.is_behind(kb.entities.resolved_by()):
+        return
+    if outdated := len(kb.resolution.outdated_verdicts()):
+        yield f"{outdated} of the model's verdicts on entities rest on statements that no document makes any more"
+    if outdated := kb.schema_control.count_outdated_verdicts():
+        yield f"{outdated} of the model's comparisons of labels rest on labels that no document has any more"
+
+
+def _vectors(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that exactly the expected ids have a vector, and that a sample are those of their texts."""
+    for kind, ids, texts_of in embedded(kb.graph, kb.documents, kb.documents.done()):
+        texts, stored = texts_of(ids), kb.vectors.ids(kind)
+        if missing_or_extra := texts.keys() ^ stored:
+            missing = len(missing_or_extra - stored)
+            yield f"the vectors of the {kind}: {missing} missing, {len(missing_or_extra) - missing} left over"
+        sample = sorted(texts.keys() & stored)[:_EMBEDDED_AGAIN]
+        if sample and (wrong := _count_mismatches(kb, [texts[key] for key in sample], kb.vectors.get(kind, sample))):
+            yield f"the vectors of the {kind}: {wrong} of {len(sample)} looked at are not those of their texts"
+
+
+def _communities(kb: KnowledgeBase) -> Iterator[str]:
+    """Check the tree: on every level each entity is in exactly one community, and levels are nested."""
+    if kb.tree.is_behind():
+        return  # the communities describe an earlier state of the graph
+    entities = kb.graph.entity_ids()
+    communities = kb.communities.all(level=None)
+    levels = sorted({community.level for community in communities}) or [0]
+    if levels != list(range(len(levels))):
+        yield f"the communities are of the levels {', '.join(map(str, levels[:_LEVELS_NAMED]))}"
+        return
+    for level in levels:
+        of_level = [community for community in communities if community.level == level]
+        if sorted(entity for community in of_level for entity in community.members) != entities:
+            yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"
+        above = {community.id: community for community in communities if community.level == level + 1}
+        yield from (f"the community {community.id} {problem}" for community in of_level
+                    if (problem := _describe_misplacement(community, above)))
+
+
+def _describe_misplacement(community: TreeCommunity, above: dict[str, TreeCommunity]) -> str:
+    """Return what is wrong with a community's keywords or parent, or ""."""
+    if not set(community.keywords) <= set(community.members):
+        return "has keywords that are none of its members"
+    if bool(community.parent) != bool(above):
+        return "has no parent" if above else "has a parent where there is no level above"
+    parent = above.get(community.parent)
+    if above and (parent is None or not set(community.members) <= set(parent.members)):
+        return "does not lie in its parent"
+    return ""
+
+
 _Checks = tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...]
 _CHECKS_OF_ROWS: _Checks = (
     ("the ledger", _ledger, RESTORE),
@@ -226,14 +353,14 @@ _CHECKS_OF_ROWS: _Checks = (
     ("the settings of vectors", _vector_settings, REINDEX),
     ("the schema's history", _history, RESTORE),
     ("the extractions of chunks", _extractions, RESTORE),
-    ("the graph", derived.graph, REINDEX),
-    ("the model's verdicts", derived.verdicts, REINDEX),
-    ("the communities", derived.communities, REINDEX),
+    ("the graph", _graph, REINDEX),
+    ("the model's verdicts", _verdicts, REINDEX),
+    ("the communities", _communities, REINDEX),
 )
 _CHECKS_OF_DERIVED: _Checks = (
     ("what waits for the schema", _bounding, REINDEX),
-    ("the names of entities", derived.aliases, REINDEX),
-    ("the vectors", derived.vectors, REINDEX),
-    ("the index", derived.index, REINDEX),
-    ("the tables for SQL", derived.tables, REINDEX),
+    ("the names of entities", _aliases, REINDEX),
+    ("the vectors", _vectors, REINDEX),
+    ("the index", _index, REINDEX),
+    ("the tables for SQL", _tables, REINDEX),
 )

@@ -88,12 +88,6 @@ class CommunityTable:
         """Return the communities of all levels without a summary."""
         return self._read("s.id IS NULL")
 
-    def has_undescribed(self) -> bool:
-        """Return True if a community has no summary."""
-        return bool(self._db.count(
-            "SELECT count(*) FROM (SELECT 1 FROM communities c LEFT JOIN summaries s USING (id) "
-            "WHERE s.id IS NULL LIMIT 1) AS waiting"))
-
     def searchable(self) -> list[TreeCommunity]:
         """Return the communities that retrieval searches: the finest that have a summary."""
         return self._read("level = 0 AND s.id IS NOT NULL")

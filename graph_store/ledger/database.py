@@ -52,7 +52,6 @@ class Database:
             raise
 
     def _prepare(self) -> None:
-        """Create a new ledger's tables; check the format of an existing one."""
         if not self._ledger.format():
             with self.transaction(), self._explain_errors():
                 if not self._ledger.format():  # no other process has created it in the meantime

@@ -196,7 +196,6 @@ class Documents:
                                               among=list(documents)))
 
     def _with_texts(self, rows: Sequence[Record]) -> list[Chunk]:
-        """Return the chunks of some rows of the table, each with its part of its document's text."""
         # Each document is read once and cut here: substr() in SQL would count characters from the text's beginning for
         # every chunk, which is quadratic in a long document.
         contents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))

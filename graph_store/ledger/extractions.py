@@ -58,7 +58,6 @@ def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], row
 
 
 def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
-    """Group rows by chunk, which is their first value, and sort them."""
     by_chunk: dict[str, list[tuple[Any, ...]]] = {}
     for row in rows:
         by_chunk.setdefault(row[0], []).append(row)
@@ -83,7 +82,6 @@ class Extractions:
     """Extractions by chunk, and the facts admitted from them."""
 
     def __init__(self, database: Database) -> None:
-        """Read and write the extractions of a ledger."""
         self._db = database
 
     def save(self, chunk_id: str, reasoner: str, extraction: Extraction, call: str = "") -> None:

@@ -22,7 +22,6 @@ class Instructions:
     """A person's instructions for all answers or for all extractions, stored in the ledger."""
 
     def __init__(self, database: Database, purpose: Purpose) -> None:
-        """Read and write a ledger's instructions for one purpose."""
         self._db = database
         self._key = _KEYS[purpose]
 

@@ -164,7 +164,6 @@ class PostgresqlLedger:
     begin_frozen = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     def __init__(self, place: LedgerSchema, create: bool) -> None:
-        """Connect to the database; the schema need not exist."""
         self.place = place
         self._may_create = create
         self.name = f"the ledger of {place.kb!r}"

@@ -35,7 +35,6 @@ class SqliteLedger:
     """The ledger's id; "" because its folder identifies it."""
 
     def __init__(self, path: Path, create: bool) -> None:
-        """Open a file."""
         self._path = path
         self.name = display_path(path)
         self._is_read_only = False
@@ -146,7 +145,6 @@ def make_private(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode, which identify a file, or None if it is missing."""
     try:
         found = path.stat()
     except FileNotFoundError:

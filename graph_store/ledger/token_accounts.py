@@ -43,17 +43,6 @@ class TokenCounts(Frozen):
     wasted: int = 0
     """Prompt and completion tokens of those calls."""
 
-    def plus(self, other: "TokenCounts") -> "TokenCounts":
-        """Return the sum, field by field."""
-        return TokenCounts(**{field: getattr(self, field) + getattr(other, field)
-                              for field in TokenCounts.model_fields})
-
-
-class StepTokens(TokenCounts):
-    """The calls and tokens of one step so far."""
-
-    step: str
-
 
 class Spent(TokenCounts):
     """The cost of a step, document or build, in tokens and money."""
@@ -70,7 +59,7 @@ class Calls:
     """
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
-        """Read and write a ledger's calls; `budget` applies to calls for which `charge_calls` names no budget."""
+        """Take the budget of calls for which `charge_calls` names none."""
         self._db = database
         self._budget = budget
 
@@ -108,7 +97,6 @@ class Calls:
 
     @contextmanager
     def _storing(self, build: str) -> Iterator[None]:
-        """Write in one transaction within the block."""
         try:
             with self._db.transaction():
                 yield
@@ -150,19 +138,14 @@ class Calls:
                                  "WHERE build = :build GROUP BY model", build=build):
             budget.add(*row)
 
-    def steps(self) -> list[StepTokens]:
-        """Return the accounts summed by step, in order of the steps' names."""
-        return [StepTokens(**row._asdict())
-                for row in self._db.rows(f"SELECT step, {_SUMS} FROM tokens GROUP BY step ORDER BY step")]  # noqa: S608
-
-    def total(self, build: str | None = None) -> StepTokens:
+    def total(self, build: str | None = None) -> TokenCounts:
         """Return the sum of all accounts, or of one build's."""
         (row,) = self._db.rows(f"SELECT {_SUMS} FROM tokens WHERE {_BUILD}", build=build)  # noqa: S608
-        return StepTokens(step="all", **{field: value or 0 for field, value in row._asdict().items()})
+        return TokenCounts(**{field: value or 0 for field, value in row._asdict().items()})
 
-    def spent(self, by: By, prices: Prices, build: str | None = None) -> list[Spent]:
+    def spent(self, by: By, prices: Prices | None = None, build: str | None = None) -> list[Spent]:
         """Return the cost by step, document or build, in order of their names."""
-        by_name: dict[str, list[Spent]] = {}
+        by_name, prices = dict[str, list[Spent]](), prices or Prices({})
         for row in self._db.rows(
                 f"SELECT {by} AS name, model, {_SUMS} FROM tokens WHERE {_BUILD} "  # noqa: S608
                 "GROUP BY name, model ORDER BY name, model", build=build):
@@ -191,11 +174,9 @@ def forget_document(database: Database, document: str) -> None:
 
 def total(parts: Sequence[Spent]) -> Spent:
     """Return the sum of several parts; its cost is None if the cost of any part is unknown."""
-    tokens = TokenCounts()
-    for part in parts:
-        tokens = tokens.plus(part)
     costs = [part.cost for part in parts if part.cost is not None]
-    return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None, **tokens.model_dump())
+    return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None,
+                 **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
 
 
 def _shares(amount: int, weights: Sequence[int]) -> list[int]:

@@ -35,7 +35,6 @@ def match_node(graph: ResolvedGraph, name: str) -> str:
 
 
 def _find_by_name(graph: ResolvedGraph, name: str) -> list[str]:
-    """Return the ids of the unmerged entities whose id, name or "name (type)" is the given name."""
     mentions, key = graph.mentions, canonical_name(name)
     if name in mentions:
         return [name]

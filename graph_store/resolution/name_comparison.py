@@ -187,7 +187,6 @@ def initials_of(folded: FoldedName) -> set[str]:
 
 
 def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
-    """Return True if a name is one word of two to eight capitals."""
     if len(words) != 1:
         return False
     letters = [sign for sign in name if sign.isalpha()]
@@ -212,7 +211,6 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
 
 
 def _have_opposites(only_first: set[str], only_second: set[str], opposites: Iterable[frozenset[str]]) -> bool:
-    """Return True if a word or character that one name lacks is the opposite of one that the other lacks."""
     return any(only_first & group and only_second & group for group in opposites)
 
 
@@ -253,7 +251,6 @@ def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
 
 
 def _is_capitalised(folded: FoldedName) -> bool:
-    """Return True if the first word of a name after its article begins with a capital."""
     return folded.name.split()[1 if folded.article else 0][0].isupper()
 
 
@@ -305,7 +302,6 @@ def stand_for(first: FoldedName, second: FoldedName) -> bool:
 
 
 def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match an acronym with a name of these initials."""
     if not stand_for(first, second):
         return None
     long = first.name if len(first.words) > 1 else second.name

@@ -113,7 +113,6 @@ def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple
 
 
 def _similar_rows(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
-    """Yield the pairs among some rows of `vectors` whose cosine is at least `least`."""
     cosines = np.triu(vectors[rows] @ vectors[rows].T, 1)
     for first, second in zip(*np.nonzero(cosines >= least), strict=True):
         yield int(rows[first]), int(rows[second])

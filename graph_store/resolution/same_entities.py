@@ -152,7 +152,6 @@ class Groups:
                            evidence=evidence)
 
     def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
-        """Return the sort key that puts the canonical member first."""
         name = self._around.names[entity]
         return (entity not in self._around.keyed_documents, -len(self._around.support(entity)), len(name), name,
                 entity)
@@ -238,7 +237,6 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
 
 
 def _stated_tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Tie:
-    """Return the tie between two entities that texts say to be the same."""
     stating_documents = around.documents(statement.chunk for statement in statements)
     shorter = _shorter_first(around, pair)[0]
     # A name may be so short that it is of other things, too.
@@ -251,7 +249,6 @@ def _stated_tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]
 
 
 def _score(prior: float, weights: Iterable[float]) -> float:
-    """Return 1 - (1 - prior) x (1 - w1) x (1 - w2) ..., rounded."""
     doubt = 1 - prior
     for weight in weights:
         doubt *= 1 - weight
@@ -266,7 +263,6 @@ def _shorter_first(around: Surroundings, pair: Pair) -> tuple[str, str]:
 
 
 def _added_place(around: Surroundings, entity: str) -> str:
-    """Return the key of the place that an entity's name adds after its last comma."""
     return fold(around.names[entity].rpartition(",")[2]).key
 
 

@@ -40,7 +40,6 @@ class Surroundings:
     """Reads one graph of mentions; everything is computed when first asked for."""
 
     def __init__(self, graph: KnowledgeGraph, schema: GraphSchema, document_of: Mapping[str, str]) -> None:
-        """Read a graph."""
         self._graph = graph
         self._document_of = document_of
         self._schema = schema
@@ -167,7 +166,6 @@ class Surroundings:
 
     @cached_property
     def _triples_with_name(self) -> Mapping[str, int]:
-        """The number of triples with each folded name."""
         counts: dict[str, int] = {}
         for entity, key in self.keys.items():
             counts[key] = counts.get(key, 0) + self._graph.degree(entity)
@@ -269,14 +267,12 @@ class Surroundings:
                     yield pair_of(main, other), (self.mention(other), self.mention(main))
 
     def _share_names(self, first: str, second: str) -> bool:
-        """Return True if the documents of two entities have at least three other names in common."""
         names, other_names = ({name for document in self.documents(self.support(entity))
                                for name in self._names_in_document[document]} for entity in (first, second))
         return len((names & other_names) - {self.names[first], self.names[second]}) >= _SHARED_NAMES
 
     @cached_property
     def _names_in_document(self) -> dict[str, set[str]]:
-        """The names of the entities that each document mentions."""
         names_in: dict[str, set[str]] = {}
         for entity, name in self.names.items():
             for document in self.documents(self.support(entity)):
@@ -353,6 +349,5 @@ class Surroundings:
 
 @cached_if_short(10_000)
 def _event_of(label: str) -> str | None:
-    """Return the event (birth, death or founding) whose date a label states, or None."""
     key = label_key(label)
     return next((event for event, cues in _CUES_OF_EVENT.items() if any(cue in key for cue in cues)), None)

@@ -1,25 +1,31 @@
-"""Run SQL over the tables of a knowledge base."""
+"""Run SQL over the tables of a knowledge base: with exact sums, notes, and the records that a result rests on."""
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import duckdb
 from sqlglot import exp
 
-from ...schemas.records import ColumnInfo, SqlResult, TableInfo
+from ...schemas.records import ColumnInfo, ColumnKind, SqlResult, TableInfo
 from ..ledger.document_rows import Documents
-from .checking import read_statement, with_full_names
-from .execution import execute
+from .checking import DIALECT, check_as_read, read_statement, text_of, with_full_names
 from .result_units import check_units, doubts_of, units_of
 from .sql_errors import SqlError, refused
 from .table_file import MAIN, read_catalogue
-from .traced_records import MOST_CITED, RecordTracer, Rest
+from .traced_records import MOST_CITED, RecordTracer
 from .tracing import Untraceable
+from .typed_columns import plain
 from .value_words import FoundValue, find_values, read_titles
 
 _MOST_FIELDS = 100_000
 """How many relations and attributes of types of entities are read."""
+MOST_CELLS = 100_000
+"""The most values of a result that are returned."""
+_OTHER_TYPES = ("VARCHAR", "STRUCT", "INTERVAL", "TIME", "BLOB", "UUID", "MAP", "JSON", '"NULL"')
+_MAKING_ROWS = (exp.Unnest, exp.Explode)
+_TIED = "the limit chose among rows with the same {keys}: there are more of them"
 
 
 class SqlEngine:
@@ -90,7 +96,7 @@ class SqlEngine:
         timer.daemon = True
         timer.start()
         try:
-            result = execute(connection, sql, full, most_rows, self._fractions)
+            result = _execute(connection, sql, full, most_rows, self._fractions)
             units = units_of(query, self._tables, result.columns)
             notes = (*result.notes, *doubts_of(query, self._tables))
             result = result.model_copy(update={"units": units, "notes": notes})
@@ -108,14 +114,104 @@ class SqlEngine:
         """Return a result with the records that it rests on, or with a note that says why they cannot be told."""
         tracer = RecordTracer(self._tables, self._documents, most_cited)
         try:
-            rest: Rest = tracer.read(connection, query, result.rows)
+            return tracer.trace(connection, query, result)
         except Untraceable as error:
             cause = str(error)
         except (duckdb.InterruptException, duckdb.OutOfMemoryException):
             cause = "that takes too much time or memory"
         except duckdb.Error as error:
             cause = f"the query for them cannot be run ({str(error).splitlines()[0]})"
-        else:
-            return result.model_copy(update=rest._asdict())
         note = f"the records that it rests on cannot be told: {cause}"
         return result.model_copy(update={"notes": (*result.notes, note)})
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, most_rows: int,
+             fractions: Collection[str]) -> SqlResult:
+    """Run a query with full names, and return its first rows and how many there are.
+
+    `fractions` are the names of the columns whose numbers are not whole.
+    """
+    query = _with_exact_sums(_with_names(query), fractions)
+    own = _own_limit(query)
+    text = text_of(query.limit(min(most_rows + 1, most_rows if own is None else own) + 1))
+    check_as_read(connection, text)
+    found = connection.execute(text)
+    described = found.description or []
+    shown = min(most_rows, MOST_CELLS // len(described))
+    rows = found.fetchmany(shown + 2)
+    columns = tuple(str(column[0]) for column in described)
+    notes = () if own is None else tuple(_ties(query, columns, rows, own))
+    rows = rows if own is None else rows[:own]
+    return SqlResult(
+        sql=sql, columns=columns, units=("",) * len(described), kinds=tuple(_kind_of(str(one[1])) for one in described),
+        rows=tuple(tuple(map(plain, row)) for row in rows[:shown]), records=None, notes=notes,
+        total=len(rows) if len(rows) <= shown else _count(connection, query))
+
+
+def _kind_of(sql_type: str) -> ColumnKind:
+    if sql_type.endswith("]") or sql_type == "list":
+        return "list"
+    if sql_type.startswith(("DATE", "TIMESTAMP")):
+        return "date"
+    if sql_type == "BOOLEAN":
+        return "boolean"
+    return "text" if sql_type.startswith(_OTHER_TYPES) else "number"
+
+
+def _count(connection: duckdb.DuckDBPyConnection, query: exp.Query) -> int:
+    counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
+    return int(connection.execute(text_of(counted)).fetchall()[0][0])
+
+
+def _own_limit(query: exp.Query) -> int | None:
+    own = query.args.get("limit")
+    if own is None:
+        return None
+    count = own.args.get("expression")
+    if not isinstance(count, exp.Literal) or count.is_string or not count.name.isdecimal():
+        raise SqlError("LIMIT needs a number")
+    return int(count.name)
+
+
+def _with_names(query: exp.Query) -> exp.Query:
+    """Return a query whose computed columns are named as they are written."""
+    if isinstance(query, exp.Select):
+        query = query.copy()
+        for part in query.expressions:
+            if not isinstance(part, exp.Column | exp.Alias) and not part.is_star and not part.find(*_MAKING_ROWS):
+                name = part.sql(dialect=DIALECT, normalize_functions="lower", comments=False)
+                part.replace(exp.alias_(part.copy(), name, quoted=True))
+    return query
+
+
+def _with_exact_sums(query: exp.Query, fractions: Collection[str]) -> exp.Query:
+    """Return a query that adds numbers with fractions so that the sum has no error of floats (Kahan's sum)."""
+    query = query.copy()
+    for call in list(query.find_all(exp.Sum, exp.Avg)):
+        if any(column.name.lower() in fractions for column in call.find_all(exp.Column)):
+            name = "fsum" if isinstance(call, exp.Sum) else "favg"
+            call.replace(exp.Anonymous(this=name, expressions=[call.this.copy()]))
+    return query
+
+
+def _ties(query: exp.Query, columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int) -> Sequence[str]:
+    """Return a note if the first row behind a limit has the same values in what rows are ordered by."""
+    order = query.args.get("order")
+    if order is None or not 0 < limit < len(rows) or not isinstance(query, exp.Select):
+        return ()
+    places = [_place(ordered.this, query, columns) for ordered in order.expressions]
+    if None in places or any(rows[limit - 1][place] != rows[limit][place] for place in places if place is not None):
+        return ()
+    return (_TIED.format(keys=" and ".join(columns[place] for place in places if place is not None)),)
+
+
+def _place(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> int | None:
+    """Return the position of the column by which rows are ordered, None if it is not among the columns."""
+    if isinstance(key, exp.Literal):
+        return int(key.name) - 1 if key.name.isdecimal() and 0 < int(key.name) <= len(columns) else None
+    folded = [column.lower() for column in columns]
+    if isinstance(key, exp.Column) and key.name.lower() in folded:
+        return folded.index(key.name.lower())
+    if len(query.expressions) == len(columns):
+        return next((place for place, part in enumerate(query.expressions) if part.unalias() == key), None)
+    return None

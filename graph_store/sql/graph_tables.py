@@ -1,9 +1,11 @@
 """Write the graph as tables: entities, facts and attribute values, each fact with its time and its documents.
 
+They are described in the catalogue, and each relation and each attribute as a table of its own.
+
 A fact that holds at several times, or with several qualifiers, is one row for each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -11,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...schemas.documents import Chunk
+from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
 from ...text.column_values import TypedColumn, type_column
-from ...text.times import FactTime, read_time
+from ...text.times import read_time
 from ..graph.graph_columns import find_firsts
 from ..graph.knowledge_graph import KnowledgeGraph
+from .logical_tables import HIDDEN, NameSpace
+from .typed_columns import LONGEST_SHOWN, MOST_FREQUENT, shown_value
 
 ENTITIES, FACTS, VALUES = GRAPH_TABLES = ("entities", "facts", "attribute_values")
 _STATED = """
@@ -67,6 +72,17 @@ FROM stated_values f JOIN given_entities e ON e.row = f.entity
      JOIN texts a ON a.number = f.attribute JOIN texts v ON v.number = f.value
      JOIN given_typed y ON y.attribute = f.attribute AND y.value = f.value
 ORDER BY f.attribute, f.entity, f.value, f.since NULLS FIRST, f.until NULLS FIRST, f.qualifiers NULLS FIRST"""}
+_KINDS: Mapping[str, TableKind] = {ENTITIES: "entities", FACTS: "facts", VALUES: "values"}
+_COLUMN_KINDS: Mapping[str, ColumnKind] = {"DOUBLE": "number", "INTEGER": "number", "DATE": "date", "VARCHAR[]": "list"}
+_NO_UNIT = "none"
+_WHEN = ("since", "until", "qualifiers", "documents")
+_RELATION_COLUMNS = ("head", "tail", *_WHEN)
+_ATTRIBUTE_COLUMNS = ("entity", "value", "number", "unit", "date", *_WHEN)
+_UNITS = f"list_sort(list(DISTINCT coalesce(unit, '{_NO_UNIT}')) FILTER (WHERE number IS NOT NULL))"
+_MEMBERS = {FACTS: ("relation", "tail", "NULL", _RELATION_COLUMNS),
+            VALUES: ("attribute", "value", _UNITS, _ATTRIBUTE_COLUMNS)}
+"""For each table of facts: the column that names their relation, what is counted, the units, and a view's columns."""
+_MEMBER_KINDS: Mapping[str, ColumnKind] = {"number": "number", "date": "date", "documents": "list"}
 
 
 def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> None:
@@ -90,7 +106,6 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
 
 
 def _texts(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
-    """Return the texts that rows of the graph show, with their numbers."""
     columns = graph.columns
     used = np.unique(np.concatenate([columns.types, columns.names, columns.triples[:, 1], columns.values.attribute,
                                      columns.values.value]))
@@ -111,17 +126,13 @@ def _times(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     columns = graph.columns
     used = np.unique(np.concatenate([columns.triple_times.words, columns.value_times.words]))
     read = [(number, time) for number in used.tolist() if (time := read_time(columns.texts[number])) is not None]
+    qualifiers = [(time.kind if time.kind in ("planned", "former") else "", time.qualifiers) for _, time in read]
     return {"number": np.array([number for number, _ in read], np.int32),
             "since": _objects([time.start or None for _, time in read]),
             # What held at a date did not end then.
             "until": _objects([None if time.kind == "at" else time.end or None for _, time in read]),
             "is_open": np.array([time.kind in ("at", "from") for _, time in read], bool),
-            "qualifiers": _objects([_qualifiers(time) for _, time in read])}
-
-
-def _qualifiers(time: FactTime) -> str | None:
-    stage = time.kind if time.kind in ("planned", "former") else ""
-    return "; ".join(filter(None, (stage, time.qualifiers))) or None
+            "qualifiers": _objects(["; ".join(filter(None, parts)) or None for parts in qualifiers])}
 
 
 def _typed_values(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
@@ -138,8 +149,10 @@ def _typed_values(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
         dates += typed.values if typed.kind == "date" else [None] * len(cells)
         units += _units(typed)
     figure = np.array([np.nan if value is None else value for value in figures], np.float64)
+    days = np.array([np.datetime64("NaT") if date is None else np.datetime64(date, "us") for date in dates],
+                    "datetime64[us]")
     return {"attribute": attributes, "value": numbers, "figure": np.ma.masked_array(figure, np.isnan(figure)),
-            "unit": _objects(units), "date": _days(dates)}
+            "unit": _objects(units), "date": days}
 
 
 def _units(typed: TypedColumn) -> list[str | None]:
@@ -151,7 +164,6 @@ def _units(typed: TypedColumn) -> list[str | None]:
 
 
 def _numbers(graph: KnowledgeGraph) -> dict[str, dict[str, NDArray[Any]]]:
-    """Return the columns of numbers of the graph as they are."""
     columns, triples = graph.columns, graph.columns.triples
     tables = {f"given_{name}": dict(getattr(columns, name)._asdict())
               for name in ("mentions", "support", "triple_times", "values", "value_times")}
@@ -162,7 +174,6 @@ def _numbers(graph: KnowledgeGraph) -> dict[str, dict[str, NDArray[Any]]]:
 
 
 def _later_dates(graph: KnowledgeGraph) -> dict[str, dict[str, NDArray[Any]]]:
-    """Return the dates from which later facts replace facts."""
     triples = [(row, date) for row, dates in graph.later.triples.items() for date in dates]
     values = [(*key, date) for key, dates in graph.later.values.items() for date in dates]
     keys = np.array([row[:3] for row in values], np.int32).reshape(-1, 3)
@@ -178,6 +189,62 @@ def _objects(items: Sequence[Any]) -> NDArray[Any]:
     return array
 
 
-def _days(dates: Sequence[Any]) -> NDArray[Any]:
-    return np.array([np.datetime64("NaT") if date is None else np.datetime64(date, "us") for date in dates],
-                    "datetime64[us]")
+def graph_infos(connection: duckdb.DuckDBPyConnection, names: NameSpace) -> Iterator[TableInfo]:
+    """Yield what is said of the graph's tables, and of its relations and attributes, which get names in SQL."""
+    for table in _KINDS:
+        yield _table_info(connection, table)
+    for table in (FACTS, VALUES):
+        yield from _member_infos(connection, table, names)
+
+
+def _table_info(connection: duckdb.DuckDBPyConnection, table: str) -> TableInfo:
+    described = connection.execute(f"DESCRIBE main.{table}").fetchall()
+    rows, documents = _row(connection, f"SELECT count(*), count(DISTINCT {HIDDEN[0]}) FROM main.{table}")  # noqa: S608
+    columns = [_column_info(connection, table, name, _COLUMN_KINDS.get(sql_type, "text"), rows)
+               for name, sql_type, *_ in described if name not in HIDDEN]
+    return TableInfo(name=table, title=table.replace("_", " "), kind=_KINDS[table], rows=rows, documents=documents,
+                     columns=tuple(columns))
+
+
+def _column_info(connection: duckdb.DuckDBPyConnection, table: str, column: str, kind: ColumnKind, rows: int,
+                 ) -> ColumnInfo:
+    value = f'unnest("{column}")' if kind == "list" else f'"{column}"'
+    values = f'SELECT {value} AS value FROM main.{table} WHERE "{column}" IS NOT NULL'  # noqa: S608
+    counts = connection.execute(f"SELECT value, count(*) AS n FROM ({values}) GROUP BY ALL "  # noqa: S608
+                                f"ORDER BY n DESC, value LIMIT {MOST_FREQUENT}").fetchall()
+    filled, distinct, least, most = _row(
+        connection, f'SELECT count("{column}"), count(DISTINCT "{column}"), min("{column}"), max("{column}") '  # noqa: S608
+                    f"FROM main.{table}")
+    has_ends = kind in ("number", "date") and filled
+    return ColumnInfo(name=column, title=column, kind=kind, distinct=distinct, empty=rows - filled,
+                      frequent=_frequent(counts), smallest=shown_value(least) if has_ends else "",
+                      largest=shown_value(most) if has_ends else "")
+
+
+def _member_infos(connection: duckdb.DuckDBPyConnection, table: str, names: NameSpace) -> Iterator[TableInfo]:
+    """Yield a table for each relation or attribute; a number is added to a name that another table has."""
+    by, counted, units, columns = _MEMBERS[table]
+    frequent: dict[str, list[tuple[Any, int]]] = {}
+    for member, value, count in connection.execute(
+            f"SELECT {by}, {counted}, count(*) AS n FROM main.{table} GROUP BY {by}, {counted} "  # noqa: S608
+            f"QUALIFY row_number() OVER (PARTITION BY {by} ORDER BY n DESC, {counted}) <= {MOST_FREQUENT} "
+            f"ORDER BY {by}, n DESC, {counted}").fetchall():
+        frequent.setdefault(member, []).append((value, count))
+    for member, count, documents, own in connection.execute(
+            f"SELECT {by}, count(*), count(DISTINCT {HIDDEN[0]}), {units} FROM main.{table} "  # noqa: S608
+            f"GROUP BY {by} ORDER BY {by}").fetchall():
+        infos = [ColumnInfo(name=name, title=name, kind=_MEMBER_KINDS.get(name, "text"),
+                            unit=own[0].replace(_NO_UNIT, "") if name == "number" and len(own or ()) == 1 else "",
+                            units=own if name == "number" and len(own or ()) > 1 else (),
+                            frequent=_frequent(frequent[member]) if name == counted else ()) for name in columns]
+        yield TableInfo(name=names.take(member, by), title=member, kind="relation", rows=count, documents=documents,
+                        columns=tuple(infos))
+
+
+def _frequent(counts: Iterable[tuple[Any, int]]) -> tuple[tuple[str, int], ...]:
+    found = tuple((shown_value(value)[:LONGEST_SHOWN], count) for value, count in counts)
+    return found if found and found[0][1] > 1 else ()
+
+
+def _row(connection: duckdb.DuckDBPyConnection, query: str) -> Sequence[Any]:
+    return connection.execute(query).fetchall()[0]

@@ -1,15 +1,21 @@
-"""The tables of all documents as logical tables: tables with the same header are one, each row with its document."""
+"""The tables of all documents as logical tables: tables with the same header are one, each row with its document.
+
+Tables and columns get names in SQL, made of what documents call them.
+"""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import PurePath
 from typing import NamedTuple
 
+import duckdb
+
 from ...schemas.documents import SourceTable
 from ...schemas.naming import normalise
-from .sql_names import NameSpace, snake_case
 
 DOCUMENT, SECTION = "document", "section"
 """The columns that a logical table has beside its own: the document of each row, and its table's title there."""
@@ -18,6 +24,14 @@ HIDDEN = ("_document", "_start", "_end")
 _WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
 _Header = tuple[tuple[str, int], ...]
 """The folded name of each column, sorted, with its number among those of the same name."""
+_LONGEST_NAME = 60
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+_CASE_CHANGE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_FURTHER_WORDS = frozenset({
+    "alter", "between", "current_catalog", "current_date", "current_time", "current_timestamp", "current_user", "drop",
+    "force", "grant", "if", "insert", "install", "localtime", "localtimestamp", "map", "revoke", "rollback", "rowid",
+    "session_user", "user", "values"})
+"""Words that only sqlglot reads as its own, and what DuckDB has without brackets."""
 
 
 class Place(NamedTuple):
@@ -49,6 +63,44 @@ class LogicalTable:
 class _Part(NamedTuple):
     document: str
     table: SourceTable
+
+
+def snake_case(title: str) -> str:
+    """Return a title as a name in snake case, with letters of any script; "" if it has neither letter nor digit."""
+    words = _CASE_CHANGE.sub("_", unicodedata.normalize("NFKC", title)).lower()
+    return _BETWEEN_WORDS.sub("_", words)[:_LONGEST_NAME].strip("_")
+
+
+class NameSpace:
+    """The names of the tables of a file, or of the columns of a table, each given once."""
+
+    def __init__(self, reserved: Iterable[str] = ()) -> None:
+        self._taken = set(reserved)
+
+    def take(self, title: str, otherwise: str) -> str:
+        """Return a free name for a title, or for `otherwise` if the title has no letters and digits."""
+        wanted = name = _without_quotes(snake_case(title) or otherwise)
+        number = 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted.rstrip('_')}_{number}"
+        self._taken.add(name)
+        return name
+
+
+def _without_quotes(name: str) -> str:
+    """Return a name that needs no quotation marks in a statement."""
+    if name[:1].isdigit():
+        return f"_{name}"
+    return f"{name}_" if name in _FURTHER_WORDS or name in _reserved_words() else name
+
+
+@cache
+def _reserved_words() -> frozenset[str]:
+    with duckdb.connect(config={"threads": 1, "async_threads": 0}) as connection:
+        words = connection.execute("SELECT keyword_name FROM duckdb_keywords() "
+                                   "WHERE keyword_category IN ('reserved', 'type_function')").fetchall()
+    return frozenset(word for (word,) in words)
 
 
 def logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) -> list[LogicalTable]:

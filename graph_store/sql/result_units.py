@@ -105,7 +105,6 @@ def _columns(query: exp.Query, tables: Mapping[str, TableInfo]) -> _Columns:
 
 
 def _unit(part: exp.Expr, known: _Columns) -> str:
-    """Return the unit of an expression, "" if it has none or it cannot be told."""
     if isinstance(part, exp.Column):
         found = known.get(part.name.lower())
         return found.unit if found else ""

@@ -8,7 +8,7 @@ from rapidfuzz import fuzz, process
 
 from ...schemas.errors import BanyanError
 from ...schemas.records import TableInfo
-from .sql_names import snake_case
+from .logical_tables import snake_case
 
 _LISTED, _NEAREST, _LEAST_LIKE = 40, 3, 70.0
 _NO_COLUMN = re.compile(r'Referenced column "(?P<column>[^"]+)" (?:was )?not found'

@@ -5,8 +5,7 @@ from typing import Any
 
 import duckdb
 
-from .table_file import MAIN, read_catalogue, write_tables
-from .table_source import TableSource
+from .table_file import MAIN, TableSource, read_catalogue, write_tables
 
 MEMORY_MB, _THREADS = 400, 1
 """Limits of a query. With one thread, rows without an order come in the same order each time."""

@@ -3,26 +3,38 @@
 Behind its own columns, a table has the document of each row and the start and end of its words there (`HIDDEN`).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from ...schemas.documents import Chunk, SourceTable
 from ...schemas.records import TableInfo
-from .graph_catalogue import graph_infos
-from .graph_tables import GRAPH_TABLES, write_graph
-from .logical_tables import DOCUMENT, HIDDEN, LogicalTable, Place, SourceColumn, logical_tables
-from .sql_names import NameSpace
-from .table_source import Documents, TableSource
+from ..graph.knowledge_graph import KnowledgeGraph
+from .graph_tables import GRAPH_TABLES, graph_infos, write_graph
+from .logical_tables import DOCUMENT, HIDDEN, LogicalTable, NameSpace, Place, SourceColumn, logical_tables
 from .typed_columns import SqlColumn, text_column, typed_columns
 from .value_words import write_value_words
 
 MAIN, DOCUMENTS = "kb", "documents"
 """The name by which a connection has the database of the tables, and the name of the table of documents."""
 _CATALOGUE = "_catalogue"
+
+Documents: TypeAlias = Sequence[tuple[str, str, str, Mapping[str, str]]]
+"""The id, title, source and metadata of each document, by id."""
+
+
+class TableSource(NamedTuple):
+    """What the tables are made from, all from the same state of the knowledge base."""
+
+    documents: Documents
+    tables: Iterable[tuple[str, SourceTable]]
+    """The tables of all documents, each with its document's id, in the order of the ids and of the texts."""
+    graph: KnowledgeGraph
+    chunks: Sequence[Chunk]
 
 
 def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> None:

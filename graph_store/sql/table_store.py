@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from ...runtime.safe_files import own_folder
 from ...schemas.naming import content_id
 from ..ledger.version import Version
-from .table_source import TableSource
 
 if TYPE_CHECKING:
     import duckdb
+
+    from .table_file import TableSource
 
 _LOG = logging.getLogger("banyan")
 _FORMAT = "4"
@@ -34,7 +35,7 @@ class TableStore:
         """Return True if there is a file of a state of the ledger."""
         return self._path(version).is_file()
 
-    def save(self, version: Version, source: TableSource) -> None:
+    def save(self, version: Version, source: "TableSource") -> None:
         """Write the tables of a state of the ledger.
 
         Raises:
@@ -53,7 +54,7 @@ class TableStore:
                 with suppress(OSError):  # on Windows it is in use; the next write deletes it
                     file.unlink(missing_ok=True)
 
-    def open(self, version: Version, source: Callable[[], TableSource]) -> "duckdb.DuckDBPyConnection":
+    def open(self, version: Version, source: "Callable[[], TableSource]") -> "duckdb.DuckDBPyConnection":
         """Return a connection that can only read the tables of a state of the ledger; in memory if there is no file."""
         from .table_database import TablesDamagedError, make_in_memory, open_file  # noqa: PLC0415
 
@@ -67,7 +68,7 @@ class TableStore:
                     path.unlink(missing_ok=True)
         return make_in_memory(source())
 
-    def differs(self, version: Version, source: TableSource) -> bool:
+    def differs(self, version: Version, source: "TableSource") -> bool:
         """Return True if there is a file of a state of the ledger, and it is not what the state gives."""
         from .table_database import differs  # noqa: PLC0415
 

@@ -4,20 +4,20 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import duckdb
 import orjson
 from sqlglot import exp
 
 from ...schemas.documents import Citation
-from ...schemas.records import LeftOut, TableInfo
+from ...schemas.records import LeftOut, SqlResult, TableInfo
 from ..ledger.document_rows import Documents
 from .checking import text_of, with_full_names
-from .execution import plain
 from .logical_tables import HIDDEN, Place
 from .table_file import MAIN
 from .tracing import TracedQuery, UsedColumn, is_grouped, trace
+from .typed_columns import plain
 
 MOST_CITED = 10
 _MOST_READ = 200
@@ -30,15 +30,6 @@ _TableRow: TypeAlias = tuple[str, int]
 """A table and the number of one of its rows."""
 
 
-class Rest(NamedTuple):
-    """What a result rests on; the fields are those of `SqlResult`."""
-
-    records: int
-    citations: tuple[Citation, ...]
-    left_out: tuple[LeftOut, ...]
-    row_citations: tuple[int | None, ...] = ()
-
-
 class RecordTracer:
     """Reads the rows of traced statements."""
 
@@ -48,8 +39,8 @@ class RecordTracer:
         self._most_cited = most_cited
         self._text, self._metadata = cache(documents.text), cache(documents.metadata)
 
-    def read(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, rows: Sequence[Sequence[Any]]) -> Rest:
-        """Return what a statement with these rows rests on: of several tables, the number of rows of the largest.
+    def trace(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult) -> SqlResult:
+        """Return a result with what it rests on; of several tables, `records` is the number of rows of the largest.
 
         Raises:
             Untraceable: that cannot be told.
@@ -62,21 +53,22 @@ class RecordTracer:
         left_out = [found for part in parts for column in part.used
                     if (found := self._left_out(connection, part, column)) is not None]
         of_rows: list[_TableRow | None] = []
-        if _is_list(query, parts):
+        is_one_part = len(parts) == 1 and len(parts[0].ids) == 1 and not parts[0].is_joined
+        if is_one_part and isinstance(query, exp.Select) and not is_grouped(query):  # each row shows one record
             (part, text), = texts
             of_rows = [None if number is None else (part.ids[0].table, number)
-                       for number in _records_of_rows(connection, part, text, rows[:self._most_cited])]
+                       for number in _records_of_rows(connection, part, text, result.rows[:self._most_cited])]
         cited = self._cite(connection, [row for row in of_rows if row] or self._first(connection, texts))
         citations = {citation.id: citation for citation in cited.values()}
-        return Rest(records, tuple(citations.values()), tuple(left_out),
-                    tuple(cited[row].id if row else None for row in of_rows))
+        return result.model_copy(update={
+            "records": records, "left_out": tuple(left_out), "citations": tuple(citations.values()),
+            "row_citations": tuple(cited[row].id if row else None for row in of_rows)})
 
     def _text_with_full_names(self, query: exp.Query) -> str:
         return text_of(with_full_names(query, self._tables)[0])
 
     @staticmethod
     def _count(connection: duckdb.DuckDBPyConnection, table: str, texts: Sequence[tuple[TracedQuery, str]]) -> int:
-        """Return how many rows of a table the parts of a statement rest on."""
         selected = [(part, ids.column, text) for part, text in texts for ids in part.ids if ids.table == table]
         if len(selected) == 1 and not selected[0][0].is_joined:
             query = f"SELECT count(*) FROM ({selected[0][2]})"  # noqa: S608
@@ -87,7 +79,6 @@ class RecordTracer:
 
     def _first(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[tuple[TracedQuery, str]],
                ) -> list[_TableRow]:
-        """Return the first rows that a statement rests on."""
         found: dict[_TableRow, None] = {}
         for part, text in texts:
             columns, most = ", ".join(f'"{ids.column}"' for ids in part.ids), max(_MOST_READ, self._most_cited)
@@ -104,7 +95,6 @@ class RecordTracer:
         return {row: citations[places[row]] for row in rows}
 
     def _places(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Place]:
-        """Return where rows of tables stand."""
         places: dict[_TableRow, Place] = {}
         for table in {table for table, _ in rows}:
             numbers = [number for of, number in rows if of == table]
@@ -146,24 +136,12 @@ def _all_rows(query: exp.Select) -> exp.Select:
     return query
 
 
-def _is_list(query: exp.Query, parts: Sequence[TracedQuery]) -> bool:
-    """Return True if each row of a statement shows one record of one table."""
-    return (isinstance(query, exp.Select) and not is_grouped(query) and len(parts) == 1
-            and len(parts[0].ids) == 1 and not parts[0].is_joined)
-
-
 def _records_of_rows(connection: duckdb.DuckDBPyConnection, part: TracedQuery, text: str,
                     rows: Sequence[Sequence[Any]]) -> list[int | None]:
     """Return the id of the record that each of the first rows of a list shows; None where that is not certain.
 
     Rows with equal values for an ORDER BY may come in another order when the query runs again, so records are found
-    by the values that they show.
-
-    Args:
-        connection: a connection with the tables.
-        part: the traced statement, which selects what the statement selects and the ids of rows.
-        text: its text, with full names.
-        rows: the first rows of the result.
+    by the values that they show. `text` is that of the traced `part`, which selects the ids of rows as well.
     """
     found = connection.execute(f"SELECT * FROM ({text}) LIMIT {len(rows)}")  # noqa: S608
     names = [str(column[0]) for column in found.description or []]

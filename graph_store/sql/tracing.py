@@ -11,8 +11,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from ...schemas.records import ColumnInfo, TableInfo
-from .checking import table_source
-from .graph_tables import FACTS, VALUES
+from .checking import stored_table, table_source
 
 _CLAUSES_OF_GROUPS = ("group", "having", "qualify", "order", "limit", "offset", "distinct", "windows")
 _EXTREMES = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin)
@@ -73,13 +72,6 @@ def trace(query: exp.Query, tables: Mapping[str, TableInfo]) -> list[TracedQuery
     return traced
 
 
-def real_table(info: TableInfo) -> str:
-    """Return the name of the table that has the rows of a table: that of all facts for a relation."""
-    if info.kind != "relation":
-        return info.name
-    return FACTS if info.columns[0].name == "head" else VALUES
-
-
 class _Tracer:
     """Traces the parts of one statement; each column of ids gets a name of its own."""
 
@@ -124,8 +116,7 @@ class _Tracer:
 
     def _add_table(self, node: exp.Table, info: TableInfo, made: TracedQuery,
                    sources: dict[str, tuple[TableInfo, RowIds]]) -> None:
-        """Put a table with the ids of its rows in the place of a table."""
-        ids, alias = RowIds(self._name(), real_table(info)), node.alias or node.name
+        ids, alias = RowIds(self._name(), stored_table(info)), node.alias or node.name
         rowid = exp.alias_(exp.column("rowid", quoted=True), ids.column, quoted=True)
         _replace(node, table_source(info, rowid), alias)
         sources[alias.lower()] = info, ids
@@ -187,7 +178,6 @@ def _derived(node: exp.Expr, visible: Mapping[str, _Derived]) -> _Derived | None
 
 
 def _replace(node: exp.Expr, source: exp.Expr, alias: str) -> None:
-    """Put a source in the place of another one, under its name."""
     named = node.args.get("alias")
     source.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True),
                                        columns=named.args.get("columns") if named else None))
@@ -267,7 +257,6 @@ def _inline_aliases(clause: exp.Expr | None, projections: list[exp.Expr]) -> Non
 
 
 def _used_columns(select: exp.Select, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> Iterator[UsedColumn]:
-    """Yield the columns of tables that a select aggregates."""
     seen = set[tuple[str, str]]()
     for projection in select.expressions:
         for call in projection.find_all(exp.AggFunc):

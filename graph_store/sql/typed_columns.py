@@ -1,8 +1,10 @@
 """The columns of a logical table as typed columns of SQL."""
 
 import datetime
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +12,13 @@ from numpy.typing import NDArray
 
 from ...schemas.records import ColumnInfo, ColumnKind
 from ...text.column_values import TypedColumn, type_columns
-from .logical_tables import SourceColumn
-from .sql_names import NameSpace
+from .logical_tables import NameSpace, SourceColumn
 
 MOST_FREQUENT, LONGEST_SHOWN = 8, 60
 """How many of a column's most frequent values are listed, and how many characters of each."""
 _SQL_TYPES = {"list": "VARCHAR[]", "boolean": "BOOLEAN"}
+_DIGITS = 15
+"""Significant digits of a number: those that a float has for certain."""
 _LARGEST_INTEGER = 2**53
 """Numbers up to this are exact as floats, in which they are read."""
 
@@ -40,7 +43,6 @@ def typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Iterator
 
 
 def _with_beside(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> Iterator[SqlColumn]:
-    """Yield a typed column and the columns beside it."""
     texts = [cell if cell.strip() else None for cell in column.cells]
     if typed.units is not None:
         units = tuple(sorted({unit for unit in typed.units if unit}))
@@ -78,8 +80,8 @@ def _number_column(name: str, title: str, typed: TypedColumn) -> SqlColumn:
 
 def _column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, empty: int = 0, untyped: int = 0,
             units: tuple[str, ...] = (), note: str = "") -> SqlColumn:
-    sql_type = _date_type(values) if kind == "date" else _SQL_TYPES.get(kind, "VARCHAR")
     filled = [value for value in values if value is not None]
+    sql_type = _date_type(filled) if kind == "date" else _SQL_TYPES.get(kind, "VARCHAR")
     items = [item for value in filled for item in value] if kind == "list" else filled
     info = _info(name, title, kind, items, [_shown_date(item, sql_type) if kind == "date" else str(item)
                                             for item in items])
@@ -130,4 +132,19 @@ def _shown_date(value: Any, sql_type: str) -> str:
 
 def shown_value(value: Any) -> str:
     """Return a value as text; numbers without the digits in which floats differ."""
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    return f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it; numbers without the digits in which floats differ, None if they are not finite."""
+    if isinstance(value, float | Decimal):
+        return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    return value if value is None or isinstance(value, bool | int | str) else str(value)

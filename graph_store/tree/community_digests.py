@@ -49,7 +49,6 @@ def all_texts(graph: KnowledgeGraph) -> Iterator[str]:
 
 
 def _digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
-    """Return the digest of a community; triples make room for values and connections."""
     seen = set[str]()
     triples = _first_new(map(graph.statement_of, _facts(graph, community)), _DIGEST_FACTS, seen)
     values = _first_new(_values(graph, community), _DIGEST_VALUES, seen)
@@ -89,7 +88,6 @@ def _facts(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
 
 
 def _values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[str]:
-    """Yield the attribute values of the keywords."""
     for keyword in community.keywords:
         for attribute, values in graph.told(keyword).items():
             yield from (graph.value_statement(keyword, attribute, value) for value in values)

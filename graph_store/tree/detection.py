@@ -107,7 +107,6 @@ def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], setti
 
 def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
            ) -> tuple[Labels, NDArray[np.bool_], int, int]:
-    """Move the active entities, then merge communities."""
     now = Perception(data, labels)
     pairs, count, moves = adjacent(data, now), len(now.sizes), 0
     for sweep in range(settings.moves):
@@ -157,7 +156,6 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
 
 
 def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
-    """Return the features of the communities, which are the entities of the next level."""
     members = membership(labels).T.tocsr()
     mass = members @ data.mass
     mean_neighbourhoods = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)

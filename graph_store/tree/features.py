@@ -161,14 +161,12 @@ def unit(rows: Vectors) -> Vectors:
 
 
 def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """Return a matrix with the number of times that each pair (row, column) occurs."""
     table = sparse.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
     table.sort_indices()
     return table
 
 
 def _centred(rows: Vectors) -> Vectors:
-    """Return the rows minus their mean."""
     return rows - rows.mean(axis=0) if len(rows) else rows
 
 

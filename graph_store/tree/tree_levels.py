@@ -199,7 +199,7 @@ class TreeSynchroniser:
         """Build the tree if it does not reflect the graph; else describe what an earlier run left undescribed."""
         if self.is_behind():
             self.build(summarise)
-        elif self._communities.has_undescribed():
+        else:
             self.describe(summarise)
 
     def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> None:

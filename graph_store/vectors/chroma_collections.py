@@ -109,7 +109,6 @@ class ChromaCollections(ABC):
         return f"{self._prefix}{kind}-{self._model}"
 
     def _names(self) -> set[str]:
-        """Return the names of this knowledge base's collections, of all models."""
         names = self._ask(lambda client: [collection.name for collection in client.list_collections()])
         return {name for name in names if name.startswith(self._prefix)}
 
@@ -218,7 +217,6 @@ class ServerCollections(ChromaCollections):
     """The vectors of one knowledge base on a server."""
 
     def __init__(self, server: ChromaServer, scope: str, model: str) -> None:
-        """Prepare to use a server; scope and model identify the knowledge base and the embedding model on it."""
         super().__init__(f"banyan-{scope}-", model)
         self._server = server
 

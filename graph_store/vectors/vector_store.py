@@ -51,7 +51,6 @@ class VectorStore:
     """The vectors of one knowledge base."""
 
     def __init__(self, collections: ChromaCollections, embedder: Embedder) -> None:
-        """Use the given collections, which may be empty."""
         self.collections = collections
         self._embedder = embedder
 

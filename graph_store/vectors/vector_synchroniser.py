@@ -79,7 +79,6 @@ class VectorSynchroniser:
 
     def __init__(self, layout: Layout, database: Database, documents: Documents, graph: LedgerGraph,
                  extractions: Extractions, embedder: Embedder) -> None:
-        """Prepare to use the vectors of the given embedding model, without opening them."""
         self._layout = layout
         self._db = database
         self._documents = documents

@@ -125,7 +125,7 @@ def test_a_build_proposes_its_schema_once(fitted):
         assert (first.who, first.graph_schema.name) == ("auto", AUTO_SCHEMA)
         assert {d.decision.name: d.decision.why for d in first.decisions}["City"] == (
             "proposed from 2 excerpts of 2 documents: a town")
-        assert [account.step for account in kb.calls.steps()] == ["infer"]
+        assert [account.name for account in kb.calls.spent("step")] == ["infer"]
     shop.build(shop.write({"c.txt": "Cem:Person --leads--> Acme:Organization."}))
     assert len(shop.endpoint.sent) == 1
     assert shop.problems() == []

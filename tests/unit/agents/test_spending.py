@@ -119,9 +119,9 @@ def test_the_command_shows_it(tmp_path, hashed_embedder, monkeypatch, capsys):
     monkeypatch.setenv("BANYAN_PRICES", str(prices))
     assert "unknown" not in shell("status", "--kb", "kb").out
     found = json.loads(shell("status", "--kb", "kb", "--json").out)
-    assert {"tokens", "spent", "spent_by_step", "spent_by_build", "dearest_documents"} <= set(found)
+    assert {"spent", "spent_by_step", "spent_by_build", "dearest_documents"} <= set(found)
     assert found["spent"]["cost"] > 0
-    assert {"step", "calls", "prompt", "completion"} <= set(found["tokens"][0])
+    assert {"name", "calls", "prompt", "completion"} <= set(found["spent_by_step"][0])
     prices.write_text("{}}")
     refused = shell("status", "--kb", "kb")
     assert refused.code == 1

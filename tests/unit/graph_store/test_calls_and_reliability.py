@@ -6,7 +6,7 @@ from sqlite3 import OperationalError
 import numpy as np
 import pytest
 from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.ledger.token_accounts import Calls, StepTokens
+from banyan.graph_store.ledger.token_accounts import Calls, TokenCounts
 from banyan.graph_store.vectors.reliability import Reliability, measure
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 from banyan.schemas.documents import Chunk
@@ -27,14 +27,14 @@ def record(calls, key, *, step="extract", response="r", prompt=10, completion=5)
 def test_calls_are_found_again_and_counted_by_step(database, tmp_path):
     calls = Calls(database)
     assert calls.lookup("a") is None
-    assert calls.total() == StepTokens(step="all", calls=0, prompt=0, completion=0)
+    assert calls.total() == TokenCounts()
     record(calls, "a", response="答")
     record(calls, "b", prompt=1, completion=2)
     record(calls, "c", step="answer", response="")
     assert (calls.lookup("a"), calls.lookup("c"), calls.lookup("d")) == ("答", "", None)
-    assert calls.steps() == [StepTokens(step="answer", calls=1, prompt=10, completion=5),
-                             StepTokens(step="extract", calls=2, prompt=11, completion=7)]
-    assert calls.total() == StepTokens(step="all", calls=3, prompt=21, completion=12)
+    assert [(one.name, one.calls, one.prompt, one.completion) for one in calls.spent("step")] == [
+        ("answer", 1, 10, 5), ("extract", 2, 11, 7)]
+    assert calls.total() == TokenCounts(calls=3, prompt=21, completion=12)
     again = Database(tmp_path / "ledger.sqlite")
     assert Calls(again).lookup("a") == "答"
     assert Calls(again).total() == calls.total()
