@@ -1,9 +1,7 @@
 """The derive pass: bring everything that is derived from the ledger's rows up to date, in one sequence.
 
-It runs after builds, deletions, edits, and decisions on the schema or on entities. It covers schema growth, the graph,
-the merging of entities with several names, vectors, communities with their reports, `graph.json`, and the index that
-retrieval reads. Each part stores the state of the ledger that it shows. So parts that are up to date are skipped, and a
-pass that was killed is finished by the next one.
+It runs after whatever changes rows, decisions or edits. Each part stores the state of the ledger that it shows: parts
+that are up to date are skipped, and a pass that was killed is finished by the next one.
 """
 
 from collections.abc import Callable
@@ -107,10 +105,7 @@ def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
 
 
 def support_in(kb: KnowledgeBase, settings: Settings) -> int:
-    """Return how many documents must support a candidate before it can join the schema: 2, or 1 in a small corpus.
-
-    The setting `schema_support` overrides this.
-    """
+    """Return how many documents must support a candidate: the setting, else 2, or 1 in a small corpus."""
     return settings.schema_support or (1 if kb.documents.count_documents() < _SMALL_CORPUS else 2)
 
 

@@ -1,8 +1,7 @@
-"""Edit the graph by hand: names and types of entities, facts, values.
+"""Edit the graph by hand: names and types of entities, facts, values; each with who, why, until it is undone.
 
-An edit is recorded with who made it and why. It applies until it is undone, also to documents that are read later.
-Types are applied when extractions are bounded, so the schema decides which facts a retyped entity may have. Names,
-facts and values are applied on top of the graph (`graph.edits`), like aliases.
+Types are applied when extractions are bounded, so the schema decides which facts a retyped entity may have; names,
+facts and values on top of the graph, like aliases.
 """
 
 from typing import NamedTuple
@@ -40,7 +39,7 @@ class GraphEditor(EditTable):
         self._control = control
 
     def rename(self, entity: str, name: str, who: str, why: str = "") -> int:
-        """Show an entity under another name; it is still found under its other names. Return the edit's number.
+        """Show an entity under another name, and still find it under its others; return the edit's number.
 
         Raises:
             EntityDecisionError: the edit cannot be carried out. The other methods raise it too.
@@ -70,10 +69,7 @@ class GraphEditor(EditTable):
         return self._record(Retype(entities=refs, type=wanted), who, why)
 
     def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
-        """Delete or correct a fact or a value, for all documents that state it; return the edit's number.
-
-        `instead` is the corrected fact, which gets the evidence of the one that it replaces; None deletes the fact.
-        """
+        """Delete a fact or a value, or correct it to `instead`, for all documents that state it; return the number."""
         graph, schema = self._graph.graph, self._control.schema()
         meant = _find_fact(graph, fact)
         if isinstance(meant, ValueRef):

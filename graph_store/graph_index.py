@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import orjson
@@ -27,6 +27,7 @@ from .vectors.vector_store import Kind
 if TYPE_CHECKING:
     from .sql.engine import SqlEngine
 
+_Model = TypeVar("_Model", Chunk, TreeCommunity)
 _CACHED_ENTITIES = 1 << 13
 # Communities have many members.
 _CACHED_COMMUNITIES = 1 << 8
@@ -52,10 +53,9 @@ class Dated(NamedTuple):
 
 
 class GraphIndex(KnowledgeGraph):
-    """A knowledge base's graph with its chunks, communities and vectors: rows, lists and look-ups over one state.
+    """A knowledge base's graph with its chunks, communities and vectors, mapped from the index file; read-only.
 
-    The arrays are mapped from the index file. Read-only, safe for many threads. A row is the number of an entity, a
-    triple, a chunk or a community.
+    A row is the number of an entity, a triple, a chunk or a community. Safe for many threads.
     """
 
     def __init__(self, knowledge_base: KnowledgeBase) -> None:
@@ -90,12 +90,13 @@ class GraphIndex(KnowledgeGraph):
         """The trie of all attributes' values, which finds the entities that have them."""
         self.chunk_row = Ids(arrays, "chunks")
         self.chunks: Sequence[Chunk] = LazySequence(
-            len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read_chunk, Texts(arrays, "chunks.about"))))
+            len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read, Chunk, Texts(arrays, "chunks.about"))))
         self.lexical = LexicalIndex(arrays, "chunks.words", len(self.chunks))
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self.community_row = Ids(arrays, "communities")
-        self.community = lru_cache(_CACHED_COMMUNITIES)(partial(_read_community, Texts(arrays, "communities.about")))
+        self.community = lru_cache(_CACHED_COMMUNITIES)(
+            partial(_read, TreeCommunity, Texts(arrays, "communities.about")))
         """The described community of a row."""
         self.community_chunks = read_lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
@@ -154,10 +155,9 @@ class GraphIndex(KnowledgeGraph):
         return rows[np.argsort(self.ranks[rows])]
 
     def holding(self, text: str, kind: str = "") -> Rows:
-        """Return the rows of the entities with a name that contains a text, ignoring case and full-width letters.
+        """Return the rows of the entities, of a type or any, with a name that contains a text, ignoring case and width.
 
-        Entities with a name that equals the text come first, then those with a name that begins with it, then the
-        others; each of these groups is sorted by rank. `kind` is the type of the entities to return; empty for any.
+        Entities with a name that equals the text come first, then those with a name that begins with it; each by rank.
         """
         part, rows, matches = normalise(text), list[int](), list[int]()
         # A line break separates and encloses an entity's folded names.
@@ -274,10 +274,7 @@ class GraphIndex(KnowledgeGraph):
         return {key: row for row, key in enumerate(self.document_ids)}
 
     def documents_with(self, parts: Iterable[str]) -> frozenset[str]:
-        """Return the ids of the documents that have one of these ids or titles.
-
-        If no document has one of them exactly, the documents whose id or title contains it are returned for it.
-        """
+        """Return the ids of the documents that have one of these ids or titles, or else contain it in theirs."""
         matching = set[str]()
         for part in (normalise(part) for part in parts if part.strip()):
             containing = (keys for name, keys in self.documents_by_name.items() if part in name)
@@ -306,21 +303,14 @@ class GraphIndex(KnowledgeGraph):
         return None if row is None else self._arrays["relations.vectors"][row]
 
     def community_cosines(self, query: Vectors) -> NDArray[np.float32]:
-        """Return the cosine of a question with each community, shape (communities,).
-
-        A community's vector is the mean of its triples' vectors, or of its keywords' if it has no triples.
-        """
+        """Return the cosine of a question with each community's mean of triples or keywords, shape (communities,)."""
         directions: Vectors = self._arrays["communities.vectors"]
         cosines: NDArray[np.float32] = np.vecdot(directions, query)
         return cosines
 
 
-def _read_chunk(stored: Texts, row: int) -> Chunk:
-    return Chunk(**orjson.loads(stored.raw(row)))
-
-
-def _read_community(stored: Texts, row: int) -> TreeCommunity:
-    return TreeCommunity(**orjson.loads(stored.raw(row)))
+def _read(model: type[_Model], stored: Texts, row: int) -> _Model:
+    return model(**orjson.loads(stored.raw(row)))
 
 
 def _chunks_of(times: Mapping[str, Places]) -> frozenset[str]:

@@ -99,7 +99,7 @@ class KnowledgeBase:
         self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder)
         self.edits = GraphEditor(self.database, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
-        self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vectors, embedder,
+        self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vector_synchroniser.vectors,
                                    self.reliability)
         self._index_store = IndexStore(layout.index, embedder)
         self._table_store = TableStore(layout.root)
@@ -128,11 +128,7 @@ class KnowledgeBase:
     @classmethod
     def open(cls, home: Path, name: str, embedder: Embedder | EmbeddingModels, *, any_embedding: bool = False,
              server: ChromaServer | None = None, database: SecretStr | None = None) -> Self:
-        """Open an existing knowledge base, and bring its derived files up to date; for the arguments see `Layout.of`.
-
-        Raises:
-            UnknownKnowledgeBaseError: there is no knowledge base of that name.
-        """
+        """Open an existing knowledge base, and bring its derived files up to date (arguments: `Layout.of`)."""
         opened = cls(Layout.of(home, name, server, database).require(), embedder, any_embedding=any_embedding)
         if not any_embedding and not opened.has_current_files():
             try:
@@ -156,8 +152,11 @@ class KnowledgeBase:
     def derive_missing_files(self) -> None:
         """Bring the derived files of this home folder up to date with one state of the ledger.
 
-        If they cannot be written, the index is made in memory when it is asked for. Raises WriterBusyError if another
-        process derives them, VectorServerError if the server of the vectors does not answer.
+        If they cannot be written, the index is made in memory when it is asked for.
+
+        Raises:
+            WriterBusyError: another process derives them.
+            VectorServerError: the server of the vectors does not answer.
         """
         vectors = self.vector_synchroniser
         # Vectors on a server are brought up to date unless another process is writing.
@@ -269,13 +268,7 @@ class KnowledgeBase:
         return self._index[1] if self._index else None
 
     def save_index(self) -> None:
-        """Write the index and the tables, unless their files are of the current state.
-
-        The tables come first, so that a state whose index is there has its tables.
-
-        Raises:
-            OSError: the disk is full or not writable; the old files are unchanged.
-        """
+        """Write the tables and then the index, unless they are current; an OSError leaves old files unchanged."""
         version = self.version()
         if not self._table_store.is_current(version):
             self._table_store.save(version, self._table_source(self.graph))
@@ -284,10 +277,7 @@ class KnowledgeBase:
         self._table_store.remove_others(version)
 
     def open_tables(self, graph: KnowledgeGraph) -> "SqlEngine":
-        """Return the tables for SQL: those of their file, or made in memory if it is missing or damaged.
-
-        `graph` is the graph of the current state.
-        """
+        """Return the tables for SQL, in memory if their file is missing or damaged; `graph` is the current one."""
         from .sql.engine import SqlEngine  # noqa: PLC0415  (sqlglot takes some time, and searching needs no SQL)
 
         connection = self._table_store.open(self.version(), partial(self._table_source, graph))
@@ -307,9 +297,9 @@ class KnowledgeBase:
         return self._table_store.differs(self.version(), self._table_source(self.graph))
 
     def counts(self) -> Counts:
-        """Return the counts: from the header of the index if it is of the current state, otherwise from the graph."""
-        if (stored := self._index_store.counts(self.version())) is not None:
-            return Counts(*stored)
+        """Return the counts: from the index if it is of the current state, otherwise from the graph."""
+        if (index := self.written_index()) is not None:
+            return Counts(*index["counts"].tolist())
         graph = self.graph
         return Counts(graph.count_entities(), graph.count_triples(), graph.count_attributes())
 

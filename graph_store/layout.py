@@ -40,8 +40,7 @@ _NAME = re.compile(rf"[^\W_](?:[\w-]{{0,{MAX_NAME - 2}}}[^\W_])?")
 def check_name(name: str) -> str:
     """Return a knowledge base's name if it is safe as a folder name, or raise KnowledgeBaseNameError.
 
-    It has letters and digits of any script, with `-` and `_` inside, in Unicode's normal form NFKC: names cannot lead
-    out of the home folder, and no two differ only in how their letters are encoded.
+    It must be in Unicode's form NFKC, so that no two names differ only in how their letters are encoded.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         shown = str(name) if len(str(name)) <= MAX_NAME else f"{str(name)[:MAX_NAME]}..."
@@ -150,10 +149,7 @@ class Layout:
         return self.name in ledgers(self.database)
 
     def check_ledger(self) -> None:
-        """Raise an error if the ledger is lost, or is in the folder although the settings name PostgreSQL.
-
-        So no new, empty one is created in its place.
-        """
+        """Raise an error, lest a new one is made, if the ledger is lost, or is in the folder beside PostgreSQL."""
         file = self.ledger_file
         if self.database is not None:
             if file.exists():
@@ -196,10 +192,7 @@ class Layout:
 
 
 def sweep(settings: Settings) -> None:
-    """Remove what killed drops, restores, backups and scopes have left at home, and files of missing ledgers.
-
-    A ledger in PostgreSQL can be missing because another machine dropped or renamed it.
-    """
+    """Remove what killed drops, restores, backups and scopes have left at home, and files of missing ledgers."""
     home = settings.home
     for grave in home.glob(f"{DROPPED}*"):
         shutil.rmtree(grave, ignore_errors=True)  # the process that dropped it may be removing it too

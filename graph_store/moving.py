@@ -42,7 +42,7 @@ def drop(layout: Layout) -> None:
 
 
 def rename(layout: Layout, new: str) -> Layout:
-    """Give a knowledge base another name, and return its new layout; its vectors are found by ids, which stay the same.
+    """Give a knowledge base another name, and return its new layout.
 
     Raises:
         KnowledgeBaseNameError: the new name is taken, or is not allowed.

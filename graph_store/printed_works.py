@@ -14,16 +14,12 @@ class PrintedWorks:
     """Copies of the PDF files of a knowledge base's documents; only the web page shows them, so any may be missing."""
 
     def __init__(self, folder: Path, *, active: bool = True) -> None:
-        """Use a folder for the copies; it is created with the first one.
-
-        With `active` False no copies are stored, because several machines share the ledger: a document that is deleted
-        on one would leave its copy on the others.
-        """
+        """Use a folder for the copies; not `active` if machines share the ledger, as deletions would miss copies."""
         self._folder = folder
         self._active = active
 
     def keep(self, document: Document) -> None:
-        """Copy the PDF file from which a document was just read; if there is none, remove the copy of an earlier one.
+        """Copy the PDF file of a document that was just read, or remove the copy of an earlier one.
 
         The document's source must not come from a client, who could name any file of this machine.
         """

@@ -1,9 +1,7 @@
 """Ask only some documents of a knowledge base: find those that a scope names, and make a knowledge base of them.
 
-Everything derived is a function of the ledger's rows. So it is enough to copy the rows of these documents to a ledger
-of their own: the passages, facts, communities and statistics that are derived from it are those of a knowledge base
-with only these documents. This takes no model, because extractions, decisions and verdicts are copied with the rows,
-and vectors are taken from the index of the original.
+Everything derived is a function of the ledger's rows, so it is enough to copy the rows of these documents to another
+ledger. This takes no model: extractions, decisions, verdicts and vectors are those of the original.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -58,10 +56,7 @@ class ScopeError(BanyanError):
 
 def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
                thresholds: Callable[[KnowledgeBase], Thresholds]) -> KnowledgeBase:
-    """Create and open the knowledge base of some documents of a frozen one, in a layout where nothing exists.
-
-    `thresholds` returns when to add elements to the schema, for the number of documents of the new one.
-    """
+    """Make and open the knowledge base of some documents of a frozen one; `thresholds` says when its schema grows."""
     layout.make("")
     with closing(Database(layout.ledger)) as ledger, ledger.transaction():
         for table in (table for table in METADATA.sorted_tables if table in _ROWS):
@@ -77,11 +72,7 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
 
 
 def documents_in(documents: Documents, scope: Scope) -> list[str]:
-    """Return the sorted ids of the documents of a scope.
-
-    Raises:
-        ScopeError: a name fits no document, no document has a metadata key, or none has all metadata that is asked for.
-    """
+    """Return the sorted ids of the documents of a scope, or raise ScopeError if it asks for what is not there."""
     names, metadata = dict[str, set[str]](), dict[str, dict[str, str]]()
     for document, title, source, about in documents.about():
         names[document] = {*map(normalise, (document, title, source))} - {""}

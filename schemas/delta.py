@@ -58,10 +58,10 @@ class SameLabel(NamedTuple):
 class Decision(Frozen):
     """A decision on a candidate, or on an element of the schema.
 
-    accept: add a candidate. reject: never propose a candidate again, or remove an element.
-    rename: give it the name `new_name`. merge: move its labels and facts to the element `into`.
-    edit: replace the observed types by `domain` and `range` (the `domain` of an attribute is its owners); accept and
-    rename take them too. define: add the element `element`, or replace the one of that name.
+    accept: add a candidate. reject: never propose a candidate again, or remove an element. rename: give it the name
+    `new_name`. merge: move labels and facts to the element `into`. edit: replace the observed types by `domain` (of an
+    attribute: its owners) and `range`, which accept and rename take too. define: add the element `element`, or replace
+    the one of that name.
     """
 
     kind: ElementKind

@@ -30,10 +30,9 @@ class SourceTable(Frozen):
 
 
 class Document(Frozen):
-    """A source text with its id.
+    """A source text with its id, which citations and `banyan delete` use: the path relative to the given folder.
 
-    Citations and `banyan delete` use the `id`: the path relative to the given folder. A record of a csv, json or jsonl
-    file has that path with the record's own id or number (see `ingest/metadata.py`).
+    A record of a csv, json or jsonl file has that path with the record's own id or number (see `ingest/metadata.py`).
     """
 
     id: str = Field(min_length=1, max_length=1000)
@@ -87,8 +86,8 @@ class Citation(Frozen):
 class Scope(Frozen):
     """Some of a knowledge base's documents; without any condition all of them.
 
-    `documents` are ids, titles or paths, or patterns of them such as `reports/*.pdf`: what fits one is in the scope.
-    `where` is metadata that each of the documents has, as (key, value or pattern), sorted.
+    `documents` are ids, titles or paths, or patterns of them; `where` is metadata that each has, as (key, value or
+    pattern), sorted.
     """
 
     documents: tuple[str, ...] = ()

@@ -123,11 +123,7 @@ Types = Mapping[tuple[str, str], str]
 
 
 def decided_types(edits: Iterable[Edit]) -> dict[tuple[str, str], str]:
-    """Return the types that persons gave to entities, by canonical name and extracted type.
-
-    Of several types one after the other, the last one counts; entities that have their extracted type again are left
-    out.
-    """
+    """Return the types that people gave to entities, by canonical name and extracted type; the last one counts."""
     types: dict[tuple[str, str], str] = {}
     for edit in edits:
         if not isinstance(edit, Retype):

@@ -1,9 +1,7 @@
 """The extraction of a chunk, and the part of it that is admitted.
 
-`Extraction` is the reasoner's answer with its own names, types and labels. Bounding turns it into `BoundedExtraction`:
-the facts that fit the schema and are in the source, each with its span, and the rest with the reasons for rejection.
-Bounding is a pure function of (extraction, chunk, schema). A fact that waits for a schema element is therefore written
-on acceptance without another call of the reasoner.
+Bounding turns an `Extraction`, in the reasoner's own names and labels, into a `BoundedExtraction`: a pure function of
+extraction, chunk and schema. So a fact that waits for a schema element is written on acceptance without another call.
 """
 
 from typing import Literal
@@ -68,10 +66,10 @@ class Extraction(_AnswerPart):
 
 
 class ExtractionRequest(Frozen):
-    """The input of `Reasoner.extract`: one chunk's text, and what stands above it.
+    """The input of `Reasoner.extract`: one chunk's text, what stands above it, and a person's `instructions`.
 
     `document` is the document's name in the graph, `about` what it says of itself, and `opening` the sentence that
-    opens the list which the text continues. `instructions` are the knowledge base's, from a person.
+    opens the list which the text continues.
     """
 
     text: str
@@ -122,10 +120,7 @@ Reason = Literal["unknown_entity_type", "unknown_relation", "unknown_attribute",
 
 
 class Rejection(Frozen):
-    """An extracted item that was not admitted, and the reason.
-
-    `label` is the unknown type, relation or attribute, if that is the reason.
-    """
+    """An extracted item that was not admitted, and why; `label` is the type, relation or attribute that is unknown."""
 
     reason: Reason
     label: str = ""
@@ -141,8 +136,7 @@ RepairKind = Literal["swapped", "mapped_label", "lifted_type", "inferred_type", 
 class Ask(Frozen):
     """One occurrence of a label that the schema lacks, and the element that the schema would need.
 
-    An ask is only created if the fact could be written with a known label: its ends are declared and are in the source.
-    Types are the schema's names if it has them, else the keys of their labels.
+    The ends of its fact are declared and in the source. Types are the schema's names, else the keys of their labels.
     """
 
     kind: ElementKind

@@ -26,10 +26,7 @@ class SchemaError(BanyanError):
 
 
 class RulesHints(Frozen):
-    """Hints for the rules reasoner; other parts only store, show and version them.
-
-    `cues` are words by language code: nouns of an entity type (`-ist` is an ending), or phrases of a relation.
-    """
+    """Hints for the rules reasoner: `cues` are words by language, of a type (`-ist`: an ending) or a relation."""
 
     cues: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
@@ -152,10 +149,9 @@ class GraphSchema(Frozen):
         return next((a for a in self.attribute_types if a.name == name), None)
 
     def one_at_a_time(self) -> tuple[dict[str, tuple[bool, bool]], frozenset[str]]:
-        """Return which relations and attributes have one value at a time.
+        """Return which relations, and which attributes, have one value at a time.
 
-        For relations: whether a head has one tail at a time, and whether a tail has one head. What the schema says of a
-        relation also counts for its inverse, with head and tail exchanged, and for a symmetric one in both directions.
+        Of relations: whether a head has one tail at a time, and a tail one head; also by an inverse or symmetry.
         """
         inverses = {r.name: r.inverse for r in self.relation_types if r.inverse}
         inverses |= {inverse: name for name, inverse in inverses.items()}
@@ -246,10 +242,7 @@ class ElementChange(Frozen):
 
 
 def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
-    """Return the changes that lead from one schema to another, by kind, in the later schema's order, removals last.
-
-    For an added element, `fields` lists the fields that are set.
-    """
+    """Return the changes from one schema to another, by kind, in the later one's order, removals last."""
     return [*_changes("entity_type", before.entity_types, after.entity_types),
             *_changes("relation", before.relation_types, after.relation_types),
             *_changes("attribute", before.attribute_types, after.attribute_types)]

@@ -28,10 +28,7 @@ class Block(Frozen):
 
 
 class Round(Frozen):
-    """One round of lookups: the thought that led to them, the lookups, and what they found.
-
-    The first look has neither thought nor lookups.
-    """
+    """One round: the thought that led to its lookups, these, and what they found; the first look has blocks alone."""
 
     thought: str = ""
     lookups: tuple[Lookup, ...] = ()

@@ -1,8 +1,4 @@
-"""Comparison of names and labels.
-
-Banyan shows and stores the source's own text. Only comparisons use a normalised form, which keeps every script: no
-text is transliterated, and no letter is removed.
-"""
+"""Comparison of names and labels in a normalised form, which keeps every script; the source's own text is stored."""
 
 import hashlib
 import re
@@ -58,12 +54,7 @@ def normalise(text: str) -> str:
 
 @cached_if_short(10_000)
 def canonical_name(name: str) -> str:
-    """Return the form in which two spellings of an entity's name are equal.
-
-    Returns:
-        The normalised name without enclosing quotes, brackets and end punctuation. A name of punctuation alone keeps
-        it, so the result is empty only for blank names.
-    """
+    """Return the form in which two spellings of a name are equal: without enclosing quotes and end punctuation."""
     folded = normalise(name)
     return folded.strip(_AROUND_NAMES) or folded
 
@@ -75,10 +66,7 @@ def label_key(label: str) -> str:
 
 
 def is_readable_label(label: str) -> bool:
-    """Return True if a label can name a relation, attribute or type: a few words, and no sentence, number or address.
-
-    This has to be checked, because models also write whole sentences, values, or nothing as labels.
-    """
+    """Return True if a label can name a relation, attribute or type: a few words, no sentence, number or address."""
     text, key = label.strip(), label_key(label)
     if not 0 < len(text) <= _LONGEST_LABEL or len(key.split()) > _MOST_WORDS:
         return False
@@ -137,10 +125,9 @@ def _is_word_letter(character: str) -> bool:
 
 
 def is_descriptive(name: str, attribute: str, value: str) -> bool:
-    """Return False for a value that only repeats a part of its entity's name, or the code of its row's section.
+    """Return False for a value that only repeats its entity's name, or the code of its row's section.
 
-    Such values are not shown as a description of the entity, but can still be looked up, listed and counted. Example:
-    of "RFC-20: Oslo Pumps", the title "Oslo Pumps" and the rfc "20".
+    Of "RFC-20: Oslo Pumps", the title "Oslo Pumps" and the rfc "20" are not shown, but can be looked up and counted.
     """
     key, named = label_key(attribute), _words(name)
     if key in _SECTION_ATTRIBUTES and _SECTION_CODE.fullmatch(value):

@@ -49,10 +49,9 @@ class Prices:
         return model in self._by_model
 
     def cost(self, model: str, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """Return the cost of a call's tokens in the file's currency; None if the model's price is unknown.
+        """Return the cost of a call's tokens (`prompt` includes `cached`); None if the model's price is unknown.
 
-        `prompt` includes `cached`. Calls answered in batches (`batched`) cost half of the model's price, unless the
-        file has a price for them.
+        Calls answered in batches (`batched`) cost half of the model's price, unless the file has a price for them.
         """
         if not prompt and not completion:
             return 0.0
@@ -67,11 +66,7 @@ class Prices:
 
 
 def load_prices(path: Path | None) -> Prices:
-    """Read a price file: a JSON object from models' names to `prompt`, `completion` and, if it differs, `cached`.
-
-    Raises:
-        PricesError: the file cannot be read or has another form; the message names the field.
-    """
+    """Read a price file: a JSON object from models' names to `prompt`, `completion` and, if it differs, `cached`."""
     if path is None:
         return Prices({})
     try:

@@ -75,10 +75,7 @@ class EntityGroup(Frozen):
 
 
 class AliasRow(Frozen):
-    """An entity that is the same as its canonical one; `type` is the type of their node.
-
-    `partner` is the member of the group that it was matched with.
-    """
+    """An entity that is the same as its canonical one, and `partner`, with which it matched; `type` is their node's."""
 
     id: str
     canonical: str

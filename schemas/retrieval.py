@@ -21,9 +21,8 @@ Kind = Literal["passage", "fact", "row", "report", "opening", "table"]
 class Switches(Frozen):
     """The parts of retrieval that are on; by default all of them.
 
-    `dense` and `lexical` are the chunks' own scores by vector and by words. `spreading` is the walk over the
-    entity-chunk graph; without it, seeds only weigh the passages that mention them. `beta` is the fixed weight of names
-    and near facts, and communities have the rest; None means that the question decides (UniAI-GraphRAG eq. 9).
+    `dense` and `lexical` are the chunks' own scores; without `spreading`, the walk, seeds weigh only the passages that
+    mention them. `beta` is the fixed weight of names and near facts against communities; None: by the question (eq. 9).
     """
 
     routes: tuple[Route, ...] = ROUTES
@@ -76,10 +75,7 @@ class Passage(Frozen):
 
     @property
     def header(self) -> str:
-        """The line above the item's text in a prompt: its document, title, headings and metadata.
-
-        The document is left out if the title repeats it, or if it is a numbered record (`FILE#NUMBER`) with a title.
-        """
+        """The line above the item's text in a prompt: its document, title, headings and metadata."""
         is_numbered_record = self.document.rpartition("#")[2].isdecimal()
         if not self.title:
             name = self.document
@@ -107,10 +103,7 @@ class Quote(BaseModel):
 
 
 class Claim(BaseModel):
-    """One sentence of an answer with the quotes that support it.
-
-    `unstated` is the one link of an inferred claim that the evidence does not state, in words.
-    """
+    """One sentence of an answer with its quotes; `unstated`: the link of an inferred claim that the evidence lacks."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -122,8 +115,8 @@ class Claim(BaseModel):
 class DraftAnswer(BaseModel):
     """A reasoner's answer before its quotes are checked against the sources.
 
-    `confidence` is the probability that the answer is right; the caller decides whether to show it. `short` is the
-    answer in the fewest words ("Warsaw"), or empty if it needs sentences. `thought` weighs the evidence first.
+    `confidence` is the probability that it is right; `short` is the answer in the fewest words ("Warsaw"), or empty if
+    it needs sentences. `thought` weighs the evidence first.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -161,8 +154,8 @@ class StructuredAnswer(Frozen):
 class Answer(Frozen):
     """The checked answer: every citation's quote is in its document.
 
-    `confidence` is the probability that the passages answer the question, or 0 without an answer; an answer that
-    abstains has it too. `short` is as in `DraftAnswer`. `grade` is that of its least supported claim.
+    `confidence` is the probability that the passages answer the question; an answer that abstains has it too. `grade`
+    is that of its least supported claim.
     """
 
     answer: str
@@ -182,9 +175,9 @@ class Answer(Frozen):
 
 
 class CommunityDigest(Frozen):
-    """The input for naming and summarising a community: its keywords and strongest facts, none of them twice.
+    """The input for summarising a community: its keywords and strongest facts, each once; `kind` of most keywords.
 
-    `connections` are facts that lead to other communities; `kind` is the entity type of most keywords.
+    `connections` are facts that lead to other communities.
     """
 
     keywords: tuple[str, ...]

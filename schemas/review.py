@@ -1,7 +1,6 @@
 """A person's review of schema candidates: from a file, as data, or in LangChain's human-in-the-loop form.
 
-The last are the forms of `langchain.agents.middleware.human_in_the_loop`, which front ends for LangGraph agents show
-and answer. Importing it takes a second, so it is only named here.
+That form, of `langchain.agents.middleware.human_in_the_loop`, is only named here: importing it takes a second.
 """
 
 import json
@@ -55,11 +54,7 @@ class Review(Frozen):
 
 
 def read_review(data: object) -> Review:
-    """Read a review from JSON data.
-
-    Raises:
-        ReviewError: the data has another form; the message names the field and the problem.
-    """
+    """Read a review from JSON data, or raise ReviewError, which names the field."""
     try:
         return Review.model_validate(data)
     except ValidationError as error:
@@ -70,11 +65,7 @@ def read_review(data: object) -> Review:
 
 
 def load_review(path: Path) -> Review:
-    """Read a review from a JSON or YAML file; its field `candidates`, which `schema review --save` wrote, is ignored.
-
-    Raises:
-        ReviewError: the file cannot be read, or has another form.
-    """
+    """Read a review from a JSON or YAML file, without the candidates in it, or raise ReviewError."""
     try:
         data = load_yaml(read_text(path, ReviewError, MAX_REVIEW_BYTES))
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
@@ -97,12 +88,7 @@ def _arguments(candidate: Candidate) -> dict[str, Any]:
 
 
 def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "reviewer") -> Review:
-    """Read the answer to an interrupt as a review.
-
-    Args:
-        answer: LangChain's `HITLResponse`, with one decision for each candidate in their order, or `Review` data.
-        candidates: the candidates shown.
-        who: the person, if the answer does not name one.
+    """Read the answer to an interrupt as a review: LangChain's `HITLResponse`, in the candidates' order, or `Review`.
 
     Raises:
         ReviewError: the answer cannot be read, or it has too few or too many decisions.

@@ -86,10 +86,7 @@ DatabaseUrl = Annotated[SecretStr, AfterValidator(_check_database_url)]
 
 
 def check_endpoint(url: str) -> str:
-    """Return an endpoint's address without surrounding blanks; raise ValueError if it is none, or has a login.
-
-    The address is shown and logged, so it must not contain secrets.
-    """
+    """Return an endpoint's address, which is shown and logged, without blanks; ValueError if it has a login."""
     url = url.strip()
     try:
         parts = urlsplit(url)

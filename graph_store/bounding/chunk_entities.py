@@ -23,10 +23,7 @@ class End(NamedTuple):
 
 
 class TypedEnd(NamedTuple):
-    """An end of a fact: the entity's key, and its type.
-
-    The type is "" if the extracted one is not in the schema, and None if none was extracted.
-    """
+    """An end of a fact: the entity's key, and its type: "" if that is not in the schema, None if none was extracted."""
 
     key: str
     type: str | None
@@ -98,10 +95,9 @@ class TypeWishes:
                 self._wishes[owner.key].add(((element.name, canonical_name(attribute.value)), element.owners))
 
     def _wish_ends(self, head: TypedEnd, relation: str, tail: TypedEnd) -> None:
-        """Note the types that a triple requires of each of its ends that has no type yet.
+        """Note the types, of domain or range, that a triple requires of each of its ends that has no type yet.
 
-        A head is required to be in the relation's domain, a tail in its range. If the other end has a type that fits
-        only this end's side, the triple was extracted the wrong way round, and the two sides are exchanged.
+        If the other end fits only this end's side, the triple was extracted the wrong way round.
         """
         element = self._schema.relation_type(relation)
         domain, codomain = (element.domain, element.range) if element else ((ANY,), (ANY,))
@@ -113,10 +109,7 @@ class TypeWishes:
                 self._wishes[end.key].add((fact, other_side if is_reversed else side))
 
     def infer(self) -> Iterator[tuple[str, str]]:
-        """Yield each entity with the type that most of its facts allow; of equals, the first in the schema.
-
-        If its facts allow any type, it gets the type of last resort. Without one, the entity is left out.
-        """
+        """Yield each entity with the type that most of its facts allow (the first one), or the last resort."""
         for entity, wishes in self._wishes.items():
             candidates = {name for _, allowed in wishes for name in allowed if name != ANY}
             facts_fitting = {name: sum(self._schema.is_a(name, allowed) for _, allowed in wishes)

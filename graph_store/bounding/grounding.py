@@ -1,8 +1,7 @@
 """Find in a source text what was extracted from it, by comparing words (`words.py`).
 
-The words of a value must follow each other in the source. The words of a name need not: "2026 council election" is
-found in a table of results under the title "Council election, term of 2026". At least one word of such a name must come
-from the title or the headings. Otherwise any words of the text could be combined into a name.
+The words of a value must follow each other in the source. Those of a name need not ("2026 council election" in a table
+under the title "Council election, term of 2026"), but one of them must come from the title or the headings.
 """
 
 import re
@@ -73,12 +72,7 @@ class Grounded(NamedTuple):
 
 
 class SourceText:
-    """One chunk's text, prepared for finding names, values and sentences in it.
-
-    Args:
-        text: the text.
-        above: titles and headings that stand above the text. Names and values may be found in these, too.
-    """
+    """One chunk's text, prepared for finding names, values and sentences in it and in what stands above it."""
 
     def __init__(self, text: str, *above: str) -> None:
         self.text = text
@@ -139,8 +133,7 @@ class SourceText:
     def _is_composed(self, tokens: Sequence[str]) -> bool:
         """Return True if a name can be composed of words scattered over the text and the titles above it.
 
-        One of them must be in a title and one must be a number or uncapitalised; a Chinese character counts with the
-        one before or after it.
+        One must be in a title, and one be a number or uncapitalised; a Chinese character counts with the one beside it.
         """
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not 1 < len(content) <= _MOST_CONTENT:
@@ -213,10 +206,7 @@ class SourceText:
         return next((s for s, _ in self._sentences if s.start <= span.start < s.end), span)
 
     def support(self, evidence: str, *hints: str) -> Span:
-        """Return the words that support a fact: the sentence of its evidence that shares most words with the hints.
-
-        If the text lacks the evidence, which a reasoner quoted, it is such a sentence of the whole text.
-        """
+        """Return the words that support a fact: the sentence of its evidence, or of the text, nearest to the hints."""
         place = self.find(evidence) if evidence else None
         if place is None:
             return self.sentence(*hints)
@@ -227,8 +217,7 @@ class SourceText:
     def ground_time(self, extracted_time: str) -> str:
         """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
 
-        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ". A value that consists
-        of headings ("A > B") is looked for heading by heading.
+        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ".
         """
         when, qualifiers = split_qualifiers(extracted_time)
         grounded_qualifiers = [one_line(qualifier) for qualifier in qualifiers
@@ -242,11 +231,7 @@ class SourceText:
         return self.find(value) is not None or self._ground_text(value) is not None
 
     def _ground_when(self, when: str) -> str:
-        """Return the text's shortest words for a time without qualifiers; "" if it does not state this time.
-
-        These are the extracted words, or a stretch that has them among others and states the same time: "is planned to
-        open in 2027" for "planned for 2027".
-        """
+        """Return the text's shortest words that state the same time; "" if it does not state this time."""
         time = read_time(when) if len(when) <= LONGEST else None
         if time is None:
             return ""

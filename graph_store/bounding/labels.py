@@ -135,10 +135,7 @@ class Bounds:
         return self._positions.get(type_name, len(self._positions))
 
     def first_of_pair(self, relation: str) -> str | None:
-        """Return a relation's inverse if the schema lists the inverse before the relation; otherwise None.
-
-        A fact of two inverse relations is stored under the one that is listed first.
-        """
+        """Return a relation's inverse if the schema lists the inverse before the relation; otherwise None."""
         element, relations = self.schema.relation_type(relation), self.schema.relation_types
         if element is None:
             return None
@@ -147,10 +144,9 @@ class Bounds:
         return None if first_listed == relation else first_listed
 
     def stored_relation(self, relation: str, head_type: str, tail_type: str, *, is_sorted: bool) -> str | None:
-        """Return the relation under which to store a fact with its ends exchanged; None to store it unchanged.
+        """Return the relation under which a fact is stored with its ends exchanged; None to store it unchanged.
 
-        A fact is stored with its ends exchanged under an inverse that the schema lists first, or if its relation is
-        symmetric and its ends are not sorted.
+        That is an inverse that the schema lists first, or a symmetric relation whose ends are not sorted.
         """
         element, inverse = self.schema.relation_type(relation), self.first_of_pair(relation)
         if inverse and self.schema.fits(tail_type, inverse, head_type):
@@ -161,19 +157,13 @@ class Bounds:
 
     @cached_property
     def last_resort(self) -> str | None:
-        """The type of an entity about which nothing else is known, or None.
-
-        It is the root type if the schema has it or is open, else the schema's type of last resort.
-        """
+        """The type of an entity about which nothing is known: the root type if the schema has it, or its own."""
         if self.schema.open or ROOT_TYPE in self._positions:
             return ROOT_TYPE
         return next((t.name for t in self.schema.entity_types if t.last_resort), None)
 
     def meaning(self, kind: LabelKind, label: str) -> Hashable:
-        """Return everything in the schema on which the bounding of a label depends.
-
-        If it is equal in two schemas for all labels of an extraction, both bound the extraction to the same result.
-        """
+        """Return everything in the schema on which the bounding of a label depends."""
         if kind == "name":
             return self.is_type_name(label)
         known = self.find(kind, label)

@@ -43,8 +43,8 @@ _DECIMALS = 4  # encoding in other batches differs by rounding errors, which mus
 def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
     """Return True if two labels, as `label_key` writes them, cannot mean the same, although their vectors may be near.
 
-    They have opposite words or different numbers, or just one of them denies or ends something. With `backward`, the
-    first is compared as the inverse of the second: converse words such as "parent" and "child" then agree.
+    They have opposite words or other numbers, or just one denies something. With `backward`, the first is compared as
+    the inverse of the second: converse words such as "parent" and "child" then agree.
     """
     if not label or not other:
         return False
@@ -63,11 +63,7 @@ def _has_reversal(label: str) -> bool:
 
 
 class SimilarLabels:
-    """Compares labels with those of a schema by their embeddings.
-
-    Two labels count as the same if their cosine exceeds a threshold for each kind of element and script (see
-    `threshold`). From 1 on, which the model's unknown scripts reach, nothing is compared.
-    """
+    """Compares labels with those of a schema by their embeddings, with a threshold for each kind and script."""
 
     def __init__(self, embedder: Embedder, schema: GraphSchema) -> None:
         self._embedder = embedder
@@ -81,9 +77,9 @@ class SimilarLabels:
         self._thresholds: dict[tuple[ElementKind, str], float] = {}
 
     def threshold(self, kind: ElementKind, script: str) -> float:
-        """Return the cosine above which two labels are the same; infinite with fewer than two elements.
+        """Return the cosine above which two labels are the same: `FLOOR`, or the highest between elements.
 
-        It is `FLOOR`, or the highest cosine between labels of different elements in the schema if that is higher.
+        It is infinite with fewer than two elements; from 1 on nothing is compared.
         """
         group = (kind, script)
         if group not in self._thresholds:

@@ -1,8 +1,7 @@
 """Split texts and labels into words: folded for comparison, with their places in the text, and stemmed.
 
-Texts are compared word by word in a folded form (NFKD without accents, case-folded). Text is folded character by
-character, so every word leads back to its place in the source. Spaces and punctuation between words do not matter, nor
-does it matter where a word is cut ("hip-hop", "hip hop"). The words must follow each other.
+A text is folded character by character (NFKD without accents, case-folded), so every word leads back to its place. It
+does not matter what is between words, nor where one is cut ("hip-hop", "hip hop").
 """
 
 import math
@@ -151,8 +150,7 @@ def without_markup(text: str) -> str:
 def stems(label: str) -> tuple[str, ...]:
     """Return the stems of a label's folded words, without the auxiliary verbs it begins with ("is located in").
 
-    Nouns such as "employer" keep their ending, because an employer is not the one who is employed. Words that are not
-    English are unchanged.
+    Nouns such as "employer" keep their ending; words that are not English are unchanged.
     """
     words = label_key(label).split()
     while len(words) > 1 and words[0] in _AUXILIARIES:
@@ -176,10 +174,7 @@ def without_voice(stemmed: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def head_endings(label: str) -> list[tuple[str, ...]]:
-    """Return the stems of the endings of a label, longest first; the whole label is not one of them.
-
-    It consists of whole words, in Chinese, Japanese and Korean of any number of characters: "历史电影" ends in "电影".
-    """
+    """Return the stems of the endings of a label of whole words, or CJK characters, longest first; not the whole."""
     stemmed = stems(label)
     endings = [stemmed[at:] for at in range(1, len(stemmed))]
     last = stemmed[-1] if stemmed else ""

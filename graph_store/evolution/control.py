@@ -1,9 +1,6 @@
-"""Bound extractions by the schema in force, and change that schema.
+"""Bound extractions by the schema in force, and change that schema: a base (the seed with people's changes), grown.
 
-A schema change affects only the chunks with an extracted label whose meaning it changes. Their stored extractions are
-bounded again, without a model call.
-
-The schema in force is the base schema (a seed with all changes by people) and the elements that grew automatically.
+A change affects only the chunks with a label whose meaning it changes; their stored extractions are bounded again.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -90,21 +87,14 @@ class SchemaControl:
         self.asks.replace(bounded)
 
     def write(self, chunk_ids: Sequence[str]) -> None:
-        """Bound the extractions of chunks and write the results to the graph.
-
-        Chunks of revised content are left out until all of that content is extracted.
-        """
+        """Bound the extractions of chunks and write the results; content that waits as a revision is left out."""
         bounded = list(self.bound_again(self._documents.in_service(chunk_ids)))
         with self._db.transaction():
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
-        """Replace a chunk's extraction, and the facts admitted from it, in one transaction.
-
-        `call` identifies the model call, if it read chunks of several documents. May run at the same time as `write` in
-        another thread.
-        """
+        """Replace a chunk's extraction, and the facts admitted from it, in one transaction; `call` as in `save_all`."""
         bounded = list(self._bound_by_both(self._documents.chunks([chunk_id]), {chunk_id: extraction}))
         with self._db.transaction():
             self._extractions.save(chunk_id, fingerprint, extraction, call)
@@ -164,10 +154,10 @@ class SchemaControl:
     # Change.
 
     def waiting(self, support: int, most: int | None = None) -> list[Candidate]:
-        """Return the candidates for elements that the schema in force lacks, strongest support first.
+        """Return the candidates for elements that the schema lacks, strongest support first.
 
         Args:
-            support: the minimum number of documents that must show a pair of types for it to count as observed.
+            support: how many documents must show a pair of types for it to count as observed.
             most: how many candidates to return, with examples; None returns all, without examples.
         """
         grounds = self._grounds()
@@ -180,10 +170,7 @@ class SchemaControl:
         return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
-        """Return candidates with labels that no model has compared with others yet, strongest support first.
-
-        They include elements that grew if the verdicts on all their labels were dropped (`drop_outdated_verdicts`).
-        """
+        """Return candidates whose labels no model has compared with others yet, strongest support first."""
         verdicts = self.asks.same()
         grounds = self._grounds()
         new = [c for c in waiting(self._history.current(), grounds, support)
@@ -195,9 +182,7 @@ class SchemaControl:
     def keep_same(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
         """Store a model's verdicts on which candidates mean the same as an element or another candidate.
 
-        `same` gives, for some candidates by their number from 1, the name that means the same. It is ignored if no
-        element and no candidate has it, if it is the candidate's own, or if its words say the opposite of the
-        candidate's (`are_opposed`).
+        A verdict is ignored if nothing has its name, or its words say the opposite of the candidate's (`are_opposed`).
         """
         known = known_labels(self._history.current())
         labels_by_name = {(kind, label): label for kind, label in known} | {
@@ -234,10 +219,7 @@ class SchemaControl:
         return known_labels(self._history.base()) | {(count.kind, count.label) for count in self.asks.counts()}
 
     def schema_for_prompts(self) -> GraphSchema:
-        """Return the schema in force, or as much of it as fits into prompts.
-
-        Only elements that grew automatically are left out, first those with the weakest evidence.
-        """
+        """Return the schema in force, without the weakest elements that grew if it does not fit into prompts."""
         version = self._history.version()
         if self._shown is None or self._shown[0] != version:
             self._shown = version, self._fit_schema()
@@ -261,10 +243,7 @@ class SchemaControl:
         return schema
 
     def grow(self, thresholds: Thresholds) -> bool:
-        """Grow the schema from its base by thresholds; return True if it changed.
-
-        Elements that grew earlier and no longer meet the thresholds are removed.
-        """
+        """Grow the schema from its base by thresholds, or take back what no longer meets them; True if it changed."""
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
@@ -320,11 +299,7 @@ class SchemaControl:
         self._history.rewrite(changed)
 
     def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
-        """Carry out a person's decisions, all or none; return True if the schema changed.
-
-        Raises:
-            DecisionError: a decision cannot be carried out.
-        """
+        """Carry out a person's decisions, all or none, or raise DecisionError; return True if the schema changed."""
         outcome = decide(self._history.base(), self._history.current(), self._grounds(), support, decisions)
         with self._db.transaction():
             for label, is_declined in sorted(outcome.is_declined.items()):

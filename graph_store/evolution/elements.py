@@ -1,7 +1,7 @@
 """Change a schema with pure functions: add, rename, merge, remove, edit and replace elements.
 
-If an element is renamed or merged into another, its names become aliases. Facts extracted under these names therefore
-stay admitted, without a model call. What cannot be done raises DecisionError, which names the element and the fix.
+Names of renamed and merged elements become aliases, so facts extracted under them stay admitted. What cannot be done
+raises DecisionError.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -61,8 +61,8 @@ def only_in(schema: GraphSchema, other: GraphSchema) -> list[tuple[ElementKind, 
 def element_of(candidate: Candidate, schema: GraphSchema, name: str = "") -> SchemaElement:
     """Return the element that a candidate would become, or by which it would widen an existing element of a schema.
 
-    Observed types that the schema lacks are dropped. If none are left, the domain or range is that of the widened
-    element; for a new element it allows any type. `name` is the name of a new element; "" takes the candidate's.
+    Types that the schema lacks are dropped; without any, those of the widened element, or any type. `name` names a new
+    element.
     """
     is_type = candidate.kind == "entity_type"
     schema_style_name = candidate.name.title().replace(" ", "") if is_type else candidate.name.replace(" ", "_")
@@ -211,10 +211,7 @@ def _union(types: Names, other_types: Names, schema: GraphSchema) -> Names:
 
 
 def sort_elements(schema: GraphSchema, seed: GraphSchema) -> GraphSchema:
-    """Return the schema with the seed's elements first, in its order, then the others by name.
-
-    Order matters in prompts and where several elements match, so it must not depend on when elements were added.
-    """
+    """Return the schema with the seed's elements first, then the others by name, whenever they were added."""
     update = {}
     for kind, group in _GROUPS.items():
         position = {element.name: index for index, element in enumerate(seed.elements(kind))}
@@ -290,11 +287,7 @@ def validate(schema: GraphSchema) -> GraphSchema:
 
 
 def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
-    """Return the decisions that turn one schema into another.
-
-    Elements that only the first has are rejected. Elements that are new or changed in the second are defined. Rejecting
-    a type with a parent merges it into the parent (see `remove`), so its name stays as an alias.
-    """
+    """Return the decisions that turn one schema into another: define what is new or changed, reject the rest."""
     if before.open or after.open:
         raise DecisionError("an open schema has no elements to put in the place of others, or to be replaced: build "
                             "another knowledge base with the schema that you want")

@@ -1,8 +1,6 @@
-"""Remove from a schema and its history what only deleted documents had.
+"""Remove from a schema and its history what only deleted documents had, but for what seeds have or people named.
 
-Elements that grew automatically are not removed here, but when the schema grows again (`growth.py`). Two things are
-removed here. One is elements that a model proposed from the first documents. The other is words of deleted documents in
-earlier versions of the schema. Elements that are in a seed or that a person named stay.
+These are elements that a model proposed from the first documents, and words in earlier versions.
 """
 
 from collections.abc import Collection, Iterable, Sequence, Set
@@ -41,10 +39,9 @@ def named_by_people(versions: Iterable[SchemaVersion]) -> set[Label]:
 
 def without_unused_proposals(base: GraphSchema, versions: Sequence[SchemaVersion],
                              used: Collection[Label]) -> GraphSchema:
-    """Return a base schema without the elements that a model proposed and no document uses.
+    """Return a base without the elements that a model proposed in the first version and no document uses.
 
-    `versions` is the schema's history, whose first version was proposed by a model and reviewed by no person. `used`
-    has the kind and key of every label that the documents use.
+    `used` has the kind and key of every label that the documents use.
     """
     core = {(one.decision.kind, label_key(one.decision.name)) for one in versions[0].decisions
             if one.decision.why == CORE}
@@ -64,10 +61,7 @@ def without_unused_proposals(base: GraphSchema, versions: Sequence[SchemaVersion
 
 def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], documents: Collection[str],
            ) -> tuple[SchemaVersion, GraphSchema]:
-    """Return a version and its base without labels and words that only deleted documents had.
-
-    `present` has the kind and key of every label to keep, `documents` the ids of the documents that were not deleted.
-    """
+    """Return a version and its base without labels not in `present`, and words of documents not in `documents`."""
     removed = (known_labels(version.graph_schema) | known_labels(base)) - present
     redacted = (_redact_decision(one, present, documents, is_automatic=version.who in _NOT_PEOPLE)
                 for one in version.decisions)

@@ -1,8 +1,7 @@
 """Change the schema by automatic growth with thresholds, or by a person's decisions (Youtu-GraphRAG eq. 3).
 
-Both are pure functions. Automatic growth starts from the base schema (the seed with all decisions of people) and
-considers everything that the documents ask for. The grown schema is therefore a function of the set of documents: it
-depends neither on their order nor on the builds that added them.
+Both are pure. Growth starts from the base schema and considers everything that the documents ask for, so the grown
+schema depends neither on their order nor on the builds that added them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,10 +36,7 @@ class Thresholds:
 
 
 def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
-    """Return the base schema with all candidates that meet the thresholds, and each of these with its evidence.
-
-    Entity types are added first, because asks for relations and attributes count only if the schema has their types.
-    """
+    """Return the base schema with all candidates that meet the thresholds, and each of these with its evidence."""
     schema, decided = base, list[Decided]()
     asks = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
     for kinds in (("entity_type",), ("relation", "attribute")):
@@ -122,10 +118,9 @@ class SchemaOutcome:
 
 def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
            decisions: Sequence[Decision]) -> SchemaOutcome:
-    """Carry out a person's decisions on candidates or elements in force, all or none.
+    """Carry out a person's decisions on candidates or elements in force, all or none, in an order of their own.
 
-    The result does not depend on the order of the decisions. Those on types are carried out first, because asks for
-    relations count only if the schema has their types. Rejections are carried out last.
+    Types come first, as asks for relations count only if the schema has their types; rejections come last.
 
     Args:
         base: the seed with all earlier decisions of people.

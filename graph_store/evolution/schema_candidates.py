@@ -100,10 +100,8 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
             supported: bool = False) -> list[Candidate]:
     """Return the candidates that asks add up to, strongest support first, without examples (see `with_evidence`).
 
-    Asks for near-duplicate labels make one candidate. If one of the labels is a known element's, the candidate widens
-    that element: it adds labels that mean the same, and types between which the element is often stated. `support`
-    documents must show a pair of types for it to count as observed; `supported` uses only asks between such pairs, as
-    automatic growth does.
+    Near-duplicate labels make one candidate; it widens a known element that has one of them. `support` documents must
+    show a pair of types for it to count as observed; `supported` uses only asks between such pairs.
     """
     by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
     for count in counts:
@@ -148,8 +146,8 @@ def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], Sam
           ) -> list[AskCount]:
     """Return the asks with one label for all labels that mean the same (see `_shared_labels`).
 
-    An ask whose label changes keeps the original one in `said`. If the original states the relation from tail to head,
-    its types are exchanged. If the shared label is a known element's, the ask counts with full confidence.
+    The original label stays in `said`; if it states the relation from tail to head, the types are exchanged. Asks with
+    a known element's label count with full confidence.
     """
     counts = list(counts)
     shared_labels = _shared_labels(counts, same, known)

@@ -1,9 +1,7 @@
 """A knowledge graph as columns of numbers: tables of arrays, in which each distinct text is stored once.
 
-Texts are numbered in their order, entities in the order of their ids, triples in the order of their keys. So sorting
-numbers sorts texts, entities or triples, and equal graphs have equal columns. When they are made of
-the ledger's rows, each name and type is an entity of its own: entities with several names are resolved later
-(`resolved_graph`).
+Texts, entities and triples are numbered in the order of texts, ids and keys: sorting numbers sorts these, and equal
+graphs have equal columns. Made of the ledger's rows, each name and type is an entity of its own (see `resolved_graph`).
 """
 
 from bisect import bisect_left
@@ -195,7 +193,9 @@ class GraphColumns:
         number = np.delete(np.arange(len(texts), dtype=np.int32), added_numbers)
         triples = self.triples.copy()
         triples[:, 1] = number[triples[:, 1]]
-        tables = {name: _renumber(getattr(self, name), number) for name in TABLES}
+        tables = {name: table._replace(**{column: number[getattr(table, column)] for column in table._fields
+                                          if column in TEXT_COLUMNS})
+                  for name in TABLES for table in [getattr(self, name)]}
         return replace(self, texts=texts, types=number[self.types], names=number[self.names], triples=triples, **tables)
 
 
@@ -205,11 +205,6 @@ class LaterDates:
 
     triples: dict[int, Sequence[str]] = field(default_factory=dict)
     values: dict[ValueKey, Sequence[str]] = field(default_factory=dict)
-
-
-def _renumber(table: _Table, number: Numbers) -> _Table:
-    return table._replace(**{column: number[getattr(table, column)]
-                             for column in table._fields if column in TEXT_COLUMNS})
 
 
 def sort_rows(*columns: NDArray[Any]) -> Rows:
@@ -246,20 +241,14 @@ def distinct_rows(table: _Table, keys: int) -> _Table:
 
 
 def surest_rows(support: SupportTable) -> SupportTable:
-    """Sort the support of triples, and keep one row for each triple and chunk.
-
-    It is the row of the highest confidence; if several have it, the one that starts first in the chunk.
-    """
+    """Sort the support of triples, and keep for each triple and chunk the surest row; of equals, the first place."""
     rows = sort_rows(support.triple, support.chunk, -support.confidence, support.start, support.end)
     support = select_rows(support, rows)
     return select_rows(support, find_firsts(support.triple, support.chunk))
 
 
 def starts_of(owners: NDArray[Any], count: int) -> Rows:
-    """Return where each owner's rows begin in a sorted column of owners, shape (count + 1,).
-
-    Owners are numbered from 0 to `count` - 1. Owner i has the rows from `starts[i]` to before `starts[i + 1]`.
-    """
+    """Return where the rows of the owners 0 to `count` - 1, and the end, are in a sorted column, shape (count + 1,)."""
     return np.searchsorted(owners, np.arange(count + 1, dtype=owners.dtype))
 
 
@@ -272,11 +261,7 @@ class _TextNumbers(dict[str, int]):
 
 
 def read_columns(rows: AdmittedRows) -> GraphColumns:
-    """Return the graph of some of the ledger's rows, which are read once, as a stream.
-
-    Raises:
-        LedgerDamagedError: a fact or a value is about an entity that no row mentions.
-    """
+    """Return the graph of the ledger's rows, read once; LedgerDamagedError if an entity of a fact is not mentioned."""
     known = _TextNumbers()
     # First number the texts as they come, and then again in sorted order.
     mentions = _read(rows.mentions, _MENTION_COLUMNS, known)

@@ -1,8 +1,7 @@
 """The knowledge tree and its graph as plain values, which others draw, query and export, and the file of them.
 
-The file is node-link JSON that `networkx.node_link_graph` reads, written whole and atomically. Beside what NetworkX
-reads, the object has the member `banyan`: the state of the knowledge base that the graph is of. The file is for others:
-Banyan only writes it, and `verify` compares it with the rows.
+The file is node-link JSON for `networkx.node_link_graph`, with a member `banyan`: the state that it is of. Banyan only
+writes it, and `verify` compares it with the rows.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -152,11 +151,7 @@ class GraphFileDamagedError(ValueError):
 
 
 def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
-    """Write the graph with the state of the knowledge base that it shows, a `Version`; replace the file atomically.
-
-    Raises:
-        OSError: the disk is full or not writable; the old file is unchanged.
-    """
+    """Write the graph with the `Version` that it shows; an OSError leaves the old file unchanged."""
     with whole_file(path) as file:
         file.write(orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}})[:-1] + b",\n")  # still open
         for part in _body(graph):
@@ -189,8 +184,7 @@ def load(path: Path) -> tuple[list[int], dict[str, Any]]:
     """Return the state that the graph shows (see `save`), and the graph as `networkx.node_link_graph` takes it.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        GraphFileDamagedError: it is not what was written.
+        FileNotFoundError, GraphFileDamagedError: there is no such file, or it is not what was written.
     """
     with path.open("rb") as file:
         state, body = _state(path, file.readline()), file.read()

@@ -1,8 +1,7 @@
 """Links that the data itself declares: a field whose values are the keys of other documents or rows.
 
-`requires: 2718` in one document and `eip: 2718` in another, or a column `manager_id` with the values of `id`: such
-values become triples, whose relation is the field's name, and are no values any more. A value that is nobody's key
-stays one. Everything follows from all values together, so it is derived from the rows and never stored.
+`requires: 2718` beside `eip: 2718`, or a column `manager_id` with values of `id`, become triples whose relation is the
+field's name. A value that is nobody's key stays one. This is derived from all values together, and never stored.
 """
 
 from collections.abc import Collection, Sequence
@@ -65,8 +64,9 @@ def link_keys(columns: GraphColumns, declined: Collection[str] = ()) -> GraphCol
         fitting = [key for key in keys if key.attribute != attribute and _refers(columns, field_facts, key)]
         if fitting:
             # Prefer the key whose name is most like the field's, then the key to which most of its values refer.
-            key = min(fitting, key=lambda key: (-_count_common_words(columns, attribute, key),
-                                                -_count_references(field_facts, key)))
+            field_words = set(label_key(columns.texts[attribute]).split())
+            key = min(fitting, key=lambda key: (-len(field_words.intersection(
+                label_key(columns.texts[key.attribute]).split())), -_count_references(field_facts, key)))
             rows = np.flatnonzero(values.attribute == attribute)
             target[rows] = key.owners_of(values.value[rows])
     target[target == values.entity] = -1  # a link from an entity to itself says nothing
@@ -122,11 +122,6 @@ def _ends_identifying(field: str) -> bool:
 
 def _count_references(facts: NDArray[np.int32], key: _Key) -> int:
     return int(np.count_nonzero(key.owners_of(np.unique(facts[:, 2])) >= 0))
-
-
-def _count_common_words(columns: GraphColumns, attribute: int, key: _Key) -> int:
-    field_words, key_words = (label_key(columns.texts[name]).split() for name in (attribute, key.attribute))
-    return len(set(field_words) & set(key_words))
 
 
 def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:

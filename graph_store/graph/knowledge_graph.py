@@ -1,8 +1,7 @@
 """The knowledge graph: entities and triples made of the ledger's rows, and where chunks state them.
 
-Every entity, triple and attribute value knows which chunks support it and where; a place is [start, end] in the chunk's
-text. The graph is made whole and never changes, so it is a function of the rows. It is stored as columns
-(`graph_columns`): what derives something from all of it reads these, everybody else asks by ids.
+A place is [start, end] in a chunk's text. The graph is made whole and never changes. What derives something from all of
+it reads its columns (`graph_columns`), everybody else asks by ids.
 """
 
 from bisect import bisect_left
@@ -49,10 +48,7 @@ class KnowledgeGraph:
 
     @classmethod
     def of_all_rows(cls, rows: AdmittedRows, declined: Collection[str] = ()) -> "KnowledgeGraph":
-        """Make the graph of all the ledger's rows, and turn values that refer to entities into triples (`key_links`).
-
-        `declined` has the fields whose values stay values because a person decided so.
-        """
+        """Make the graph of all rows, with links for values that refer to entities, but for `declined` fields."""
         return KnowledgeGraph(link_keys(read_columns(rows), declined))
 
     def __contains__(self, entity: object) -> bool:
@@ -90,10 +86,7 @@ class KnowledgeGraph:
         return {entity: texts[name] for entity, name in zip(self.columns.ids, self.columns.names.tolist(), strict=True)}
 
     def spellings(self, entity: str) -> dict[str, Places]:
-        """Return all names of an entity, sorted, each with the places where chunks use it.
-
-        A name that a person gave the entity has no places if no chunk uses it.
-        """
+        """Return all names of an entity, sorted, each with the places where chunks use it, if any do."""
         spellings, shown_name = self._stated("mentions", self._rows[entity]), self.name(entity)
         return spellings if shown_name in spellings else dict(sorted([*spellings.items(), (shown_name, {})]))
 
@@ -159,10 +152,7 @@ class KnowledgeGraph:
         return {name: list(values) for name, values in self.values(entity).items()}
 
     def told(self, entity: str) -> dict[str, dict[str, Places]]:
-        """Return those of an entity's values that are shown, because they describe it; see `is_descriptive`.
-
-        They are {attribute: {value: places}}, like `values`.
-        """
+        """Return those of an entity's values that describe it (`is_descriptive`): {attribute: {value: places}}."""
         name = self.name(entity)
         descriptive = {attribute: {value: places for value, places in values.items()
                                    if is_descriptive(name, attribute, value)}
@@ -178,10 +168,7 @@ class KnowledgeGraph:
         return [self.columns.texts[number] for number in np.unique(self.columns.values.attribute).tolist()]
 
     def values_of(self, attributes: Sequence[str]) -> Iterator[tuple[str, list[tuple[str, Places]]]]:
-        """Yield the entities that have any of some attributes, each with its values of these.
-
-        The values come with their places, in the order of `attributes`.
-        """
+        """Yield the entities that have any of some attributes, each with its values of these and their places."""
         wanted = [self.columns.number_of(name) for name in attributes]
         owners = self.columns.values.entity[np.isin(self.columns.values.attribute, wanted)]
         for row in np.unique(owners).tolist():
@@ -230,11 +217,7 @@ class KnowledgeGraph:
         return [self.columns.texts[number] for number in np.unique(self.columns.triples[:, 1]).tolist()]
 
     def triple_row(self, key: EdgeKey) -> int:
-        """Return a triple's row in the columns.
-
-        Raises:
-            KeyError: there is no such triple.
-        """
+        """Return a triple's row in the columns, or raise KeyError."""
         row = self.find_triple(key)
         if row is None:
             raise KeyError(key)
@@ -309,10 +292,7 @@ class KnowledgeGraph:
         return Validity.of(times, self.later.triples.get(row, ())) if times else Validity()
 
     def stated_in(self, chunk_id: str) -> Iterator[tuple[EdgeKey, int, int]]:
-        """Yield the triples that a chunk states, each with start and end of the text that states it.
-
-        A triple comes once more for each place in the chunk that says when it holds.
-        """
+        """Yield the triples that a chunk states, each with start and end of the text that states it or its time."""
         number = self.columns.number_of(chunk_id)
         for table in (self.columns.support, self.columns.triple_times):
             for row in np.flatnonzero(table.chunk == number).tolist():

@@ -1,9 +1,8 @@
-"""The knowledge graph as it is searched: an entity with several names is one node, with what persons changed applied.
+"""The knowledge graph as it is searched: an entity with several names is one node, with people's edits applied.
 
-Made from the mentions' graph, in which every name and type is an entity, from the aliases, and from what persons
-changed of names, facts and values. An edit names entities by the ids that they had when it was decided. Which nodes
-these are changes with aliases and types, so it is looked up again whenever the graph changes; edits of what is not
-there rest. Where a subject has one value at a time, later ones end those before (`supersede`).
+Made from the mentions' graph, the aliases, and the edits of names, facts and values. An edit names entities by the ids
+that they had when it was decided, so its nodes are looked up again whenever the graph changes. Where a subject has one
+value at a time, later ones end those before (`supersede`).
 """
 
 import threading
@@ -48,10 +47,7 @@ class GraphEdits:
     schema: GraphSchema | None = None
 
     def on(self, node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
-        """Return the edits by the nodes that they concern now.
-
-        `known` tells which ids the mentions' graph has: an entity whose type a person has changed since has another id.
-        """
+        """Return the edits by the nodes that they concern now; `known` tells which ids the mentions' graph has."""
         current_ids = ids_after(decided_types(self.edits))
 
         def node(entity: str) -> str:
@@ -95,10 +91,7 @@ class NodeEdits:
         return bool(self.names or self.facts or self.values)
 
     def put_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
-        """Replace a fact by another one, or by None to delete it.
-
-        Facts that earlier edits corrected to this fact are replaced, too.
-        """
+        """Replace a fact, and facts that were corrected to it, by another one, or by None to delete it."""
         for other, corrected in self.facts.items():
             if corrected == fact:
                 self.facts[other] = instead
@@ -110,10 +103,7 @@ class ResolvedGraph(KnowledgeGraph):
 
     def __init__(self, mentions: KnowledgeGraph, aliases: Mapping[str, AliasRow] | None = None,
                  edits: GraphEdits | None = None) -> None:
-        """Merge aliases, by their ids, into their canonical entities, and apply persons' edits.
-
-        Aliases whose canonical entity is not mentioned are ignored.
-        """
+        """Merge aliases, by id, into their canonical entities if these are mentioned, and apply people's edits."""
         edits = edits or GraphEdits()
         self.mentions = mentions
         self._aliases = {row.id: row for row in (aliases or {}).values() if row.canonical in mentions}
@@ -258,10 +248,7 @@ def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, pla
 
 
 def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
-    """Find the dates from which later facts and values replace earlier ones.
-
-    This concerns relations and attributes that have one value at a time in the schema, such as the mayor of a town.
-    """
+    """Find the dates from which later facts and values replace earlier ones, where the schema has one at a time."""
     # For a relation: whether a head has one tail at a time, and whether a tail has one head at a time.
     relations, attributes = schema.one_at_a_time()
     # The triples that exclude each other, by the entity that they share, the relation, and whether it is their head.
@@ -298,20 +285,14 @@ def _group_words(columns: GraphColumns, keys: Sequence[Numbers], words: Numbers,
 
 
 class GraphState(NamedTuple):
-    """Which state of the ledger a graph, vectors or a tree show: the last change of rows, the last entity resolution.
-
-    Both are numbers that grow with every change.
-    """
+    """The last change of rows, and of aliases or edits, that a graph, vectors or a tree show; both numbers grow."""
 
     position: int
     resolution: int
 
 
 class LedgerGraph:
-    """Makes the graph of the ledger's rows, aliases and edits, and keeps it until `refresh` finds the ledger changed.
-
-    Searching never loads it: see `graph_store/index`.
-    """
+    """Makes the graph of rows, aliases and edits, and keeps it until `refresh`; searching reads the index instead."""
 
     def __init__(self, extractions: Extractions, entities: AliasTable, edits: EditTable,
                  schemas: SchemaHistory) -> None:
@@ -353,10 +334,7 @@ class LedgerGraph:
             return self._mentions
 
     def refresh(self) -> None:
-        """Drop the resolved graph if the ledger has changed since it was made.
-
-        The graph of mentions below it is dropped only if rows have changed, not for aliases, edits or the schema.
-        """
+        """Drop the resolved graph if the ledger has changed, and the graph of mentions below it if rows have."""
         with self._loading:
             made_of, now = self._made_of, (self._now(), self._schemas.version())
             if made_of is None or made_of == now:

@@ -151,10 +151,7 @@ def ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
 
 
 class Words:
-    """The numbers of words, found by a 64-bit hash.
-
-    Among ten million words, one in 10^12 unknown words is mistaken for a known one.
-    """
+    """The numbers of words, found by a 64-bit hash: of 10^12 unknown words, one is taken for one of ten million."""
 
     def __init__(self, arrays: Arrays, name: str) -> None:
         self._hashes, self._numbers = arrays[f"{name}.hashes"], arrays[f"{name}.numbers"]

@@ -1,8 +1,7 @@
 """Build the arrays of the index, from which retrieval reads a knowledge base.
 
-Entities, triples, chunks and communities are numbered; these numbers are called rows. Entities are in the order of
-their ids, triples of their keys, chunks of their documents and positions, and communities of their ids. All arrays are
-a function of the graph, the chunks, the communities and the vectors.
+Rows are the numbers of entities, in the order of their ids, of triples in that of their keys, of chunks in that of
+documents and positions, and of communities in that of their ids.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -195,8 +194,7 @@ def _walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], made: NewArrays) -> Ne
 def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Build the arrays for a step of a walk over undirected edges between nodes, given by their two ends.
 
-    They are for each node its neighbours, as `Lists`, and `shares`: the share of its weight that a node sends to each
-    neighbour, which is the same for all.
+    They are the neighbours of each node, as `Lists`, and the share of its weight that it sends to each: `shares`.
     """
     made = columns.inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
     degrees = np.diff(made[f"{name}.starts"])
@@ -205,9 +203,9 @@ def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -
 
 
 def _find_titles(chunks: Sequence[Chunk], names: NameTrie, graph: KnowledgeGraph) -> tuple[Pairs, Pairs]:
-    """Return pairs of an entity that a document's title names and a chunk of it, shape (n, 2).
+    """Return pairs of an entity that a document's title names and a chunk of it, shape (n, 2); second, of whole titles.
 
-    The second array is of names that are the whole title, apart from a note in brackets ("Solaris (1972 film)").
+    A name is the whole title also if a note in brackets follows it ("Solaris (1972 film)").
     """
     @cache
     def rows_in(title: str) -> list[tuple[int, bool]]:

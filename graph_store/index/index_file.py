@@ -1,11 +1,8 @@
-"""The index of a knowledge base on disk: named arrays in one file, mapped into memory.
+"""The index of a knowledge base on disk: named arrays in one file, mapped into memory and shared by processes.
 
-It is derived from one state of the ledger, which is noted in it, and is made again for another state, or when it is
-damaged. Processes share the file's pages, and only what is read is loaded. When the file is replaced, processes that
-have mapped the old one can still read it.
-
-The file begins with the length of its header. The header is JSON: what the index is of, and the type, shape and offset
-of each array. The arrays follow.
+It is made again for another state of the ledger, or when it is damaged; processes that have mapped a replaced file can
+still read it. The length of the header comes first, then the header in JSON with the type, shape and offset of each
+array, then the arrays.
 """
 
 import logging
@@ -42,11 +39,7 @@ class IndexFile(NamedTuple):
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Replace a file atomically by one with these arrays.
-
-    Raises:
-        OSError: the disk is full or not writable; the old file is unchanged.
-    """
+    """Replace a file atomically by one with these arrays; an OSError leaves the old file unchanged."""
     entries: dict[str, tuple[str, tuple[int, ...], int]] = {}
     end = 0
     for name, array in arrays.items():
@@ -77,17 +70,12 @@ def load(path: Path) -> IndexFile:
     try:
         if len(mapped) != begin + header["size"]:
             raise IndexDamagedError(f"{path} is cut short, or has something behind its end")
-        arrays = {name: _map_array(mapped, np.dtype(kind), shape, begin + start)
+        arrays = {name: (np.ndarray(shape, np.dtype(kind), mapped, begin + start) if all(shape)
+                         else np.zeros(shape, kind))
                   for name, (kind, shape, start) in header["arrays"].items()}
         return IndexFile(dict(header["about"]), arrays)
     except (KeyError, TypeError, ValueError) as error:
         raise IndexDamagedError(f"{path} is damaged: {error}") from error
-
-
-def _map_array(mapped: mmap.mmap, kind: np.dtype[Any], shape: list[int], start: int) -> NDArray[Any]:
-    count = int(np.prod(shape))
-    flat = np.frombuffer(mapped, kind, count, start) if count else np.zeros(0, kind)
-    return flat.reshape(shape)
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
@@ -111,35 +99,19 @@ class IndexStore:
     def load(self, version: Version) -> Arrays | None:
         """Map the index of a state of the ledger; return None if it is missing, damaged or of another state."""
         try:
-            return None if self._read_about(version) is None else load(self._path).arrays
+            with self._path.open("rb") as file:
+                about = _read_header(self._path, file)["about"]
+            is_current = all(about.get(key) == value for key, value in self._about(version).items())
+            return load(self._path).arrays if is_current else None
         except FileNotFoundError:
             return None
         except IndexDamagedError as error:
             _LOG.warning("%s; it is made again", error)
             return None
 
-    def counts(self, version: Version) -> list[int] | None:
-        """Return the numbers of entities, triples and attributes; None if `load` would return None."""
-        try:
-            about = self._read_about(version)
-        except (FileNotFoundError, IndexDamagedError):
-            return None
-        return about.get("counts") if about else None
-
-    def _read_about(self, version: Version) -> dict[str, Any] | None:
-        """Return what the file is of, from its header alone; None if that is another state or embedding model."""
-        with self._path.open("rb") as file:
-            about: dict[str, Any] = _read_header(self._path, file)["about"]
-        is_current = all(about.get(key) == value for key, value in self._about(version).items())
-        return about if is_current else None
-
     def save(self, version: Version, arrays: Arrays) -> None:
-        """Write the arrays of a state of the ledger.
-
-        Raises:
-            OSError: the disk is full or not writable; the old index is unchanged.
-        """
-        write(self._path, self._about(version) | {"counts": arrays["counts"].tolist()}, arrays)
+        """Write the arrays of a state of the ledger; an OSError leaves the old index unchanged."""
+        write(self._path, self._about(version), arrays)
 
     def differs(self, expected: Arrays) -> bool:
         """Return True if the file's arrays differ from those that the ledger's state gives."""
@@ -151,10 +123,7 @@ class IndexStore:
         return {"version": list(version), "embedding": self._embedder.fingerprint}
 
     def earlier(self, version: Version) -> Arrays:
-        """Return the arrays of the file if its vectors can be used again; otherwise none.
-
-        They can if the file is of the same epoch of the ledger and of the same embedding model.
-        """
+        """Return the arrays of the file if they are of the same epoch and embedding model; otherwise none."""
         try:
             found = load(self._path)
         except (FileNotFoundError, IndexDamagedError):

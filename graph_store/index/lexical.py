@@ -32,11 +32,10 @@ _ALL = 100
 
 
 def terms(text: str) -> list[str]:
-    """Return a text's index terms: stems of words, and pairs of adjacent characters in scripts without spaces.
+    """Return a text's index terms: stems of words, dates, and pairs of adjacent characters in scripts without spaces.
 
     In these scripts a single character between other text is a term itself. Words of other languages in Latin letters
-    may lose an English ending, too. This does no harm, because it happens in questions and in texts alike. Each date is
-    a further term, which does not depend on how the date is written.
+    may lose an English ending, too: in questions and in texts alike.
     """
     runs: list[str] = _RUN.findall(normalise(text))
     indexed: list[str] = []

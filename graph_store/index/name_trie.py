@@ -23,10 +23,7 @@ class NamedSpan(NamedTuple):
 
 
 def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of a `NameTrie` from pairs of a name's folded words and an entity's row.
-
-    Each beginning of a name, up to the whole name, gets a number. Entities are noted at the numbers of whole names.
-    """
+    """Build the arrays of a `NameTrie` from pairs of a name's folded words and an entity's row."""
     path_numbers: dict[str, int] = {}
     whole_names, rows = array("i"), array("i")
     for folded, row in names:
@@ -50,7 +47,7 @@ class NameTrie:
     def find(self, question: str) -> list[NamedSpan]:
         """Find the longest known names in a question, without overlaps, from left to right.
 
-        The entities of a name are sorted by id. A function word in small letters is no name: "in" is not IN, Indiana.
+        A function word in small letters is no name: "in" is not IN, Indiana.
         """
         spans = word_places(question)
         folded = [word for word, _, _ in spans]

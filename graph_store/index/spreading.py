@@ -21,6 +21,9 @@ DAMPING = 0.7
 # 20 chunks of a question. On 198 questions of benchmarks/questions the order of these chunks is that of 1e-8; 1e-4
 # changes it for one question, 1e-3 for ten.
 _ERROR = 3e-5
+# After n steps of the semi-iteration the error is at most 2 r^n, with this rate r.
+_RATE = DAMPING / (1 + math.sqrt(1 - DAMPING**2))
+_ITERATIONS = math.ceil(math.log(_ERROR / 2) / math.log(_RATE))
 # In a graph whose edges have more ends than _WHOLE, a walk covers only the nodes that the seeds reach: those to which
 # one of the first _STEPS steps brings more than _LEAST for each of their edges. What would return from other nodes is
 # omitted: a few thousandths of the best chunk's weight (benchmarks/README.md). So the cost hardly depends on the size.
@@ -102,14 +105,8 @@ class Walkable:
         """Return the stationary weights of a walk that restarts with given weights, each shape (nodes,)."""
         damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
         previous, weights, factor = np.zeros_like(restart), restart, 1.0
-        for step in range(_step_count(DAMPING)):
+        for step in range(_ITERATIONS):
             factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
             plain_step = damping * (self._arriving @ weights) + restarted
             previous, weights = weights, np.float32(factor) * plain_step + np.float32(1 - factor) * previous
         return weights
-
-
-def _step_count(damping: float) -> int:
-    """Return how many steps of the semi-iteration bring the error below `_ERROR`: after n steps it is at most 2 r^n."""
-    rate = damping / (1 + math.sqrt(1 - damping**2))
-    return math.ceil(math.log(_ERROR / 2) / math.log(rate))

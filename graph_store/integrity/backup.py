@@ -1,8 +1,4 @@
-"""Write backups: a zip file with a snapshot of the ledger and a manifest to check it by.
-
-The file contains `manifest.json`, which describes `ledger.sqlite`, and nothing else. Graph and vectors
-are rebuilt from the ledger without model calls, so they are left out.
-"""
+"""Write backups: a zip file with a snapshot of the ledger, and a manifest to check it by; the rest can be derived."""
 
 import hashlib
 import os
@@ -69,8 +65,7 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
     """Write a backup file with the ledger as it was at the start, completely or not at all.
 
     Raises:
-        BackupError: the file exists already or cannot be written there, or the backup could not be restored.
-        LedgerDamagedError: the ledger is damaged.
+        BackupError, LedgerDamagedError: it cannot be written there, or could not be restored.
         OSError: the disk is full or not writable; an existing file is unchanged.
     """
     _check_target(layout, target, force=force)
@@ -134,11 +129,10 @@ def _copy_ledger(layout: Layout, folder: Path, embedder: Embedder, progress: Pro
 
 
 def read_ledger(apart: Layout, embedder: Embedder) -> str:
-    """Check a ledger in a folder of its own by reading all its rows as a knowledge base; return its embedding model.
+    """Check a ledger in a folder of its own by reading all its rows; return its embedding model.
 
     Raises:
         UnrestorableError: the ledger is not sound, or has more than a ledger's tables.
-        OSError: the disk is full or not writable.
     """
     try:
         with closing(sqlite3.connect(apart.ledger_file)) as raw:

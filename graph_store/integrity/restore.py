@@ -1,7 +1,6 @@
 """Restore a backup: unpack it into a separate file, check it, then replace the ledger in one step.
 
-If the process ends early, the knowledge base has either the old ledger or the new one. Its derived files
-are deleted first, because they do not match the new ledger; they are rebuilt from either ledger.
+The derived files are deleted first, as they do not match the new ledger; they are rebuilt from either ledger.
 """
 
 import hashlib

@@ -62,10 +62,7 @@ class CommunityTable:
         return self._db.count("SELECT max(level) + 1 FROM communities")
 
     def page(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[TreeCommunity], int]:
-        """Return a page of communities, largest first, and how many there are in all.
-
-        They are those of a level or, if `parent` is not empty, the parts of that community.
-        """
+        """Return a page of a level's communities or of the parts of `parent`, largest first, and how many there are."""
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
         page = self._read(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before", value=value,
                           most=limit, before=offset)
@@ -107,7 +104,7 @@ class CommunityTable:
             "SELECT id, name, summary FROM summaries WHERE id LIKE :groups", groups=f"{GROUP}%")}
 
     def find_shared(self) -> dict[str, list[str]]:
-        """Return the ids (`text_id`) of the texts that a call showed the model, by the id of the summary made of them.
+        """Return the ids (`text_id`) of all texts that a call showed the model, by the id of a summary made by it.
 
         Only of summaries that share a call with others, and of groups' reports.
         """

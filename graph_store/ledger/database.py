@@ -36,9 +36,7 @@ class Database:
 
         Raises:
             UnknownKnowledgeBaseError: the ledger is missing, and `create` is False.
-            FormatError: it has another format.
-            LedgerDamagedError: it is not a ledger.
-            DatabaseError: PostgreSQL cannot be reached.
+            FormatError, LedgerDamagedError, DatabaseError: it is of another format, no ledger, or cannot be reached.
         """
         self._lock = threading.RLock()
         self._depth = 0

@@ -57,10 +57,10 @@ class Documents:
         self._last: tuple[object, Mapping[tuple[str, bool], _Content]] | None = None
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
-        """Store a document with its chunks, or new content for a document that exists; return True if anything changed.
+        """Store a document with its chunks, or new content of one that exists; return True if anything changed.
 
-        Chunks whose ids are already stored keep their extraction. If chunks that are in the graph disappear and others
-        have to be extracted first, the new content waits as a revision (see `Revisions`), and the old one stays in use.
+        Chunks whose ids are stored keep their extraction. If chunks in the graph disappear and others have to be read
+        first, the new content waits as a revision (see `Revisions`), and the old one stays in use.
         """
         new = {chunk.id: (chunk.ordinal, chunk.start) for chunk in chunks}
         with self._db.transaction():
@@ -90,8 +90,7 @@ class Documents:
     def delete(self, document_id: str) -> None:
         """Remove a document and its chunks; foreign keys remove the rows that belong to a chunk.
 
-        The caller then calls `derive`, and at the end `finish_deletion`. Until then the same document can be deleted
-        again without an error, so that a command that was killed can be repeated.
+        The caller then calls `derive`, and at the end `finish_deletion`. Until then a killed command can be repeated.
         """
         with self._db.transaction():
             deleting = (self._db.get_meta(_DELETING) or "").split("\n")
@@ -115,10 +114,7 @@ class Documents:
         return bool(self._db.get_meta(_DELETING))
 
     def finish_deletion(self) -> None:
-        """Note that nothing derived has anything of the deleted documents any more.
-
-        Descriptions of former communities, otherwise stored in case they return, may have their text and are deleted.
-        """
+        """Note that nothing derived has deleted text any more; delete the descriptions of former communities."""
         if self.is_deleting():
             with self._db.transaction():
                 self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities) "
@@ -256,10 +252,7 @@ class Documents:
         return self._db.count("SELECT count(*) FROM documents")
 
     def sample(self, most: int) -> list[Chunk]:
-        """Return up to `most` chunks: the first chunks of all documents, then the second ones, and so on.
-
-        Chunks of the same position are sorted by id, a hash of their content, so the sample looks random.
-        """
+        """Return up to `most` chunks: those that begin documents, then the second ones; by id, so as if random."""
         return self.chunks(self._db.texts("SELECT id FROM chunks ORDER BY ordinal, id LIMIT :most", most=most))
 
     def count_characters(self) -> int:
@@ -289,8 +282,8 @@ class Documents:
     def next_batch(self, limit: int, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
         """Return the ids of the next chunks for a build to extract or to write, in order of document and position.
 
-        Extracted chunks of a revision are not among them: they are written when it is put in service. `after` are
-        chunks in work. Chunks in the graph by a reader of `reread` are read again, unless that failed before.
+        Extracted chunks of a revision are written when it is put in service. `after` are chunks in work. Chunks in the
+        graph by a reader of `reread` are read again, unless that failed before.
         """
         # One query for each status, so that each is answered from the index `chunks_to_do` in its order. A single query
         # would go through all chunks.
@@ -306,10 +299,7 @@ class Documents:
         return [chunk for chunk in due if chunk not in in_work][:limit]
 
     def retry_failed(self, chunks: Sequence[str] | None = None) -> int:
-        """Make failed chunks pending again, all or some; return how many.
-
-        Chunks in the graph whose re-reading failed stay in it, and may be read again from now on.
-        """
+        """Make failed chunks pending again, all or some; return how many. Those in the graph may be read again."""
         only, values = (f"AND {among('id')}", {"among": chunks}) if chunks is not None else ("", {})
         with self._db.transaction():
             self._db.execute("DELETE FROM failures WHERE chunk IN "  # noqa: S608

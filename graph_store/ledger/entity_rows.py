@@ -68,10 +68,7 @@ class AliasTable:
         return (self.resolved_state() or "").partition(_BY)[2]
 
     def state(self, position: int, reasoner: str) -> str:
-        """Return a text that identifies everything on which the aliases depend.
-
-        `reasoner` is the fingerprint of the model that decides doubtful pairs; "" without one.
-        """
+        """Return a text that identifies everything on which the aliases depend; `reasoner` is a model's fingerprint."""
         latest = self._db.count("SELECT max(seq) FROM entity_decisions")
         verdicts = self._db.count("SELECT count(*) FROM entity_verdicts")
         schema = self._db.count("SELECT max(version) FROM schema_versions")

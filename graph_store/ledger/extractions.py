@@ -204,8 +204,7 @@ def add_instructions(fingerprint: str, instructions: str) -> str:
 def read_beside_deleted(fingerprint: str) -> str:
     """Return the new fingerprint of an extraction whose call also read a document that is deleted now.
 
-    The deleted text may have influenced the model, so it counts as made with other instructions, and `build --reread`
-    makes it again. Rules and imports, which make no calls, keep their fingerprint.
+    It counts as made with other instructions, so that `build --reread` makes it again.
     """
     kind, colon, models = fingerprint.partition(":")  # without a colon: the rules, or an import
     return f"{kind.partition('-')[0]}-{_BESIDE_DELETED}:{models}" if colon else fingerprint
@@ -233,8 +232,7 @@ def count_by_reader(fingerprints: Mapping[str, int]) -> dict[str, int]:
 def find_outdated(fingerprints: Mapping[str, int], current: str) -> list[str]:
     """Return the fingerprints of extractions that `build --reread` would make again with the current reader.
 
-    A model makes again what the rules, another model, or itself with other instructions made, but not imported triples.
-    The rules replace nothing, because this would undo what a model was paid for.
+    A model replaces what others, or itself with other instructions, made, but not imports; the rules replace nothing.
     """
     if reader_of(current) == RULES:
         return []

@@ -1,7 +1,7 @@
 """New content of documents that waits as a revision until it is extracted, and how content is stored in the ledger.
 
-A revision's chunks are rows of `chunks` with `revision` = 1 and positions in the new text. Unchanged chunks keep their
-row, and the revision has their new positions.
+A revision's chunks are rows of `chunks` with `revision` = 1. Unchanged chunks keep their row; the revision has their
+new positions.
 """
 
 import json
@@ -37,10 +37,7 @@ class Revisions:
         return document_of(rows[0]) if rows else None
 
     def hold(self, document: Document, chunks: Sequence[Chunk]) -> bool:
-        """Store new content of a document until it is extracted; return True if anything changed.
-
-        It replaces new content that waited before; chunks that are in both keep their extraction.
-        """
+        """Store new content of a document, in place of other content that waits; return True if anything changed."""
         positions = json.dumps([[c.id, c.ordinal, c.start, c.end] for c in chunks])
         row = (*contents_of(document), positions)
         with self._db.transaction():
@@ -69,8 +66,8 @@ class Revisions:
     def put_in_service(self, document_id: str) -> list[str]:
         """Replace a document's content by the new content; return the ids of the new chunks, in order.
 
-        The chunks that only the old content has are deleted with their facts. The caller writes the new chunks' facts
-        in the same transaction.
+        The chunks that only the old content has are deleted with their facts. The caller writes the facts of the new
+        ones in the same transaction.
         """
         with self._db.transaction():
             positions = json.loads(str(self._db.scalar("SELECT chunks FROM revisions WHERE document = :document",

@@ -33,10 +33,9 @@ class SchemaVersion(Frozen):
 
 
 class SchemaHistory:
-    """The versions of the schema. Every decision adds a version; the last one is in force.
+    """The versions of the schema; the last one is in force.
 
-    A version also has its base: the schema without the elements that Banyan added by itself, which are decided again
-    from the base each time.
+    A version also has its base: the schema without the elements that grew, which are decided again from it each time.
     """
 
     def __init__(self, database: Database) -> None:
@@ -44,10 +43,7 @@ class SchemaHistory:
 
     def append(self, schema: GraphSchema, decisions: Sequence[Decided], who: str,
                base: GraphSchema | None = None) -> int:
-        """Put a schema in force as a new version, decided by "seed", "auto", or a person; return its number, from 1.
-
-        `base` is the schema without automatic growth; None: `schema` itself.
-        """
+        """Put a schema in force as a new version, decided by "seed", "auto", or a person; return its number, from 1."""
         with self._db.transaction():
             version = self.version() + 1
             self._db.insert(SCHEMA_VERSIONS, [(
@@ -92,10 +88,7 @@ class SchemaHistory:
         return self.get(1)
 
     def base(self, version: int | None = None) -> GraphSchema:
-        """Return the base of a version, by default of the one in force: the seed with what persons decided.
-
-        The rules read with it, so that what they extract does not depend on the documents that came before.
-        """
+        """Return the base of a version, by default of the one in force; the rules read with it, whatever has grown."""
         return self._read("base", version or self.version())
 
     def get(self, version: int) -> GraphSchema:

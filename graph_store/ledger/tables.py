@@ -1,8 +1,4 @@
-"""The ledger's tables, the same in SQLite and in PostgreSQL.
-
-Statements are SQL that both understand, with `:name` for values. What inserts or replaces whole rows is made of the
-tables here.
-"""
+"""The ledger's tables, the same in SQLite and in PostgreSQL, with statements that both understand."""
 
 from collections.abc import Iterator
 from functools import lru_cache

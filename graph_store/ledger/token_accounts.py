@@ -53,10 +53,7 @@ class Spent(TokenCounts):
 
 
 class Calls:
-    """The stored responses of LLM calls, and accounts of paid calls by build, document, step and model.
-
-    When a document is deleted, its accounts are moved to the empty document id.
-    """
+    """The stored responses of LLM calls, and accounts of them by build, document ("" if deleted), step and model."""
 
     def __init__(self, database: Database, budget: Budget | None = None) -> None:
         """Take the budget of calls for which `charge_calls` names none."""
@@ -158,8 +155,7 @@ class Calls:
 def forget_document(database: Database, document: str) -> None:
     """Empty the stored responses that may have text of a document, and move its accounts to the empty document id.
 
-    The text may be in responses to calls that read the document, and to calls without stored documents, such as
-    answers, whose prompts change with any document anyway.
+    These are responses to calls that read it, and to calls without stored documents, such as answers.
     """
     for key, response, documents in database.rows("SELECT key, response, documents FROM calls"):
         read_documents = json.loads(documents)

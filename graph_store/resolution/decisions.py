@@ -20,7 +20,7 @@ def match_entity(graph: ResolvedGraph, name: str) -> str:
     """Return the id of the unmerged entity that a person names by its id, its name in a document, or "name (type)".
 
     Raises:
-        EntityDecisionError: there is no such entity, or there are several, which the message names.
+        EntityDecisionError: there is none, or there are several.
     """
     return _require_one(graph.mentions, name, _find_by_name(graph, name))
 
@@ -56,8 +56,7 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
     """Return the ids of the two entities that a person wants to merge or split.
 
     Raises:
-        EntityDecisionError: an entity is not found, both names are the same entity's, a split is asked for entities
-            that are not merged, or a merge is asked for types that exclude it.
+        EntityDecisionError: the decision would change nothing, or the types exclude a merge.
     """
     first, second = (match_entity(graph, name) for name in names)
     if first == second:
@@ -75,11 +74,7 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
 
 def check_carried_out(graph: ResolvedGraph, aliases: Mapping[str, AliasRow], verdict: Verdict,
                       pair: tuple[str, str]) -> None:
-    """Check by the new aliases that two entities are now merged, or are now split.
-
-    Raises:
-        EntityDecisionError: they are not, because of an earlier decision on members of their groups.
-    """
+    """Raise EntityDecisionError if the new aliases do not merge or split two entities, for an earlier decision."""
     first, second = (row.canonical if (row := aliases.get(entity)) else entity for entity in pair)
     if (first == second) != (verdict == "merge"):
         names = [graph.mentions.entity(entity).name for entity in pair]

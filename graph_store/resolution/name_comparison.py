@@ -1,7 +1,7 @@
 """Compare two names by rules for the ways in which one thing gets several names.
 
-Names are compared in folded forms that preserve every script. Nothing is transliterated. Only Latin and Greek
-letters lose their accents, because in other scripts (Cyrillic, Devanagari, kana) marks distinguish letters.
+Folded forms preserve every script: nothing is transliterated, and only Latin and Greek letters lose their accents,
+because in other scripts (Cyrillic, Devanagari, kana) marks distinguish letters.
 """
 
 import re

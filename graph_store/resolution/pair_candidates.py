@@ -1,8 +1,7 @@
-"""Choose the pairs of entities to compare: they share a key, or their names' vectors are in the same cell.
+"""Choose the pairs of entities to compare, and find the aliases that texts state.
 
-The keys and cells of an entity depend on this entity alone, so the pairs are a function of the set of entities. Their
-number grows almost linearly, because keys that many entities share are left out. Here are also the aliases that texts
-state.
+Entities are paired that share a key, or whose names' vectors are in the same cell. Both depend on an entity alone, and
+keys that many share are left out, so the number of pairs grows almost linearly.
 """
 
 import re
@@ -94,8 +93,7 @@ def _keys(folded: FoldedName) -> set[str]:
 def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
     """Find nearly all pairs of entities whose names' unit vectors have a cosine of at least `least`, with the cosine.
 
-    Random planes cut the space into cells, once for each of `_TABLES` tables. Only vectors in the same cell of a table
-    are compared.
+    Only vectors in the same cell of one of `_TABLES` tables of random planes are compared.
     """
     if len(ids) < 2:  # noqa: PLR2004
         return []
@@ -121,8 +119,7 @@ def _similar_rows(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[
 def nearest_across_scripts(ids: Sequence[str], vectors: Vectors, scripts: Sequence[str]) -> list[tuple[Pair, float]]:
     """Pair entities of the rarer scripts with those of other scripts, if each is among the other's nearest.
 
-    Returns pairs with their cosines, sorted; each entity is in at most `_PARTNERS`. Names with the script "" are left
-    out.
+    Returns pairs with their cosines, sorted. Names with the script "" are left out.
     """
     rows_by_script: dict[str, list[int]] = defaultdict(list)
     for row, script in enumerate(scripts):

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from ...models.embedding.embedder import Embedder, Vectors
+from ...models.embedding.embedder import Vectors
 from ...schemas.edits import decided_types, ids_after
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
@@ -15,7 +13,7 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.schema_rows import SchemaHistory
 from ..vectors.reliability import ReliabilityRecord
-from ..vectors.vector_store import VectorStore
+from ..vectors.vector_store import Kind
 from .decisions import Verdict, check_carried_out, match_pair
 from .pair_candidates import near_pairs, nearest_across_scripts, statements
 from .same_entities import ASK, NEARNESS, Judgements, Resolution, by_hand, resolve
@@ -35,13 +33,11 @@ _NEAR = 0.85
 
 
 class Resolver:
-    """Finds the aliases of a ledger's entities, and stores them.
+    """Finds and stores a ledger's aliases, by its facts, a reasoner's verdicts and people's decisions."""
 
-    They follow from the ledger's facts, the verdicts of a reasoner and the decisions of people.
-    """
-
-    def __init__(self, database: Database, documents: Documents, graph: LedgerGraph, vectors: VectorStore,
-                 embedder: Embedder, reliability: ReliabilityRecord) -> None:
+    def __init__(self, database: Database, documents: Documents, graph: LedgerGraph,
+                 vectors: Callable[[Kind, Sequence[str]], Vectors], reliability: ReliabilityRecord) -> None:
+        """Take what is read; `vectors` returns the vectors of ids, shape (ids, d)."""
         self._db = database
         self._table = AliasTable(database)
         self._edits = EditTable(database)
@@ -49,14 +45,10 @@ class Resolver:
         self._documents = documents
         self._graph = graph
         self._vectors = vectors
-        self._embedder = embedder
         self._reliability = reliability
 
     def is_behind(self, reasoner: str = "") -> bool:
-        """Return True if the stored aliases are of an earlier state of the ledger, or were found with another model.
-
-        `reasoner` is the fingerprint of the model in use; "" for none.
-        """
+        """Return True if the aliases are of an earlier state, or of another model than that of a fingerprint."""
         return self._table.resolved_state() != self._state(reasoner)
 
     def _state(self, reasoner: str) -> str:
@@ -65,9 +57,7 @@ class Resolver:
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
         """Find which entities are the same, and store the aliases; if `ask` fails, those found without it.
 
-        Args:
-            ask: asks a reasoner about doubtful pairs; None asks nobody.
-            reasoner: the reasoner's fingerprint.
+        `ask` asks the reasoner of a fingerprint about doubtful pairs; None asks nobody.
         """
         try:
             aliases, state = self.find(ask, reasoner), self._state(reasoner)
@@ -81,11 +71,7 @@ class Resolver:
         self._graph.refresh()
 
     def decide(self, verdict: Verdict, names: tuple[str, str], who: str, why: str) -> None:
-        """Record a person's decision on two entities and carry it out, in one transaction.
-
-        Raises:
-            EntityDecisionError: the decision cannot be carried out.
-        """
+        """Record and carry out a person's decision on two entities, or raise EntityDecisionError."""
         graph, reasoner = self._graph.graph, self._table.resolved_by()
         first, second = match_pair(graph, self._schemas.current(), verdict, names)
         with self._db.transaction():
@@ -96,10 +82,7 @@ class Resolver:
         self._graph.refresh()
 
     def drop_outdated_verdicts(self, *, all_of_them: bool = False) -> None:
-        """Drop the verdicts that a reasoner may have based on names or facts of deleted documents.
-
-        It will be asked again about these pairs. With `all_of_them`, drop every verdict.
-        """
+        """Drop the verdicts that may rest on names or facts of deleted documents, or all of them."""
         outdated = list(self._table.verdicts()) if all_of_them else self.outdated_verdicts()
         if outdated:
             with self._db.transaction():
@@ -115,10 +98,7 @@ class Resolver:
         return [pair for pair, ids in ids_in_prompt.items() if not present.issuperset(ids)]
 
     def find(self, ask: Ask | None = None, reasoner: str = "") -> dict[str, AliasRow]:
-        """Return the aliases for the ledger's current state, by entity id, without storing them (see `resolve`).
-
-        Each doubtful pair is asked about only once, because verdicts are stored.
-        """
+        """Return the aliases for the ledger's state, by entity id, without storing them (see `resolve`)."""
         mentions = self._graph.mentions
         around = Surroundings(mentions, self._schemas.current(), self._documents.of_chunks())
         if not self._table.active:
@@ -156,21 +136,13 @@ class Resolver:
         trust = {entity: reliability.of(name) for entity, name in around.names.items()
                  if entity not in resolution.aliases}
         ids = [entity for entity in sorted(trust) if trust[entity] * NEARNESS >= ASK]  # else no cosine is high enough
-        vectors, scripts = self._encode_names(around, ids), [script_of(around.names[entity]) for entity in ids]
+        vectors, scripts = self._vectors("entities", ids), [script_of(around.names[entity]) for entity in ids]
         script = dict(zip(ids, scripts, strict=True))
         near = [(pair, cosine * NEARNESS * min(trust[entity] for entity in pair))
                 for pair, cosine in near_pairs(ids, vectors, _NEAR) if script[pair[0]] == script[pair[1]]]
         # Translations may be no nearer than unrelated names, so all that are each other's nearest are asked about.
         return [*near, *((pair, max(ASK, cosine * NEARNESS))
                          for pair, cosine in nearest_across_scripts(ids, vectors, scripts))]
-
-    def _encode_names(self, around: Surroundings, ids: Sequence[str]) -> Vectors:
-        """Return the vectors of entities, shape (len(ids), d): the stored ones, and new ones where none is stored."""
-        vectors = self._vectors.found("entities", ids)
-        absent = [entity for entity in ids if entity not in vectors]
-        if absent:
-            vectors.update(zip(absent, self._embedder.encode([around.text(entity) for entity in absent]), strict=True))
-        return np.array([vectors[entity] for entity in ids], np.float32).reshape(len(ids), self._embedder.dimension)
 
     def _ask_doubtful(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
         """Ask the reasoner about the doubtful pairs, and store its verdicts; return True if there are any."""

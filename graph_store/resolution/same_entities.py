@@ -49,10 +49,7 @@ _DIGITS = 3
 
 
 class Tie(NamedTuple):
-    """The rule that ties two entities, and its score.
-
-    `loose`: one of the names may refer to several other entities.
-    """
+    """The rule that ties two entities, and its score; `loose`: one of the names may refer to several other entities."""
 
     rule: Rule
     score: float
@@ -186,8 +183,8 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
             near: Iterable[tuple[Pair, float]] = ()) -> Resolution:
     """Find which entities are the same.
 
-    `said` has the statements of chunks that two names are of the same thing. `near` are pairs of near vectors with
-    scores: a reasoner is asked about them, and they never merge by these.
+    `said` has the statements of chunks that two names are of the same thing; `near` are pairs of near vectors with
+    scores, about which a reasoner is asked.
     """
     statements = _by_entities(around, said)
     all_ties = {pair: tie for pair in sorted(around.candidates | statements.keys())

@@ -84,10 +84,6 @@ class Surroundings:
                            organisation=self._have_name_in(types, _ORGANISATIONS),
                            person=self._have_name_in(types, _PERSONS))
 
-    def text(self, entity: str) -> str:
-        """Return the text embedded for an entity."""
-        return self._graph.entity_text(entity)
-
     @cached_property
     def known_keys(self) -> frozenset[str]:
         """The keys of all entities' names."""
@@ -196,10 +192,9 @@ class Surroundings:
                                       for chunk, span in sorted(span_in.items())]
 
     def shared_contacts(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield the pairs of entities with the same handle or mail address, which belongs to one person.
+        """Yield the pairs of entities with the same handle or mail address, and where it is stated for one of them.
 
-        With each pair come the places that state the address for one of the two, whichever has fewer. An address that
-        one document gives for two entities is an office's, and is left out.
+        An address that one document gives for two entities is an office's, and is left out.
         """
         entities_by_address: dict[str, dict[str, list[NameLink]]] = {}
         for entity, value, places in self._stated_names():
@@ -227,10 +222,7 @@ class Surroundings:
         return frozenset(entity for holders in self.key_holders.values() for entity, _ in holders)
 
     def document_keys(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield each document named by a key with each entity whose name is that key, and where the key is stated.
-
-        A key names one document, whatever type a text gives to its name.
-        """
+        """Yield each document named by a key with each entity of that name, and where the key is stated."""
         for entity, key in sorted(self.keys.items()) if self.key_holders else ():
             holders = self.key_holders.get(key, ())
             if len(holders) == 1 and holders[0][0] != entity:

@@ -129,11 +129,7 @@ def read_statement(sql: str) -> exp.Query:
 
 @_bounded_depth()
 def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[exp.Query, list[TableInfo]]:
-    """Return a query with the full names of its tables, which are given by name, and those of them that it reads.
-
-    Raises:
-        SqlError: it reads another table.
-    """
+    """Return a query with the full names of its tables, and those that it reads; SqlError for an unknown one."""
     query = query.copy()
     used = {table.name: table for table in _resolve(query, tables)}
     return query, list(used.values())

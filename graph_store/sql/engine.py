@@ -77,16 +77,13 @@ class SqlEngine:
         return find_values(self._connection.cursor(), MAIN, words)
 
     def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
-        """Run one SELECT.
+        """Run one SELECT over `tables`, or raise SqlError if it is none, cannot be run, or takes longer.
 
         Args:
-            sql: the statement; its tables are those of `tables`.
+            sql: the statement.
             most_rows: the most rows to return.
             seconds: the most time that it may take.
             most_cited: the most records to cite; of a list of rows, each row is a record, in the same order.
-
-        Raises:
-            SqlError: it is no SELECT over these tables, cannot be run, or takes longer.
         """
         query = read_statement(sql)
         full, used = with_full_names(query, self._tables)

@@ -104,12 +104,7 @@ def _reserved_words() -> frozenset[str]:
 
 
 def logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) -> list[LogicalTable]:
-    """Return the logical tables of the tables of documents, sorted by name.
-
-    Args:
-        tables: the tables, each with its document's id, in the order of the ids and of the texts.
-        names: gives the tables their names in SQL.
-    """
+    """Return the logical tables of documents' tables, which come in the order of ids and texts, sorted by name."""
     groups: dict[_Header, list[_Part]] = {}
     tables_of = Counter[str]()
     for document, table in tables:

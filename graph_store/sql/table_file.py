@@ -46,18 +46,14 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     write_graph(connection, source.graph, source.chunks)
     infos += graph_infos(connection, names)
     write_value_words(connection, infos, source.chunks)
-    _write_catalogue(connection, infos)
+    listed = orjson.dumps([info.model_dump() for info in infos]).decode()
+    connection.execute(f"CREATE TABLE main.{_CATALOGUE} AS SELECT ? AS infos", [listed])
 
 
 def read_catalogue(connection: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ...]:
     """Return the catalogue of the tables that a connection has as `MAIN`."""
     row = connection.execute(f"SELECT infos FROM {MAIN}.main.{_CATALOGUE}").fetchone()  # noqa: S608
     return tuple(map(TableInfo.model_validate, orjson.loads(row[0]))) if row else ()
-
-
-def _write_catalogue(connection: duckdb.DuckDBPyConnection, infos: Sequence[TableInfo]) -> None:
-    listed = orjson.dumps([info.model_dump() for info in infos]).decode()
-    connection.execute(f"CREATE TABLE main.{_CATALOGUE} AS SELECT ? AS infos", [listed])
 
 
 def _write_records(connection: duckdb.DuckDBPyConnection, table: LogicalTable) -> TableInfo:

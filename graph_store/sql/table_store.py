@@ -22,10 +22,9 @@ _PREFIX, _SUFFIX = "tables-", ".duckdb"
 
 
 class TableStore:
-    """Writes and opens the tables of one knowledge base. The file's name tells the state of the ledger that it shows.
+    """Writes and opens the tables of one knowledge base; the file's name tells the state of the ledger that it shows.
 
-    So a reader of an earlier state never reads tables of a later one. DuckDB is imported when it is needed: that takes
-    as long as opening a knowledge base.
+    DuckDB is imported when it is needed: that takes as long as opening a knowledge base.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,11 +35,7 @@ class TableStore:
         return self._path(version).is_file()
 
     def save(self, version: Version, source: "TableSource") -> None:
-        """Write the tables of a state of the ledger.
-
-        Raises:
-            OSError: the disk is full or not writable; there is no new file.
-        """
+        """Write the tables of a state of the ledger; after an OSError there is no new file."""
         from .table_database import write_file  # noqa: PLC0415
 
         with own_folder(self._folder, f".{_PREFIX}") as folder:

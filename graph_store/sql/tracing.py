@@ -1,7 +1,7 @@
-"""Trace a statement: make of it queries for the rows that its result rests on.
+"""Trace a statement: make of it queries for the rows that its result rests on, each known by DuckDB's rowid.
 
-A row of a table is known by DuckDB's rowid. The queries have the statement's FROM and WHERE, with the rows' ids instead
-of what is computed of them. Subqueries that only select are followed; those that group are traced on their own.
+The queries have the statement's FROM and WHERE. Subqueries that only select are followed; those that group are traced
+on their own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -57,11 +57,7 @@ class _Derived(NamedTuple):
 
 
 def trace(query: exp.Query, tables: Mapping[str, TableInfo]) -> list[TracedQuery]:
-    """Return queries for the rows that a statement's result rests on; its tables have not yet their full names.
-
-    Raises:
-        Untraceable: they cannot be told.
-    """
+    """Return queries for the rows that a statement's result rests on, without full names, or raise Untraceable."""
     with_clause = query.args.get("with_")
     if with_clause is not None and with_clause.args.get("recursive"):
         raise Untraceable("it is recursive")

@@ -34,13 +34,7 @@ class FoundValue(NamedTuple):
 
 def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[TableInfo],
                       chunks: Iterable[Chunk]) -> None:
-    """Write the words of all short values of columns of texts and lists, sorted, and what the tables are called.
-
-    Args:
-        connection: to the database that has the tables.
-        tables: those of which the values of records and documents are found.
-        chunks: those of all documents, whose texts explain values, as in "A = theoretical departments".
-    """
+    """Write the words of all short values of texts and lists, of legends in chunks, and what tables are called."""
     has_records = any(table.kind == "records" for table in tables)
     legends = [(chunk.document_id, *pair) for chunk in (chunks if has_records else ())
                for pair in _LEGEND.findall(chunk.text)]

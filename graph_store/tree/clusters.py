@@ -28,10 +28,9 @@ _ITERATIONS = 5
 
 
 def initial_clusters(representations: Vectors, per_cluster: int, most: int, largest: int) -> Labels:
-    """Compute the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
+    """Return the k = min(max(2, n // beta), eta) initial clusters (Youtu-GraphRAG section 3.2).
 
-    If n // beta exceeds eta, eta clusters would be too large, and fusion, the next step, splits no clusters. K-means is
-    then applied again within each cluster, which makes about n // beta clusters in total.
+    If n // beta exceeds eta, K-means is applied again within each cluster, because fusion, the next step, splits none.
 
     Args:
         representations: one row for each entity, shape (n, p), in an order that depends on content alone.
@@ -106,15 +105,13 @@ def _k_means(points: Vectors, clusters: int, *, repeated: bool = False) -> Label
 def attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.integer], alpha: float) -> Labels:
     """Find groups of entities with many links and common attribute values, by Louvain's method.
 
-    Each value is a node to which the entities that have it are linked. Linking these entities to each other would take
-    up to n * n links. Before they are weighted by alpha, the links between entities and the links to values have the
-    same total weight.
+    Each value is a node to which its entities are linked: links between them would be n * n.
 
     Args:
         size: the number of entities, n.
         links: the two entities of each triple, as rows, shape (m, 2).
         values: pairs of an entity and the number of a value that it has, shape (v, 2).
-        alpha: the weight of the attribute, 0 to 1.
+        alpha: the weight of the attribute, 0 to 1; links and values have the same total weight before it applies.
     """
     import networkx as nx  # noqa: PLC0415  (slow to import, and hardly a question needs it)
 

@@ -1,7 +1,6 @@
-"""Make the digests from which communities are summarised, and the communities' ids.
+"""Make the digests from which communities are summarised: keywords, strongest facts, connections to others.
 
-A digest has a community's keywords, its strongest facts and its connections to other communities. A community's id is a
-hash of its digest, so a community keeps its name and summary as long as its digest does not change.
+A community's id is a hash of its digest, so it keeps its name and summary as long as its digest does not change.
 """
 
 from collections import Counter
@@ -22,10 +21,9 @@ of an entity's neighbours."""
 
 
 def identified(graph: KnowledgeGraph, community: TreeCommunity) -> TreeCommunity:
-    """Return a community with its id, which is a hash of its level, its keywords' ids and its digest.
+    """Return a community with its id, a hash of its level, its keywords' ids and its digest.
 
-    The level tells a community from the only one within it, which has the same digest. The ids of keywords tell apart
-    communities of entities with the same names.
+    The level tells a community from the only one within it; the ids, from one of entities with the same names.
     """
     digest = _digest(graph, community)
     level = ("level", str(community.level)) if community.level else ()
@@ -94,10 +92,7 @@ def _values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[str]:
 
 
 def _connections(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
-    """Yield the rows of the triples between a member and an outside entity.
-
-    Those with entities at the boundary (eq. 4) come first. In both parts, those of keywords come before others.
-    """
+    """Yield the rows of the triples to outside entities: first those at the boundary (eq. 4), and those of keywords."""
     ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))
     members, keywords = set(ordered), len(community.keywords)
     keyword_rank = {entity: rank for rank, entity in enumerate(ordered[:keywords])}
@@ -109,11 +104,10 @@ def _connections(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[in
 
 
 def boundary(graph: KnowledgeGraph, members: Sequence[int], tau: float = TAU) -> list[int]:
-    """Return the outside entities at a community's boundary, whose affinity is at least tau (UniAI-GraphRAG eq. 4).
+    """Return the outside entities of which at least the share tau of the neighbours are members (UniAI-GraphRAG eq. 4).
 
-    Entities are given as rows. The affinity of an outside entity is the share of its neighbours that are members.
-    Several triples between two entities count once, in either direction, because A is an indicator in the paper. An
-    affinity equal to tau suffices, as in the equation; the paper's text says "exceeds".
+    Entities are given as rows. Several triples between two entities count once, as A is an indicator in the paper. A
+    share equal to tau suffices, as in the equation; the paper's text says "exceeds".
     """
     counts = Counter(end for member in members for end in graph.neighbour_rows(member))
     return [entity for entity in counts.keys() - set(members)

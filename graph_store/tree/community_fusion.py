@@ -23,10 +23,9 @@ SETTLED = 0.03
 
 
 def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
-    """Pair each community with its adjacent ones: those with the nearest centroids, and those with most links to it.
+    """Pair each community with those of the nearest centroids, and with those with most links to it.
 
-    Returns:
-        Pairs (a, b): a might merge with b, and members of a may move to it; shape (pairs, 2), sorted.
+    Returns pairs (a, b), sorted, shape (pairs, 2): a might merge with b, and members of a may move to it.
     """
     k, labels = len(now.sizes), now.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
@@ -62,13 +61,10 @@ def _nearest(centroids: Vectors, most: int) -> Pairs:
 
 
 def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
-    """Move entities to the community that most of their links lead to.
+    """Move entities to the community that most of their links lead to; return labels numbered without gaps.
 
-    The sweeps precede fusion, because K-means joins entities with similar names, not linked ones. A sweep moves only
-    every other entity, so that two linked entities do not swap communities for ever.
-
-    Returns:
-        The new labels, numbered without gaps.
+    This precedes fusion, because K-means joins entities with similar names, not linked ones. A sweep moves only every
+    other entity, so that two linked entities do not swap communities for ever.
     """
     for sweep in range(_SWEEPS):
         labels = renumber(labels)
@@ -83,10 +79,9 @@ def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labe
 
 def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
          max_members: int) -> tuple[Labels, int]:
-    """Move each chosen entity to the community within reach that it fits best, if that has room.
+    """Move each chosen entity to the community within reach that it fits best and that has room; not all at once.
 
-    Do not choose all entities at once, or two might swap places for ever. Returns the new labels, by which a community
-    may have lost all its members, and how many entities moved.
+    Returns the new labels, by which a community may have no members left, and how many entities moved.
     """
     k, rows = len(now.sizes), np.flatnonzero(chosen)
     each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
@@ -125,10 +120,9 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
 
 def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
           max_members: int) -> tuple[Labels, int]:
-    """Merge pairs of adjacent communities whose divergence is below epsilon (eq. 7).
+    """Merge pairs of adjacent communities whose divergence is below epsilon (eq. 7), the least one first.
 
-    The pairs with the least divergence merge first. A community merges at most once, and none gets more than
-    `max_members` members. Returns the new labels, numbered without gaps, and how many pairs merged.
+    A community merges at most once. Returns the labels, numbered without gaps, and how many pairs merged.
     """
     pairs = _deduplicate(np.sort(pairs, axis=1), len(now.sizes))
     pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]
@@ -143,10 +137,7 @@ def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
 
 
 def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
-    """Compute the divergence of each pair (a, b) of communities (eq. 7), shape (pairs,).
-
-    It is the mean of phi(e, a) - phi(e, b) over the members e of a, averaged with the same for b and a.
-    """
+    """Return the mean of phi(e, a) - phi(e, b) over e in a, averaged with that of b and a (eq. 7), for pairs (a, b)."""
     a, b = pairs.T
     mean_fit = _mean_fit(now, pairs, semantic_weight)
     a_in_b, b_in_a = _mean_overlap(now, np.concatenate([a, b]), np.concatenate([b, a])).reshape(2, -1)

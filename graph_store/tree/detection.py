@@ -70,10 +70,7 @@ class CommunitySettings:
 
 
 def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
-    """Return the number of each entity's community, shape (n,), without gaps and in order of first member.
-
-    The entities must be in the order of their ids, so the result does not depend on the order they were added in.
-    """
+    """Return the number of each entity's community, shape (n,), without gaps and in order of first member."""
     if not len(data.representations):
         return np.zeros(0, np.intp)
     with one_thread():
@@ -84,13 +81,9 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
 
 
 def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
-    """Adapt a partition to a graph that has changed in places; entities far from the changes stay where they are.
+    """Adapt a partition, shape (n,), to a graph that has changed in places; entities far from them stay where they are.
 
-    Args:
-        data: n entities.
-        labels: their present communities, shape (n,); a new entity is alone in one.
-        active: True for each entity that may move in the first round, shape (n,).
-        settings: the constants.
+    A new entity is alone in its community; `active` marks the entities that may move in the first round, shape (n,).
     """
     with one_thread():
         return _fuse(data, renumber(labels), active, settings)
@@ -129,9 +122,7 @@ def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], sett
 def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:
     """Detect communities, and communities of communities until no more than `max_clusters` are left.
 
-    Returns:
-        Levels, the finest first: for each entity the number of its community, shape (n,). Each level
-        is a partition of the entities, and each community lies within one of the next level.
+    Returns the levels, the finest first: for each entity the number of its community, shape (n,).
     """
     labels = detect(data, settings)
     levels, settings_above = [labels], replace(settings, max_members=settings.max_children)

@@ -67,10 +67,10 @@ class EntityFeatures:
         return shared, sparse.diags_array(to_itself)
 
     def links_to(self, groups: sparse.csr_array) -> sparse.csr_array:
-        """Add up the links of each entity to each group, shape (n, k), without stored zeros.
+        """Return the links of each entity to each group, shape (n, k), without stored zeros.
 
-        `groups` has 1 for each member of a group, shape (n, k). A triple counts 1. A mention counts 1, too, divided
-        equally among all entities that its passage mentions; the part of the entity itself is left out.
+        `groups` has 1 for each member of a group, shape (n, k). A triple counts 1. A mention counts 1, too, shared
+        among all entities that its passage mentions; the part of the entity itself is left out.
         """
         shared, to_itself = self._shared_mentions
         by_passages = shared @ (self.mentions.T @ groups) - to_itself @ groups
@@ -98,9 +98,8 @@ def features(vectors: Vectors, relation_vectors: Vectors,
              mentions: NDArray[np.intp] | Sequence[tuple[int, int]] = ()) -> EntityFeatures:
     """Compute the features of entities: representations (Youtu-GraphRAG eq. 4), neighbourhoods and links.
 
-    A representation is [the entity || the mean of its relations || the mean of its neighbours]. In eq. 4 each triple is
-    therefore seen from the entity, which comes first whether it is head or tail. With head and tail in their places, an
-    entity's own vector would be spread over two blocks, mixed with its neighbours' vectors.
+    A representation is [the entity, the mean of its relations, the mean of its neighbours]: each triple is seen from
+    the entity, whether it is head or tail. Otherwise its own vector would be spread over two blocks.
 
     Args:
         vectors: one row for each entity, shape (n, d).
@@ -128,8 +127,9 @@ def features(vectors: Vectors, relation_vectors: Vectors,
         _centred(vectors), _CONTEXT_WEIGHT * _centred(relations @ relation_vectors),
         _CONTEXT_WEIGHT * _centred(shares(neighbours) @ vectors)]))
     different = entities != others
+    beside = sparse.csr_array(sparse.hstack([relations_with_ends, mentioned]))
     return EntityFeatures(
-        representations, *shared_columns(sparse.csr_array(sparse.hstack([relations_with_ends, mentioned]))),
+        representations, only_shared(shares(beside)), np.asarray(np.diff(beside.indptr) > 0, np.float32),
         _counts(entities[different], others[different], (n, n)), mentioned)
 
 
@@ -138,14 +138,6 @@ def shares(counts: sparse.csr_array) -> sparse.csr_array:
     total = np.asarray(counts.sum(axis=1)).ravel()
     divided = sparse.diags_array(1.0 / np.where(total > 0, total, 1.0)).astype(np.float32) @ counts
     return sparse.csr_array(divided)
-
-
-def shared_columns(counts: sparse.csr_array) -> tuple[sparse.csr_array, NDArray[np.float32]]:
-    """Return the rows divided by their sums, without columns of only one row; and 1 for each row with entries, else 0.
-
-    The second result, shape (n,), is the sum that each divided row has with all columns.
-    """
-    return only_shared(shares(counts)), np.asarray(np.diff(counts.indptr) > 0, np.float32)
 
 
 def only_shared(rows: sparse.csr_array) -> sparse.csr_array:
@@ -185,9 +177,8 @@ def _principal(rows: Vectors) -> Vectors:
 class Perception:
     """The entities and communities of one iteration, prepared for computing phi, the fit of an entity and a community.
 
-    Psi, the neighbourhood of an entity, has two halves. One has each pair of a relation and the entity at its other
-    end, and each passage that mentions the entity. The other has the communities of those ends at this iteration. A
-    relation type that two entities share with different ends counts nothing.
+    Half of an entity's neighbourhood, Psi, are pairs of a relation and the entity at its other end, and passages that
+    mention the entity; the other half are the communities of those ends at this iteration.
     """
 
     def __init__(self, data: EntityFeatures, labels: Labels, communities: int = 0) -> None:
@@ -208,19 +199,14 @@ class Perception:
         self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
 
     def phi(self, entities: Labels, communities: Labels, semantic_weight: float) -> Scores:
-        """Compute phi = S_r + lambda S_s (eq. 5) of pairs of entity and community, rounded to `DECIMALS` digits.
-
-        Pairs must be sorted by community. See `overlap` and `cosine`.
-        """
+        """Return phi = S_r + lambda S_s (eq. 5) of pairs of entity and community, sorted by community; rounded."""
         return np.asarray(np.round(self.overlap(entities, communities)
                                    + semantic_weight * self.cosine(entities, communities), DECIMALS), np.float32)
 
     def overlap(self, entities: Labels, communities: Labels) -> Scores:
-        """Compute S_r (eq. 6) of pairs of entity and community: the Jaccard overlap of their neighbourhoods Psi.
+        """Return S_r (eq. 6) of pairs, sorted by community: the Jaccard overlap of their Psi, 0 to 1, shape (pairs,).
 
         An entity is not counted as a member of its own community.
-
-        Pairs must be sorted by community. Returns shape (pairs,), from 0 to 1.
         """
         overlap = np.zeros(len(entities), np.float32)
         own = self.labels[entities] == communities
@@ -257,20 +243,13 @@ class Perception:
         return np.asarray(intersection / np.maximum(union, 1e-9), np.float32)
 
     def mean_cosines(self, a: Labels, b: Labels) -> Scores:
-        """Compute the mean of S_s(e, b) over the members e of a, averaged with the same for b and a, for pairs (a, b).
-
-        Returns:
-            Shape (pairs,); exact, because the mean of cosines to one vector is a product of sums.
-        """
+        """Return the mean of S_s(e, b) over e in a, averaged with that of b and a, for pairs (a, b)."""
         lengths = np.sqrt(np.maximum(self._squares, 1e-6))
         dots = self._dots(self.sums, a, b)
         return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
 
     def cosine(self, entities: Labels, communities: Labels) -> Scores:
-        """Compute S_s of pairs of entity and community: the cosine of the entity and the community's centroid.
-
-        An entity is not counted as a member of its own community.
-        """
+        """Return S_s of pairs: the cosine of the entity and the centroid of the community without it."""
         own = self.labels[entities] == communities
         dots = self._dots(self.representations, entities, communities)
         itself = np.where(own, self._norms[entities], 0.0)

@@ -1,13 +1,8 @@
-"""The knowledge tree (Youtu-GraphRAG eq. 8): L4 communities, L3 keywords, L2 triples, L1 attributes.
+"""The knowledge tree (Youtu-GraphRAG eq. 8): L4 communities and L3 keywords, made from the graph (L2 and L1).
 
-L1 and L2 are the graph itself; this file makes L3 and L4 from it. It needs scipy, which is slow to import. Questions
-need only the digests, which are therefore in another file.
-
-If a large graph has changed in places, entities far from the changes keep their communities. Only new entities, and the
-communities of entities that share a triple or a passage with a new one, are regrouped (`detection.refine`). On the
-levels above, each community keeps its parent. A new community gets the parent that most of its members had, or else
-most of the entities beside them. `CommunitySettings.drift` limits how many entities may change before all communities
-are detected anew.
+If a large graph has changed in places, only new entities, and the communities of entities that share a triple or a
+passage with a new one, are regrouped (`detection.refine`). On the levels above, each community keeps its parent; a new
+one gets the parent that most of its members had, or else most of the entities beside them.
 """
 
 import logging
@@ -42,14 +37,7 @@ _DESCRIBED_AT_ONCE = 256
 
 
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[TreeCommunity]:
-    """Find the communities of the graph, and communities of communities above them; without names.
-
-    All entities and relations must have vectors.
-
-    Returns:
-        The communities of all levels, sorted by level and id. Each level is a partition of the entities, and each
-        community lies within its parent.
-    """
+    """Return the communities of all levels, without names, sorted by level and id; all entities have vectors."""
     data, ids = graph_features(graph, vectors), graph.entity_ids()
     levels = [described(graph, ids, data, labels, level, settings)
               for level, labels in enumerate(hierarchy(data, settings))]
@@ -62,10 +50,9 @@ def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySe
 
 def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence[str] | None = None,
                    sample: Sequence[str] = ()) -> EntityFeatures:
-    """Compute the features of entities from their vectors, the triples between them, and their mentions.
+    """Compute the features of entities, all or the chosen ones in order, from vectors, triples and mentions.
 
-    `chosen` are the entities in order; None means all. `sample` are others, which affect only the mean vector and
-    shared passages (see `_SAMPLE`).
+    `sample` are others, which affect only the mean vector and shared passages (see `_SAMPLE`).
     """
     chosen = graph.entity_ids() if chosen is None else chosen
     ids = [*chosen, *sample]
@@ -232,20 +219,14 @@ class TreeSynchroniser:
         return (stored, drift) if drift <= settings.drift * len(entities) else ([], 0)
 
     def forget_outdated_reports(self) -> None:
-        """Delete the reports whose prompt had a text that no document states any more.
-
-        Such a report may repeat the text, so the model is asked again.
-        """
+        """Delete the reports whose prompt had a text that no document states any more, as they may repeat it."""
         if texts_in_prompt := self._communities.find_shared():
             stated = {text_id(text) for text in all_texts(self._graph.graph)}
             self._communities.forget_summaries([report for report, texts in texts_in_prompt.items()
                                                 if not stated.issuperset(texts)])
 
     def describe(self, summarise: Summarise) -> None:
-        """Name and summarise the communities that are not described yet.
-
-        Each batch is stored, even if a later one fails.
-        """
+        """Name and summarise the communities that are not described; what is done is stored if a later batch fails."""
         undescribed = self._communities.find_undescribed()
         for start in range(0, len(undescribed), _DESCRIBED_AT_ONCE):
             batch = undescribed[start:start + _DESCRIBED_AT_ONCE]

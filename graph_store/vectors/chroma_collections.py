@@ -1,7 +1,4 @@
-"""Read and write Chroma's collections of one knowledge base for one embedding model, in its folder or on a server.
-
-They are a cache: if Chroma fails, they are removed and filled again.
-"""
+"""Read and write Chroma's collections of one knowledge base and model, in a folder or on a server; they are a cache."""
 
 import atexit
 import os
@@ -147,8 +144,7 @@ class ChromaCollections(ABC):
 class FolderCollections(ChromaCollections):
     """The vectors in a folder, which is created at first use.
 
-    The file `complete` is there unless a writer is at work or was killed: then the files may have any content, and
-    reading them could crash the process.
+    The file `complete` is there unless a writer is at work or was killed: then reading could crash the process.
     """
 
     def __init__(self, folder: Path, model: str) -> None:
@@ -204,9 +200,6 @@ class FolderCollections(ChromaCollections):
                 self._client = None
 
 
-if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
-
 _CONNECT_SECONDS = 5.0
 # Storing a page of vectors is fast, but the server sometimes writes a large index before it answers.
 _ANSWER_SECONDS = 60.0
@@ -258,10 +251,7 @@ def _connect(server: ChromaServer) -> "ClientAPI":
 
 
 def _blank_unused(header: Path) -> None:
-    """Fill the space after the last vector in an index's files with zeros.
-
-    hnswlib writes there whatever its memory contains, which may be words of deleted documents.
-    """
+    """Zero what follows the last vector in an index's files: hnswlib's memory may have words of deleted documents."""
     header_bytes = header.read_bytes()
     if len(header_bytes) < _HEADER.size:
         return  # a process that opens Chroma is writing an empty index

@@ -33,10 +33,7 @@ def record_model(database: Database, embedder: Embedder) -> None:
 
 
 class LedgerEmbedder:
-    """The `Embedder` of one knowledge base, loaded when it is first needed.
-
-    The first build chooses the model. Until then there are no vectors, and labels are compared by the default model.
-    """
+    """The `Embedder` of one knowledge base, loaded at first use; before one is chosen, the default model."""
 
     def __init__(self, models: EmbeddingModels, database: Database, name: str = "",
                  passages: "LedgerEmbedder | None" = None) -> None:

@@ -1,9 +1,7 @@
 """Measure how reliable the embedding model is for the texts of a knowledge base.
 
-An English model understands little of Chinese text, and its scores do not show that. Therefore each knowledge base
-measures the model on its own texts: if a sentence of a chunk is the query, that chunk should be found (known-item
-search). For each script, the share of sentences that find their chunk is the weight of all vector-based scores. This
-needs no questions and no labels.
+An English model understands little of Chinese text, and its scores do not show that. So it is measured how often a
+sentence of a chunk finds its chunk, for each script: this share is the weight of all vector-based scores.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,11 +35,7 @@ class Reliability:
 
 
 def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
-    """Return the row and the middle sentence of up to `SAMPLE` chunks that have several sentences.
-
-    Ids are hashes of content, so the first ids in order are a random sample. It does not depend on the order of the
-    chunks, and changes little when documents are added.
-    """
+    """Return the row and the middle sentence of up to `SAMPLE` chunks that have several, by id, so as if random."""
     chosen: list[tuple[int, str]] = []
     for row in sorted(range(len(chunks)), key=lambda r: chunks[r].id):
         sentences = split_sentences(chunks[row].text)
@@ -55,10 +49,7 @@ def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
 
 def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
             ) -> Reliability:
-    """Measure how often the chunk nearest to a sentence is the one that the sentence is from, for each script.
-
-    A chunk with the same text counts as the right one. If all texts are the same, nothing is measured.
-    """
+    """Measure for each script how often the chunk nearest to a sentence is the one that it is from, or equal to it."""
     sampled = sample(chunks)
     if not sampled or len({chunk.text for chunk in chunks}) == 1:
         return Reliability()

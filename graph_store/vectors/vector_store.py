@@ -1,8 +1,4 @@
-"""Store vectors in Chroma by kind, with ids that are hashes of content.
-
-Vectors are derived from the ledger and the graph. The same id always stands for the same text, so a stored vector is
-never out of date.
-"""
+"""Store vectors in Chroma by kind, with ids that are hashes of content, so that none is ever out of date."""
 
 import uuid
 from collections.abc import Iterable, Sequence

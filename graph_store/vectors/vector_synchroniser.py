@@ -42,8 +42,8 @@ class Embedded(NamedTuple):
 def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str]) -> tuple[Embedded, ...]:
     """Return the ids and texts of everything in a graph, and of some chunks, that needs a vector.
 
-    For a resolved graph, these are the entities as mentioned, and the triples as mentioned and as resolved. Merging
-    entities therefore embeds only the triples that it changes, and removes no vectors.
+    Of a resolved graph: entities as mentioned, and triples as mentioned and as resolved, so that merging embeds little
+    and removes nothing.
     """
     graphs = [graph.mentions, graph] if isinstance(graph, ResolvedGraph) else [graph]
     mentions = graphs[0]
@@ -59,11 +59,9 @@ def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str])
 
 
 def _chunk_text(chunk: Chunk) -> str:
-    """Return the text that is embedded for a chunk.
+    """Return the text that is embedded for a chunk; for numbered rows, their title, heading and columns.
 
-    Numbered rows are represented by their title, heading and columns. A vector of a few rows out of many is near no
-    question: what is asked of them is found by words and by SQL, and which table a question means, by these names. All
-    chunks of a table share the text, which is embedded once.
+    A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL.
     """
     if not (columns := numbered_columns(chunk.text)):
         return chunk.titled_text()
@@ -91,11 +89,7 @@ class VectorSynchroniser:
         """Returns vectors of earlier states of the graph, so they need not be computed again."""
 
     def check_embedding(self) -> None:
-        """Check that the stored vectors come from the model in use, or that there are none.
-
-        Raises:
-            EmbeddingMismatchError: they come from another model.
-        """
+        """Raise EmbeddingMismatchError if the stored vectors come from another model than the one in use."""
         name, fingerprint = recorded_model(self._db)
         if name and fingerprint != self._embedder.fingerprint:
             raise EmbeddingMismatchError(
@@ -103,11 +97,7 @@ class VectorSynchroniser:
                 "in use: set BANYAN_EMBEDDING_MODEL to the former, or run `banyan reindex` to embed it again")
 
     def prepare(self) -> None:
-        """Check, before a model is paid for, that the server can store the vectors of a new knowledge base.
-
-        Raises:
-            StoreError: the server cannot be used.
-        """
+        """Check, before a model is paid for, that the server can store vectors, or raise StoreError."""
         if not self.is_local and not self._extractions.position():  # nothing is in the ledger yet
             self.store.collections.read("entities", lambda _: None)  # creates the collection
 
@@ -117,11 +107,7 @@ class VectorSynchroniser:
         return self._layout.server is None
 
     def prepare_as_writer(self) -> None:
-        """Prepare to write after another process may have written.
-
-        What was read before is forgotten. If the other process was killed while it wrote, all vectors are removed,
-        because they may be incomplete; `sync` then computes them again.
-        """
+        """Forget what was read before another process wrote; remove all vectors if it was killed while it wrote."""
         self.store.close()
         if self.is_interrupted:
             self.store.clear()
@@ -154,10 +140,7 @@ class VectorSynchroniser:
         return embedded(self._graph.graph, self._documents, self._documents.done())
 
     def embed(self, chunk_ids: Sequence[str]) -> None:
-        """Store the vectors of some chunks and of the facts they state, before entities are resolved.
-
-        `sync` then has to compute few vectors.
-        """
+        """Store the vectors of some chunks and of the facts they state, so that `sync` has little to compute."""
         self._note_embedding()
         self.clear_if_unreadable()
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
@@ -166,21 +149,13 @@ class VectorSynchroniser:
         self.store.collections.settle()
 
     def sync(self) -> None:
-        """Store vectors for what is new in the graph, and drop those of what was removed.
-
-        Vectors of the unresolved graph are kept, so merging entities drops none and splitting them computes none again.
-        A frozen ledger is not written to.
-        """
+        """Store vectors for what is new in the graph, and drop those of what was removed."""
         self._note_embedding()
         self.clear_if_unreadable()
         self._compare()
 
     def rebuild(self) -> None:
-        """Compute all vectors anew, with the model in use.
-
-        Retrieval reads its index file, which stays until a new one is written. If this process is killed meanwhile, the
-        next one that opens the knowledge base resumes.
-        """
+        """Compute all vectors anew, with the model in use; retrieval reads its index file meanwhile."""
         self.store.clear()
         try:
             self._compare(recalls=False)

@@ -48,11 +48,7 @@ def seed_names() -> list[str]:
 
 
 def load_schema(name_or_path: str) -> GraphSchema:
-    """Load a seed schema by name, `open`, or a schema from a file.
-
-    Raises:
-        SchemaError: there is no such seed or file, or `parse_schema` cannot read it.
-    """
+    """Load a seed schema by name, `open`, or a schema from a file, or raise SchemaError."""
     if name_or_path == OPEN_SCHEMA:
         return open_schema()
     if name_or_path in seed_names():
@@ -66,14 +62,10 @@ def load_schema(name_or_path: str) -> GraphSchema:
 
 
 def parse_schema(text: str, where: str) -> GraphSchema:
-    """Parse a schema: YAML if `where` ends in .yaml or .yml, else JSON.
+    """Parse a schema: YAML if `where`, the file's name, ends in .yaml or .yml, else JSON.
 
     A Text2KGBench ontology has the field `concepts`. Anything else is Banyan's own form, in which an unknown field is
-    an error.
-
-    Args:
-        text: the text.
-        where: the file's name: for messages, for its suffix, and as the name of a schema that has none.
+    an error. `where` is also the name of a schema that has none.
 
     Raises:
         SchemaError: the text cannot be decoded or is not a consistent schema; the message names element and field.
@@ -201,8 +193,7 @@ class _Ontology(BaseModel):
 def _read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
     """Read a Text2KGBench ontology: `{title, id, concepts: [{qid, label}], relations: [{label, domain, range}]}`.
 
-    Relations refer to concepts by their qids; a qid that two concepts share refers to both, and an empty or unknown qid
-    means any type. If some relation allows any type, the root type is added, so that entities of no concept have one.
+    A qid that two concepts share refers to both; an empty or unknown one means any type, and adds the root type.
     """
     ontology = _Ontology.model_validate(data)
     labels: dict[str, str] = {}  # the first spelling of each label, by its normalised form

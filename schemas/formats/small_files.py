@@ -1,7 +1,4 @@
-"""Read small files that a user names, in JSON and YAML: schemas, reviews, questions.
-
-The expanded size of YAML is limited, because a kilobyte of aliases can expand to a thousand million values.
-"""
+"""Read small files that a user names, in JSON and YAML, with limits: aliases of YAML can expand to any size."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -31,11 +28,10 @@ class SizeError(ValueError):
 
 
 def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> str:
-    """Read a regular file in UTF-8, with or without a byte-order mark; devices and pipes may never end.
+    """Read a regular file in UTF-8; devices and pipes may never end.
 
     Raises:
         error: the file is missing, larger than `most` bytes, or not UTF-8.
-        OSError: the file cannot be read.
     """
     if not path.is_file():
         raise error(f"there is no file {path}" if not path.exists() else
@@ -51,12 +47,7 @@ def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> st
 
 
 def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
-    """Parse a JSON text that is not nested too deeply.
-
-    Raises:
-        json.JSONDecodeError: the text is not JSON.
-        ValueError: it is nested too deeply, or contains a number with thousands of digits.
-    """
+    """Parse a JSON text; a ValueError if it is none, is nested too deeply, or has a number of thousands of digits."""
     try:
         value = json.loads(text)
     except RecursionError as error:
@@ -66,10 +57,7 @@ def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
 
 
 def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
-    """Yield the values of a file with one JSON value per line, each with its position, as in "FILE: line 3".
-
-    Blank lines are skipped. Errors of the class `error` name the line.
-    """
+    """Yield the values of a file with one JSON value per line, each with its position, as in "FILE: line 3"."""
     # Not splitlines: a JSON string may contain other line separators.
     for number, line in enumerate(read_text(path, error).split("\n"), 1):
         if not line.strip():
@@ -84,10 +72,7 @@ def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]
 
 
 def json_records(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
-    """Yield the values of a JSON array or of JSON lines, each with its position, as in "FILE: record 2".
-
-    Records count from 0. Errors of the class `error` name the line.
-    """
+    """Yield the values of a JSON array or of JSON lines, each with its position, as in "FILE: record 2", from 0."""
     text = read_text(path, error)
     if not text.lstrip().startswith("["):
         for number, (where, value) in enumerate(json_lines(path, error)):
@@ -119,11 +104,7 @@ def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
 
 
 def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: int, size: int = 10**9) -> None:
-    """Check the nesting depth of a value and the number of its parts; a part that occurs twice counts twice.
-
-    Raises:
-        SizeError: the value exceeds a limit; a value that contains itself always does.
-    """
+    """Raise SizeError if a value's nesting or its number of parts, repeated ones included, exceeds a limit."""
     level, remaining = [whole], size
     for _ in range(levels):
         # At most one part more than is allowed, since there may be thousands of millions.
@@ -154,10 +135,7 @@ class RepeatedKeyError(ValueError):
 
 
 class Loader(yaml.SafeLoader):
-    """A YAML loader that rejects repeated keys, and reads numbers with colons (`1:30`) as text.
-
-    YAML reads these as numbers to base 60, which would take minutes for a number of 300 KB.
-    """
+    """A YAML loader that rejects repeated keys, and reads numbers with colons (`1:30`), which take minutes, as text."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         """Return a mapping, or raise RepeatedKeyError if it has a key twice."""
