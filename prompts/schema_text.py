@@ -206,7 +206,7 @@ def _note(block: Block) -> Iterator[str]:
 
 def block_note(block: Block) -> str:
     """Return a block's note with how many items were left out, and of passages how near the best of these is."""
-    left = f"{block.left} more lines: narrow it" if block.left else ""
+    left = f"{block.left} more lines: {', '.join(block.left_titles) or 'narrow it'}" if block.left else ""
     if block.left and block.left_score is not None:
         best = max((item.score for item in block.items), default=0.0)
         share = f", the best {block.left_score / best:.0%} as near as the nearest above" if best else ""

@@ -8,11 +8,9 @@ from ..schemas.inquiry import Block
 from ..schemas.lookups import EntityLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
-from ..text.tokens import estimate_tokens
 from .entity_names import find_entities
 from .fact_rows import (
     FactRow,
-    fit_lines,
     head_of,
     holding_at,
     row_items,
@@ -22,15 +20,15 @@ from .fact_rows import (
     value_rows,
 )
 
-_MOST_NAMES, _MOST_LABELS = 4, 8
+_MOST_NAMES = 4
 _MOST_FACTS = 2000
 """How many facts of an entity are read for its card: more than any budget shows. The note counts the rest."""
 Order = Callable[[str], float]
 """Returns how near a relation or attribute is to the question; the nearest lines come first."""
 
 
-def look_up_entity(index: GraphIndex, lookup: EntityLookup, tokens: int) -> list[Block]:
-    """Return the cards of the entities that have a name, which share the budget of tokens.
+def look_up_entity(index: GraphIndex, lookup: EntityLookup) -> list[Block]:
+    """Return the cards of the entities that have a name.
 
     Raises:
         DateError: the lookup's `at` is no date with a year.
@@ -39,16 +37,14 @@ def look_up_entity(index: GraphIndex, lookup: EntityLookup, tokens: int) -> list
     if not found.entities:
         near = f"Names like it: {'; '.join(found.near)}." if found.near else "No name is like it."
         return [Block(title=lookup.entity, note=f"No entity has this name. {near}")]
-    share = tokens // len(found.entities)
-    return [entity_card(index, entity, share, relations=lookup.relations, at=lookup.at) for entity in found.entities]
+    return [entity_card(index, entity, relations=lookup.relations, at=lookup.at) for entity in found.entities]
 
 
-def entity_card(index: GraphIndex, entity: str, tokens: int, *, relations: Sequence[str] = (), at: str = "",
+def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = (), at: str = "",
                 order: Order | None = None) -> Block:
     """Return the card of one entity, limited to some relations and attributes and to what holds at a date, if given.
 
-    `order` ranks the lines by their relation or attribute; without it, they are in the order of `_lines`. The note
-    counts the lines that do not fit and names their relations.
+    `order` ranks the lines by their relation or attribute; without it, they are in the order of `_lines`.
     """
     wanted = {label_key(name) for name in relations}
     incident = index.triples_of(entity)
@@ -62,11 +58,7 @@ def entity_card(index: GraphIndex, entity: str, tokens: int, *, relations: Seque
     limits = [f"only {', '.join(relations)}"] if relations else []
     limits += [f"at {at}"] if at else []
     title = ", ".join(filter(None, [_title(index, entity), shared_note, *limits]))
-    shown, omitted_count = fit_lines([item for _, item in chosen], tokens - estimate_tokens(title))
     notes = []
-    if omitted_count:
-        omitted_labels = dict.fromkeys(label for label, _ in chosen[len(shown):])
-        notes.append(f"{omitted_count} more lines: {', '.join([*omitted_labels][:_MOST_LABELS])}")
     if len(incident) > _MOST_FACTS:
         notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
     if wanted and not chosen:
@@ -75,7 +67,7 @@ def entity_card(index: GraphIndex, entity: str, tokens: int, *, relations: Seque
                      else "the graph has no fact of it")
     elif not lines:
         notes.append(f"the graph has no fact of it{' at this date' if at else ''}")
-    return Block(title=title, items=tuple(shown), note="; ".join(notes))
+    return Block(title=title, items=tuple(item for _, item in chosen), note="; ".join(notes))
 
 
 def _title(index: GraphIndex, entity: str) -> str:

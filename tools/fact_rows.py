@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..graph_store.graph.knowledge_graph import Places
 from ..graph_store.graph_index import Dated, GraphIndex
+from ..schemas.inquiry import Block
 from ..schemas.retrieval import Kind, Passage, Place
 from ..text.times import Validity, read_day
 from ..text.tokens import estimate_tokens
@@ -20,6 +21,8 @@ _MOST_DOCUMENTS = 2
 """How many documents are named after one fact on a line."""
 _LONGEST_VALUE = 300
 """Characters of a value on a line; a longer one is cut, and its source has the whole."""
+_MOST_TITLES = 8
+"""How many relations of lines that were left out are named."""
 MARK_TOKENS = 4
 """Estimated tokens of the number and the mark that precede an item in a prompt."""
 
@@ -193,3 +196,21 @@ def fit_lines(items: Sequence[Passage], tokens: int, at_least: int = 1) -> tuple
             break
         shown.append(item)
     return shown, len(items) - len(shown)
+
+
+def fit_block(block: Block, tokens: int, at_least: int = 1) -> Block:
+    """Return a block with the first items that fit a budget, at least some if there is one, and what was left out."""
+    shown, left = fit_lines(block.items, tokens, at_least) if tokens > 0 else ([], len(block.items))
+    if not left:
+        return block
+    omitted = block.items[len(shown):]
+    titles = {item.title for item in block.items}
+    named = tuple(dict.fromkeys(item.title for item in omitted))[:_MOST_TITLES] if len(titles) > 1 else ()
+    return block.model_copy(update={
+        "items": tuple(shown), "left": block.left + left, "left_titles": named,
+        "left_score": None if block.left_score is None else omitted[0].score})
+
+
+def fit_blocks(blocks: Sequence[Block], tokens: int) -> list[Block]:
+    """Return the blocks of one lookup, each with the items that fit an equal share of a budget."""
+    return [fit_block(block, tokens // len(blocks)) for block in blocks]

@@ -13,17 +13,17 @@ from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.lexicon import SUMMARY_CUES
+from ..text.table_rows import find_rows
 from .asked_query import ask_tables
 from .cards import entity_card
 from .entity_names import named_entities
-from .fact_rows import item_cost
+from .fact_rows import fit_block, fit_lines, item_cost
 from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import asked_folder, look_up_reports, openings
 from .retriever import Retriever
-from .row_passages import WIDER, has_table_rows, limit_table_rows
 from .schema_names import LabelledTerms
-from .table_choice import describe_tables
+from .table_choice import describe_tables, rows_by_document
 from .table_query import block_of
 from .triples import look_up_triples
 
@@ -53,6 +53,10 @@ _MOST_LISTED = 10
 _COMMON = 2
 """A word in lower case that is in more than this number of times as many passages as what it names is in is a common
 word: it means something else in most of them."""
+_WIDER = 3
+"""How many times the budget is searched for passages that are no rows of tables."""
+_LEAST_OF_TABLE = 1 / 2
+"""A passage with at least this share of a table's rows is shown."""
 _ENOUGH = 2
 """How many shown passages of a document that a question names are enough."""
 _MOST_OWNERS = 100
@@ -110,14 +114,24 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
 
 def _read_passages(retriever: Retriever, question: str, tokens: int, switches: Switches, *, are_tables_read: bool,
                    ) -> list[Block]:
-    """Return the nearest passages; if tables can be queried, with one row in place of a few of a large table."""
+    """Return the nearest passages; if tables can be queried, without those that are a few rows of a large one."""
     lookup = PassageLookup(query=question[:LONGEST])
     blocks = look_up_passages(retriever, lookup, tokens, (), switches, near=False)
-    if not (are_tables_read and any(has_table_rows(retriever.index, block.items) for block in blocks)):
+    rows_of = rows_by_document(retriever.index) if are_tables_read else {}
+    if not any(_is_part_of_table(item, rows_of) for block in blocks for item in block.items):
         return blocks
-    wider = look_up_passages(retriever, lookup, tokens * WIDER, (), switches, near=False)
-    return [block.model_copy(update={"items": tuple(limit_table_rows(retriever.index, question, block.items, tokens)),
-                                     "note": ""}) for block in wider]
+    (wider,) = look_up_passages(retriever, lookup, tokens * _WIDER, (), switches, near=False)
+    others = [item for item in wider.items if not _is_part_of_table(item, rows_of)]
+    return [wider.model_copy(update={"items": tuple(fit_lines(others, tokens)[0]), "note": ""})]
+
+
+def _is_part_of_table(passage: Passage, rows_of: Mapping[str, int]) -> bool:
+    """Return True if a passage is nothing but rows, and of less than `_LEAST_OF_TABLE` of its document's table.
+
+    It says little beside the table, which a query can read.
+    """
+    rows, lines = list(find_rows(passage.text)), passage.text.strip().splitlines()
+    return bool(rows) and len(rows) == len(lines) and len(rows) < _LEAST_OF_TABLE * rows_of.get(passage.document, 0)
 
 
 def _read_named_documents(retriever: Retriever, question: str, named: Mapping[str, str], shown: Sequence[Passage],
@@ -172,8 +186,8 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     named_terms = set(terms.named(question))
     cosines = retriever.term_cosines(retriever.compare(question[:LONGEST]).vector)
     for entity in rarest:
-        yield entity_card(index, entity, tokens // len(rarest),
-                          order=lambda label: (label in named_terms) + cosines[label])
+        card = entity_card(index, entity, order=lambda label: (label in named_terms) + cosines[label])
+        yield fit_block(card, tokens // len(rarest))
 
 
 def _read_paths(index: GraphIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
@@ -181,7 +195,8 @@ def _read_paths(index: GraphIndex, named: Mapping[str, str], tokens: int) -> lis
     names = list(dict.fromkeys(named.values()))
     if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
         return []
-    return [block for block in look_up_paths(index, PathLookup(start=names[0], end=names[-1]), tokens) if block.items]
+    chains = look_up_paths(index, PathLookup(start=names[0], end=names[-1]))
+    return [fit_block(block, tokens) for block in chains if block.items]
 
 
 def _read_tables(index: GraphIndex, terms: LabelledTerms, question: str, tokens: int) -> Iterator[Block]:
@@ -190,8 +205,8 @@ def _read_tables(index: GraphIndex, terms: LabelledTerms, question: str, tokens:
                for attribute, value in _find_shared_values(index, question)
                if sum(term.rows for term in terms.find(attribute).terms) <= _MOST_SCANNED][:_MOST_TABLES]
     for lookup in lookups:
-        yield from (block for block in look_up_triples(index, terms, lookup, tokens // len(lookups))
-                    if block.items and not block.note)
+        fitting = (fit_block(block, tokens // len(lookups)) for block in look_up_triples(index, terms, lookup))
+        yield from (block for block in fitting if block.items and not block.note and not block.left)
 
 
 def _find_shared_values(index: GraphIndex, question: str) -> list[tuple[str, str]]:

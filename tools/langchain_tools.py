@@ -28,6 +28,7 @@ from ..schemas.lookups import (
 from ..schemas.retrieval import EVERYTHING, Switches
 from ..text.times import DateError
 from .cards import look_up_entity
+from .fact_rows import fit_blocks
 from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import look_up_reports
@@ -115,13 +116,13 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
     try:
         match lookup:
             case EntityLookup():
-                return look_up_entity(index, lookup, tokens)
+                return fit_blocks(look_up_entity(index, lookup), tokens)
             case TripleLookup():
-                return look_up_triples(index, terms, lookup, tokens)
+                return fit_blocks(look_up_triples(index, terms, lookup), tokens)
             case TableQuery():
                 return look_up_query(index, lookup, tokens)
             case PathLookup():
-                return look_up_paths(index, lookup, tokens)
+                return fit_blocks(look_up_paths(index, lookup), tokens)
             case CommunityLookup():
                 return look_up_reports(retriever, terms, lookup, question, tokens)
             case PassageLookup():

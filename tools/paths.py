@@ -8,7 +8,7 @@ from ..schemas.lookups import PathLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
 from .entity_names import FoundEntities, find_entities
-from .fact_rows import fit_lines, graph_item, triple_rows
+from .fact_rows import graph_item, triple_rows
 
 MAX_HOPS = 4
 """The most facts of a chain between two entities; longer chains connect anything with anything."""
@@ -26,8 +26,8 @@ _Path = tuple[int, ...]
 """A chain, as the rows of its triples in the index."""
 
 
-def look_up_paths(index: GraphIndex, lookup: PathLookup, tokens: int) -> list[Block]:
-    """Return the shortest chains of facts between two entities, or all short ones from one entity, within a budget."""
+def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
+    """Return the shortest chains of facts between two entities, or all short ones from one entity."""
     start, end = find_entities(index, lookup.start), find_entities(index, lookup.end) if lookup.end else None
     title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
     if lookup.along:
@@ -40,12 +40,10 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup, tokens: int) -> list[Bl
     paths, is_cut = _one_way_paths(index, start.entities, end.entities, along) if end and along else ([], False)
     if not paths:
         paths, is_cut = _find_paths(index, start.entities, end.entities if end else None, along)
-    shown, omitted_count = fit_lines([_item(index, entity, path) for entity, path in paths], tokens)
-    note = f"{omitted_count} more chains: name the other end or the relations" if omitted_count else (
-        "" if paths else f"no chain of at most {MAX_HOPS if end else _OPEN_HOPS} facts")
-    if is_cut:
-        note = "; ".join(filter(None, [note, "the search ended at its bounds, so there may be more"]))
-    return [Block(title=title, items=tuple(shown), note=note)]
+    notes = ["" if paths else f"no chain of at most {MAX_HOPS if end else _OPEN_HOPS} facts",
+             "the search ended at its bounds, so there may be more" if is_cut else ""]
+    return [Block(title=title, items=tuple(_item(index, entity, path) for entity, path in paths),
+                  note="; ".join(filter(None, notes)))]
 
 
 def _describe_unknown(name: str, found: FoundEntities) -> str:

@@ -42,7 +42,7 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
                  of_row: Callable[[int], Sequence[Citation]] = lambda _: (), understood: str = "") -> Block:
     """Return a query's result as a block: the query and its columns as the title, a citable item for each row.
 
-    The note says over how many records the numbers are, what these lack, and how many rows are not shown.
+    The note says over how many records the numbers are, and what these lack.
 
     Args:
         result: what the query returned.
@@ -59,8 +59,8 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
     shown = [_cited(item, cells, result.citations, partial(of_row, number))
              for number, (item, cells) in enumerate(_fitting(items, tokens))]
     over = basis_text(basis, "en") if result.records is not None else ""  # a note of the result says why
-    notes = [over, _rest_text(result, len(shown)), *result.notes, *notes]
-    return Block(title=f"{query} ({', '.join(result.columns)})", items=tuple(shown),
+    notes = [over, "" if result.total else "no row", *result.notes, *notes]
+    return Block(title=f"{query} ({', '.join(result.columns)})", items=tuple(shown), left=result.total - len(shown),
                  note="; ".join(filter(None, notes)), table=TableQuery(sql=result.sql))
 
 
@@ -96,14 +96,6 @@ def _chooses_rows(sql: str) -> bool:
     except sqlglot.errors.SqlglotError:
         return False
     return any(tree.args.get(clause) is not None for clause in ("having", "qualify"))
-
-
-def _rest_text(result: SqlResult, shown: int) -> str:
-    """Return how many rows of a result are not shown; "" if all are."""
-    if not result.total:
-        return "no row"
-    left = result.total - shown
-    return f"{left:,} more rows of {result.total:,}: narrow the query" if left > 0 else ""
 
 
 def _fitting(items: Sequence[tuple[Passage, list[str]]], tokens: int) -> Sequence[tuple[Passage, list[str]]]:

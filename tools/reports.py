@@ -21,7 +21,7 @@ from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
 from ..text.markup import without_markup
 from ..text.sentences import split_sentences
-from .fact_rows import fit_lines, graph_item, item_cost, triple_rows
+from .fact_rows import fit_block, graph_item, item_cost, triple_rows
 from .field_rows import FieldError
 from .query import Query, best_rows
 from .retriever import Retriever
@@ -194,20 +194,19 @@ def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: Communit
         cosines = index.community_cosines(query.vector)
         nearest = [index.community(int(row)) for row in best_rows(cosines, _NEAREST)]
         reports = [_report_item(index, query, community) for community in nearest]
-        return [_block(f"reports on {lookup.theme}", reports, tokens)]
+        return [fit_block(_block(f"reports on {lookup.theme}", reports), tokens)]
     document_openings = openings(index, int(tokens * _OPENINGS_SHARE))
     if not document_openings and (document_groups := survey_documents(index, terms, tokens)):
         return document_groups
     tokens_left = tokens - sum(map(item_cost, document_openings))
-    whole = _block("reports on the whole", _finest_level_that_fits(index, query, tokens_left), tokens_left)
+    whole = fit_block(_block("reports on the whole", _finest_level_that_fits(index, query, tokens_left)), tokens_left)
     return [Block(title="documents", items=tuple(document_openings)), whole] if document_openings else [whole]
 
 
-def _block(title: str, items: Iterable[Passage | None], tokens: int) -> Block:
-    """Return a block of the reports that fit a budget (None is no report); its note says how many others there are."""
-    shown, omitted_count = fit_lines([item for item in items if item is not None], tokens)
-    note = f"{omitted_count} more reports" if omitted_count else "" if shown else "there is no report on this"
-    return Block(title=title, items=tuple(shown), note=note)
+def _block(title: str, items: Iterable[Passage | None]) -> Block:
+    """Return a block of reports; None is no report."""
+    reports = tuple(item for item in items if item is not None)
+    return Block(title=title, items=reports, note="" if reports else "there is no report on this")
 
 
 def _finest_level_that_fits(index: GraphIndex, query: Query, tokens: int) -> list[Passage]:

@@ -62,6 +62,20 @@ def column_keys(index: GraphIndex) -> frozenset[str]:
                      for name in (column.name, column.title))
 
 
+def rows_by_document(index: GraphIndex) -> dict[str, int]:
+    """Return the rows of the largest table that documents have, by the documents that have most of them."""
+    rows_of = dict[str, int]()
+    for table in index.sql.tables():
+        for document, count in _documents_of(table) if table.kind == "records" else ():
+            rows_of[document] = max(count, rows_of.get(document, 0))
+    return rows_of
+
+
+def _documents_of(table: TableInfo) -> tuple[tuple[str, int], ...]:
+    """Return the documents that most rows of a table are from, each with their number."""
+    return next((column.frequent for column in table.columns if column.name == "document"), ())
+
+
 def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
     """Return a table as an item: its numbers rest on all of its rows, of which it cites the first."""
     sql = f'SELECT * FROM "{table.name}"'  # noqa: S608
@@ -99,8 +113,7 @@ def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) ->
     near = Counter(chunks[retriever.index.chunk_row[key]].document_id
                    for key, _ in retriever.rank_passages(question[:LONGEST], _PASSAGES))
     for table in tables:
-        documents = next((column.frequent for column in table.columns if column.name == "document"), ())
-        votes = sum(near[document] for document, _ in documents)
+        votes = sum(near[document] for document, _ in _documents_of(table))
         scores[table.name] += votes / _PASSAGES if table.kind == "records" else 0
     return scores
 

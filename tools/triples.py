@@ -11,7 +11,7 @@ from ..schemas.inquiry import Block
 from ..schemas.lookups import TripleLookup
 from ..schemas.retrieval import Passage
 from ..text.times import read_day
-from .fact_rows import FactRow, fit_lines, holding_at, row_items, sides_by_repetition, split_shared_note, tail_of
+from .fact_rows import FactRow, holding_at, row_items, sides_by_repetition, split_shared_note, tail_of
 from .field_rows import FieldRows, field_rows, named_by, read_rows
 from .schema_names import LabelledTerms, Term
 
@@ -22,11 +22,10 @@ _MOST_TIMED = 5000
 _DIGITS = re.compile(r"(\d{1,18})")
 
 
-def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLookup, tokens: int) -> list[Block]:
+def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLookup) -> list[Block]:
     """Return the rows that a lookup asks for as blocks of citable lines, one for each term that the lookup names.
 
-    If there is no such relation or attribute, the note names others. If not all lines fit the budget, the note says how
-    many there are and how to narrow the lookup.
+    If there is no such relation or attribute, the note names others.
 
     Raises:
         DateError: `at` is no date with a year.
@@ -37,25 +36,22 @@ def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLooku
     if not found.terms:
         known = f"There are: {', '.join(found.near)}." if found.near else "The graph has no rows at all."
         return [Block(title=lookup.relation, note=f"No relation or attribute has this name. {known}")]
-    return [_block(index, term, lookup, tokens // len(found.terms)) for term in found.terms]
+    return [_block(index, term, lookup) for term in found.terms]
 
 
-def _block(index: GraphIndex, term: Term, lookup: TripleLookup, tokens: int) -> Block:
+def _block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
     """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing."""
     rows, unread = _fitting_rows(index, term, lookup)
     total, filters = len(rows.heads), _filters_text(lookup)
     first = _sorted_by_name(index, rows).select(np.arange(min(total, _MOST_ROWS)))
     facts, shared_note = split_shared_note([row for row in read_rows(index, first) if row.places])
-    items = list(_lines(facts))
-    shown, omitted_count = fit_lines(items, tokens)
     description = "; ".join(filter(None, [f"{total} rows", filters, shared_note]))
-    notes = [f"{unread} more rows were not read: narrow by head or tail" if unread else ""]
-    if omitted_count:
-        notes.append(f"{len(shown)} of {len(items)} lines shown, {total} rows in all: narrow by head, tail or at")
-    elif not total and not unread:
-        notes.append(f"no row has {filters}; without it there are {term.rows}" if filters else "no rows")
-    return Block(title=f"{term.name.replace('_', ' ')} ({description})", items=tuple(shown),
-                 note="; ".join(filter(None, notes)), table=lookup)
+    unread += max(0, total - _MOST_ROWS)
+    note = f"{unread} more rows were not read: narrow by head or tail" if unread else ""
+    if not total and not unread:
+        note = f"no row has {filters}; without it there are {term.rows}" if filters else "no rows"
+    return Block(title=f"{term.name.replace('_', ' ')} ({description})", items=tuple(_lines(facts)), note=note,
+                 table=lookup)
 
 
 def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[FieldRows, int]:

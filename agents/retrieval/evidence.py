@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Block, Round
-from ...schemas.lookups import Lookup, PassageLookup
+from ...schemas.lookups import PassageLookup
 from ...schemas.naming import label_key
 from ...schemas.retrieval import Passage
 from ...text.tokens import estimate_tokens
-from ...tools.fact_rows import fit_lines, item_cost
+from ...tools.fact_rows import fit_block, item_cost
 from ...tools.passages import AT_LEAST
 from ...tools.retriever import Retriever
 from ...tools.schema_names import Term
@@ -37,19 +37,6 @@ def seen_passages(rounds: Iterable[Round]) -> list[str]:
     The key of a passage that was cut differs from the whole passage's key, so the whole one counts as not shown.
     """
     return [item.key for item in items_of(rounds) if item.kind == "passage"]
-
-
-def split_repeated(lookups: Sequence[Lookup], rounds: Sequence[Round]) -> tuple[list[Lookup], list[Lookup]]:
-    """Split lookups into those to make and those that would only repeat an earlier one; duplicates are dropped.
-
-    A lookup is a repetition if it was the only one of an earlier round: it then had the whole budget of the round.
-    Searching passages again, or repeating a lookup that shared its round's budget, shows what was left out before.
-    """
-    sole_lookups = (earlier.lookups[0] for earlier in rounds if len(earlier.lookups) == 1)
-    exhausted = {lookup for lookup in sole_lookups if not isinstance(lookup, PassageLookup)}
-    requested = list(dict.fromkeys(lookups))
-    return ([lookup for lookup in requested if lookup not in exhausted],
-            [lookup for lookup in requested if lookup in exhausted])
 
 
 def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Sequence[Block]], tokens: int,
@@ -112,13 +99,11 @@ def _shares(costs: Sequence[int], are_passages: Sequence[bool], tokens: int) -> 
 def _fit_blocks(blocks: Iterable[Block], tokens: int, at_least: int, described: set[str]) -> Iterator[Block]:
     """Yield the blocks of one lookup with only the items that fit its share, and how many were left out."""
     for block in blocks:
-        items = list(_describe_once(block.items, described))
-        shown, left = fit_lines(items, tokens, at_least) if tokens > 0 else ([], len(items))
-        tokens -= sum(map(item_cost, shown))
-        described.update(item.document for item in shown if item.about)
-        is_of_passages = block.left_score is not None
-        left_score = items[len(shown)].score if left and is_of_passages else block.left_score
-        yield block.model_copy(update={"items": tuple(shown), "left": block.left + left, "left_score": left_score})
+        items = tuple(_describe_once(block.items, described))
+        fitting = fit_block(block.model_copy(update={"items": items}), tokens, at_least)
+        tokens -= sum(map(item_cost, fitting.items))
+        described.update(item.document for item in fitting.items if item.about)
+        yield fitting
 
 
 def _describe_once(items: Iterable[Passage], described: Collection[str]) -> Iterator[Passage]:

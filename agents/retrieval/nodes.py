@@ -23,7 +23,7 @@ from ..snapshots import Snapshot
 from . import trace_steps
 from .cited_message import answer_message
 from .citing import cite
-from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, split_repeated, terms_text
+from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, terms_text
 from .shown_claims import showing_claims
 from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupFindings, LookupInput, caps_of, rounds_allowed
 from .wording import (
@@ -203,25 +203,22 @@ class RetrievalNodes:
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement) -> AskState:
         """Return the state with the judgement's answer, or with the lookups to make next."""
         lookups_left = self._lookups_left(state, context)
-        allowed = [lookup for lookup in judgement.lookups if lookup.tool in context.tools]
-        new, repeated = split_repeated(allowed, state["rounds"])
+        allowed = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
         not_made = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
-                    *((lookup, "looked up before, see above") for lookup in repeated),
-                    *((lookup, "not looked up: no more lookups are allowed") for lookup in new[lookups_left:])]
+                    *((lookup, "not looked up: no more lookups are allowed") for lookup in allowed[lookups_left:])]
         omitted = [*((lookup_text(lookup), reason) for lookup, reason in not_made), *judgement.refused]
         notes = [f"{lookup}: {reason}" for lookup, reason in omitted]
         traced = trace_steps.trace_judgement(step, state["iterations"], judgement, notes)
         has_next_round = judgement.draft is None
         return {"draft": judgement.draft,
-                "next_round": Round(thought=judgement.thought, lookups=tuple(new[:lookups_left])), "omitted": omitted,
-                "iterations": state["iterations"] + has_next_round,
+                "next_round": Round(thought=judgement.thought, lookups=tuple(allowed[:lookups_left])),
+                "omitted": omitted, "iterations": state["iterations"] + has_next_round,
                 "steps": [trace_steps.data(traced)]}
 
     def go_on(self, state: AskState) -> list[Send] | str:
         """Return the next node: "answer" if there is a draft, else one parallel run of a tool for each lookup.
 
-        If none of the chosen lookups is to be made, as when all were made before, the next node is "reflect", where
-        the reasoner reads why.
+        If none of the chosen lookups is to be made, the next node is "reflect", where the reasoner reads why.
         """
         if state["draft"] is not None:
             return "answer"

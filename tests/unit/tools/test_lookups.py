@@ -2,6 +2,7 @@
 
 import banyan
 import pytest
+from banyan.prompts import block_note
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.lookups import (
     LOOKUPS,
@@ -73,7 +74,7 @@ def lines(blocks) -> list[str]:
 
 
 def notes(blocks) -> str:
-    return " ".join(block.note for block in blocks)
+    return " ".join(map(block_note, blocks))
 
 
 @pytest.mark.parametrize("lookup", [
@@ -118,7 +119,7 @@ class TestCards:
     def test_what_does_not_fit_is_counted_and_named(self, retriever):
         blocks = found(retriever, EntityLookup(entity="Town01"), tokens=30)
         assert len(lines(blocks)) == 1
-        assert notes(blocks) == "2 more lines: mayor_of, population"
+        assert notes(blocks) == "2 more lines: mayor of, population"
 
 
 class TestQueries:

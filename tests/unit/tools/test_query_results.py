@@ -4,7 +4,7 @@ import pytest
 from banyan.schemas.documents import Citation
 from banyan.schemas.records import Basis, LeftOut, SqlResult
 from banyan.tools.query_results import basis_text, result_block
-from banyan.tools.row_records import query_of_row
+from banyan.tools.table_query import query_of_row
 
 
 def record(number: int, quote: str) -> Citation:
@@ -35,7 +35,7 @@ def test_many_rows_do_not_repeat_the_columns_and_the_rest_is_counted():
     block = result_block(result(*((f"Bird {number}", number) for number in range(30)), total=40), 100)
     assert statements(block)[0] == "Bird 0: 0 g"
     assert 5 < len(block.items) < 30
-    assert f"{40 - len(block.items)} more rows of 40" in block.note
+    assert block.left == 40 - len(block.items)
 
 
 @pytest.mark.parametrize(("left_out", "note"), [
