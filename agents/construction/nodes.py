@@ -81,7 +81,7 @@ class ConstructionNodes(BuildNodes):
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
                 "calls": [], "in_batches": False, "extracted": [], "outdated": [], "stopped": "", "unanswered": [],
                 "undecided": True, "files_failed": [], "files_partly_read": [], "files_moved": [],
-                "options": asdict(context)}
+                "documents_read": 0, "options": asdict(context)}
 
     def ingest(self, state: BuildState) -> BuildState:
         """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
@@ -111,8 +111,8 @@ class ConstructionNodes(BuildNodes):
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
             home = resources.settings.home
             accepted = without_replaced_files(kb.documents, distinct(given_texts, documents, failures), home, failures)
-            self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read)
-            _store_recorded(kb, records)
+            count = self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read)
+            count += _store_recorded(kb, records)
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
@@ -125,10 +125,13 @@ class ConstructionNodes(BuildNodes):
         reasons = {failure.reason for failure in failures}
         partly_read_lines = [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons]
         return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
-                "files_partly_read": partly_read_lines, "files_moved": moved}
+                "files_partly_read": partly_read_lines, "files_moved": moved, "documents_read": count}
 
-    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str]) -> None:
-        """Cut documents into chunks and store both; add to `partly_read`, by document id, what was not read."""
+    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str]) -> int:
+        """Cut documents into chunks and store both; return how many there are.
+
+        What was not read of them is added to `partly_read`, by document id.
+        """
         count, settings = 0, self._resources.settings
         for group in group_documents(documents):
             chunked = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
@@ -143,6 +146,7 @@ class ConstructionNodes(BuildNodes):
                 kb.printed.keep(document)  # a copy of its PDF file, which the page shows
             count += len(group)
             show_progress("read", count, None)
+        return count
 
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
         with audit.acting(served_client()):
@@ -327,14 +331,16 @@ def _count_outdated(kb: KnowledgeBase, state: BuildState) -> int:
     return sum(kb.documents.count_to_reread(state["outdated"]).values())
 
 
-def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> None:
-    """Store passages with their recorded triples as documents that are extracted already."""
+def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> int:
+    """Store passages with their recorded triples as documents that are extracted already; return how many there are."""
+    count = 0
     with kb.database.transaction():
         for count, record in enumerate(records, 1):
             kb.documents.put(record.document, [record.chunk])
             if kb.extractions.get(record.chunk.id) != record.extraction:
                 kb.extractions.save(record.chunk.id, "recorded", record.extraction)
             show_progress("read", count, None)
+    return count
 
 
 def _set_schema(kb: KnowledgeBase, requested: GraphSchema | None, *, inferred: bool) -> None:
@@ -373,7 +379,7 @@ def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, p
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
         chunks_failed=kb.documents.count_failed(), chunks_outdated=sum(outdated.values()),
         files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
-        files_moved=state["files_moved"],
+        files_moved=state["files_moved"], documents_read=state["documents_read"],
         entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),
         attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
         schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),

@@ -86,6 +86,7 @@ class BuildReport(TypedDict):
     chunks_outdated: Annotated[int, Field(description=(
         "chunks that the rules or another model extracted, or the model with other instructions: build again with "
         "reread; 0 without a model"))]
+    documents_read: Annotated[int, Field(description="documents that were read now, unchanged ones too")]
     files_failed: Annotated[list[str], Field(description="files that could not be read, and why")]
     files_partly_read: Annotated[list[str], Field(description="documents of which a part was not read, and which part")]
     files_moved: Annotated[list[str], Field(description=(
@@ -118,6 +119,7 @@ class BuildState(BuildInput, total=False):
     options: dict[str, Any]
     """The fields of the `BuildContext` that the build began with: whoever resumes it need not give them again."""
     started: float
+    documents_read: int
     files_failed: list[str]
     files_partly_read: list[str]
     files_moved: list[str]

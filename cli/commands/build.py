@@ -67,6 +67,7 @@ def build(  # noqa: PLR0913  (its options)
     review: Annotated[bool, typer.Option("--review", help="Let schema candidates wait for your review.")] = False,
     no_evolve: Annotated[bool, typer.Option("--no-evolve", help="Leave the schema as it is.")] = False,
     no_resolve: NoResolve = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any file could not be read.")] = False,
     ray: Annotated[str, typer.Option(metavar="ADDRESS", show_default=False, help=(
         "Let the workers of a Ray cluster read, extract and embed: `auto` or HOST:PORT; `local` starts Ray on this "
         "machine for this build."))] = "",
@@ -95,7 +96,7 @@ def build(  # noqa: PLR0913  (its options)
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
                 with resources.snapshot(kb) as snapshot:
                     _suggest_reread(estimate_reread(resources, snapshot.kb), paths, kb)
-            report_failures(report, reread=reread)
+            report_failures(report, reread=reread, strict=strict)
 
 
 @app.command(name="import")
@@ -111,7 +112,7 @@ def import_triples(
     with open_resources() as resources:
         report = run_build(resources, build_input, BuildContext(resolve=not no_resolve))
         show_report(report, as_json=as_json)
-        report_failures(report)
+        report_failures(report, strict=True)
 
 
 def run_build(resources: Resources, given: BuildInput, context: BuildContext) -> BuildReport:
@@ -171,8 +172,14 @@ def _suggest_reread(estimate: ReadingEstimate, paths: Sequence[str], kb: str) ->
               f"(about {format_count(estimate.calls, 'call')}, {tokens:,} tokens{cost})", soft_wrap=True)
 
 
-def report_failures(report: BuildReport, *, reread: bool = False) -> None:
-    """Print what was not read or failed, and exit with 1 if anything failed."""
+def report_failures(report: BuildReport, *, reread: bool = False, strict: bool = False) -> None:
+    """Print what was not read or failed, and exit with 1 if the build failed.
+
+    Args:
+        report: the report of the build.
+        reread: whether the build read chunks again.
+        strict: whether a file that could not be read is a failure even where others could be.
+    """
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
     if report["files_moved"]:
@@ -181,19 +188,31 @@ def report_failures(report: BuildReport, *, reread: bool = False) -> None:
         old = [line.partition(" -> ")[0] for line in report["files_moved"]]
         command = shlex.join(["banyan", "delete", *old, "--kb", report["kb"]])
         err.print(f"The knowledge base has both; delete the old: {on_a_line(command)}", soft_wrap=True)
-    partly_read = report["files_partly_read"]
+    partly_read = _by_kind(report["files_partly_read"])
     for line in partly_read[:_SHOWN_PARTLY_READ]:
         err.print(f"[yellow]partly read:[/yellow] {on_a_line(line)}")
     if len(partly_read) > _SHOWN_PARTLY_READ:
-        err.print(f"and {len(partly_read) - _SHOWN_PARTLY_READ:,} more; `banyan status --kb {report['kb']} --json` "
-                  "lists all")
+        err.print(f"and {len(partly_read) - _SHOWN_PARTLY_READ:,} more kinds; "
+                  f"`banyan status --kb {report['kb']} --json` lists all")
     if report["chunks_failed"]:
         err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {report['kb']}`, "
                   f"then build again with {'--reread ' if reread else ''}--retry-failed")
     if report["stopped"]:
         err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
-    if _unreadable_files(report["files_failed"]) or report["chunks_failed"] or report["stopped"]:
+    is_unread = bool(_unreadable_files(report["files_failed"])) and (strict or not report["documents_read"])
+    if is_unread or report["chunks_failed"] or report["stopped"]:
         raise typer.Exit(1)
+
+
+def _by_kind(lines: Sequence[str]) -> list[str]:
+    """Return one line for each kind of what was not read, with the first of its documents; numbers do not count."""
+    kinds: dict[str, list[str]] = {}
+    for line in lines:
+        words = line.partition(": ")[2].split()
+        kind = " ".join(word.rstrip("s,") for word in words if not word.replace(",", "").isdigit())
+        kinds.setdefault(kind, []).append(line)
+    return [f"{found[0]}{f' ({len(found) - 1:,} more documents like it)' if len(found) > 1 else ''}"
+            for found in kinds.values()]
 
 
 def _unreadable_files(lines: Sequence[str]) -> list[str]:
