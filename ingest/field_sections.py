@@ -20,9 +20,9 @@ from ..text.section_lines import Line, lines_under, mark_length
 from ..text.table_rows import LIST_MARK
 from .reading import DEFAULT_LIMITS
 
-_FIELD = re.compile(r"(?P<set_in>[ \t]{0,12})(?P<mark>[-*+•][ \t]{1,4})?(?:\*\*|__)?"
-                    r"(?P<name>[^\W\d_][^:：|*`\"'<>{}=;,.!?。，；！？\n]{0,39})(?:\*\*|__)?"
-                    r"(?:[ \t]?:(?:\*\*|__)?(?:[ \t]|$)|：(?:\*\*|__)?)(?P<value>[^\n]*)")
+_FIELD = re.compile(r"(?P<set_in>[ \t]{0,12})(?P<mark>[-*+•][ \t]{1,4})?(?:\*{1,2}|__)?"
+                    r"(?P<name>[^\W\d_][^:：|*`\"'<>{}=;,.!?。，；！？\n]{0,39})(?:\*{1,2}|__)?"
+                    r"(?:[ \t]?:(?:\*{1,2}|__)?(?:[ \t]|$)|：(?:\*{1,2}|__)?)(?P<value>[^\n]*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 _MOST_WORDS = 5  # of a field's name; a longer text before a colon begins a sentence
 _FEWEST, _FEWEST_ALONE = 2, 3

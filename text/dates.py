@@ -74,7 +74,6 @@ _BARE_YEARS = (
     r"million|billion|thousand|kg|tonnes|tons|mm|cm|m\b))")
 """Years, decades and intervals that are no quantities."""
 _DATES = re.compile(f"{_WRITTEN}|{_BARE_YEARS}")
-_NORMAL_DAY = re.compile(r"(?P<sign>-?)(?P<year>\d{4}|XXXX)(?:-(?P<month>\d\d)(?:-(?P<day>\d\d))?)?~?")
 _FIGURES = re.compile(_IN_FIGURES)
 _NORMAL_YEAR = re.compile(r"(-?)(\d{2,4})(X*)")
 _SMALL = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º)?")
@@ -192,20 +191,6 @@ def _number(word: str) -> int:
 def is_month(word: str) -> bool:
     """Return True if a word is a month in English or a language of `months.json`."""
     return word.lower() in _MONTHS
-
-
-def calendar_day(normal: str) -> tuple[int, int, int] | None:
-    """Return the year, month and day of a normal form: 0 for unknown parts, negative years for BC.
-
-    None is for a decade, a century, a quarter, an interval, or a day without a year.
-    """
-    match = _NORMAL_DAY.fullmatch(normal)
-    month = int(match["month"] or 0) if match else 0
-    if match is None or match["year"] == "XXXX" or month > _MONTHS_A_YEAR:
-        return None
-    year = int(match["year"])
-    # ISO 8601 counts 1 BC as year 0.
-    return -(year + 1) if match["sign"] else year, month, int(match["day"] or 0)
 
 
 def years_of(normal: str) -> tuple[int, int] | None:

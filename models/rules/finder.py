@@ -51,6 +51,7 @@ _UNITS_SEARCHED_FOR_SPANS = 8
 _MOST_QUOTES = 3
 _MEASURE_WORDS = word_set("long old far tall high large big deep fast heavy wide often late early name")
 """Words of 'how long' and similar forms, which an answer need not contain."""
+_NUMERALS = word_set("two three four five six seven eight nine ten 两 二 三 四 五 六 七 八 九 十")
 
 KINDS: dict[str, frozenset[str]] = {
     "person": frozenset({"person"}), "location": frozenset({"location", "name"}),
@@ -133,11 +134,11 @@ class Finder:
     def share(self, question: Question, text: str) -> tuple[float, float]:
         """Return how well a text covers the words of the sentence that asks: their mean and their lowest certainty.
 
-        In Chinese both are the mean, because the splitting into words is less reliable. A word that says how many
-        things are asked for ("which two") is ignored.
+        In Chinese both are the mean, because the splitting into words is less reliable. A numeral says how many things
+        are asked for ("which two") and is ignored.
         """
         asked, stems = _asked_words(question, question.asking)
-        is_compared = [word != question.count_word for word in asked]
+        is_compared = [word not in _NUMERALS for word in asked]
         words_of_text = {text: frozenset(question.words_of(text))}
         certainties = (_certainties(question, asked, stems, words_of_text)[0][is_compared] if any(is_compared)
                        else np.zeros(1))

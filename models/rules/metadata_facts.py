@@ -3,15 +3,16 @@
 The row's subject is the document. A list has "; " between its items, or is of whole numbers ("1559, 2718"); people are
 told by what follows their names, a handle or an address, or by the field's name.
 
-At least two lines "key: value" are read as a row whose first cell is the name in the heading or title above them, where
-general headings ("Contact", "Overview") do not count. At least three lines that no name stands above, as at the
-beginning of a form, are fields of the document; so are two with numbers, dates or ratings.
+Neighbouring lines "key: value" are a row whose first cell is the name in the heading or title above them, where
+general headings ("Contact", "Overview") do not count. At least three fields that no name stands above, as at the
+beginning of a form, are those of the document; so are two with numbers, dates or ratings.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from ...ingest.field_sections import read_blocks
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from ...schemas.naming import label_key
 from ...text.dates import parse_date
@@ -62,10 +63,6 @@ _AND = re.compile(r",? and ")
 _MAIL_FIELDS = word_set("from to cc 发件人 收件人 抄送")
 _LINE_AFTER_TEXT = "."  # ends a list at the end of the text
 _ET_AL = re.compile(r"(?:[,;]|\band)?\s{0,3}et al\.?$", re.IGNORECASE)
-_LINE = re.compile(
-    rf"^[ \t]{{0,8}}(?:[-*•][ \t]{{1,4}})?\*{{0,2}}(?P<key>[A-Z{CJK}][^\n:：|*?!.#]{{1,40}}?)"
-    r"\*{0,2}[ \t]?[:：]\*{0,2}[ \t]{0,4}"
-    r"(?P<value>[^\s|][^\n|]{0,100})$")
 _NOT_KEYS = word_set("note notes example question answer warning tip hint "
                      "important subject from to cc bcc date sent re ps nb "
                      "todo attention http https source see q a password "
@@ -77,7 +74,7 @@ _DEFAULT_HEADER = "includes"
 _LINK = re.compile(r"[\[<(]?https?:")
 _MOST_KEY_WORDS = 4
 _MOST_HEADINGS_OF_FORM = 2  # the most headings above the fields of a document: its title and one more
-_LEAST_LINES, _LEAST_FIELDS = 2, 3
+_LEAST_LINES, _LEAST_FIELDS, _LONGEST_FIELD = 2, 3, 100
 
 
 class _Person(NamedTuple):
@@ -202,46 +199,30 @@ def _items(cell: Cell) -> list[str]:
     return [cell.value] if any(len(item) > _LONGEST_ITEM for item in items) else items
 
 
-def key_value_rows(text: str, title: str, heading: str, names: Callable[[str], bool], document: str,
-                   ) -> Iterator[Row]:
-    """Yield the key-value lines of a chunk's text as rows, with the name that each line describes in the first cell.
+def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool], document: str) -> Iterator[Row]:
+    """Yield the fields of a chunk's text ("Capacity: 40 people") as rows of what they describe.
 
     `title` is the subject in the document's title, and `names` returns True if a heading is a name. If a key and the
-    title name the `document` ("RFC-20: Oslo Pumps"), lines under the title describe the document.
+    title name the `document` ("RFC-20: Oslo Pumps"), fields under the title describe the document.
     """
     subject = document if document.endswith(f": {title}") else title
-    block: list[tuple[int, int, Cell]] = []
-    above: tuple[str, ...] = ()
-    for line in (*lines_under(text, heading, subject), None):
-        match = _LINE.match(line.text) if line and not line.is_code else None
-        cell = _cell(match) if match else None
-        if line and cell is not None:
-            block.append((line.start, line.start + len(line.text), cell))
-            above = line.above
-        elif line is None or line.text.strip():
-            yield from _rows(block, above, title, subject, names, document) if len(block) >= _LEAST_LINES else ()
-            block = []
-
-
-def _rows(block: Sequence[tuple[int, int, Cell]], above: Sequence[str], title: str, subject: str,
-          names: Callable[[str], bool], document: str) -> Iterator[Row]:
-    """Yield the lines of a block as rows of what they describe: the nearest heading that is a name, or the document."""
-    # A numbered heading and one of general words only ("Overview") name no subject.
-    owner = next((name for name in reversed(above) if not _NUMBERED.match(name) and is_telling(name) and names(
-        title if name == subject else name)), "")
-    if not owner and len(set(above)) <= _MOST_HEADINGS_OF_FORM and _is_form([pair for _, _, pair in block]):
-        owner = document
-    for begin, end, pair in block:
-        lists_thing = _ITEM_NUMBER.match(pair.header) is not None
-        described = subject if lists_thing else owner
-        if described:
-            # Where the document is called like its subject, a list of things belongs to the subject.
-            is_document = described == document and (owner == document or subject != title)
-            header = DOCUMENT if is_document else ""
-            # A thing is listed by its number: "EIP-20: Token" under the nearest heading.
-            heading = above[-1] if len(above) > 1 and above[-1] != above[0] else _DEFAULT_HEADER
-            cell = Cell(heading, f"{pair.header}: {pair.value}") if lists_thing else pair
-            yield Row(begin, end, (Cell(header, described), cell))
+    for block in read_blocks(lines_under(text, heading, subject)):
+        fields = [Cell(name, value.rstrip(".。;；")) for key, name in block.names.items()
+                  if _states(name, value := block.value(key))]
+        # A numbered heading and one of general words only ("Overview") name no subject.
+        owner = next((name for name in reversed(block.above) if not _NUMBERED.match(name) and is_telling(name)
+                      and names(title if name == subject else name)), "")
+        if not owner and len(set(block.above)) <= _MOST_HEADINGS_OF_FORM and _is_form(fields):
+            owner = document
+        things = [field for field in fields if _ITEM_NUMBER.match(field.header)]
+        # A thing is listed by its number: "EIP-20: Token" under the nearest heading.
+        above = block.above[-1] if len(block.above) > 1 and block.above[-1] != block.above[0] else _DEFAULT_HEADER
+        listed = [Cell(above, f"{thing.header}: {thing.value}") for thing in things]
+        for described, cells in ((subject, listed), (owner, [field for field in fields if field not in things])):
+            if described and cells:
+                # Where the document is called like its subject, a list of things belongs to the subject.
+                is_document = described == document and (owner == document or subject != title)
+                yield Row(block.start, block.end, (Cell(DOCUMENT if is_document else "", described), *cells))
 
 
 def _is_form(lines: Sequence[Cell]) -> bool:
@@ -253,14 +234,12 @@ def _is_form(lines: Sequence[Cell]) -> bool:
     return len(lines) >= least and len(keys) == len(lines) and 2 * links <= len(lines)
 
 
-def _cell(match: re.Match[str]) -> Cell | None:
-    """Return the key and value of a line, or None if it is prose, an address, empty or no key ("Note: ...", a date)."""
-    key, value = match["key"].strip(), match["value"].strip(" *")
+def _states(key: str, value: str) -> bool:
+    """Return True for a field that states something: no prose, address, date as a key, or key such as "Note"."""
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")
-    is_address = value.startswith("//")
-    if has_sentences or is_address or not states_something(value):
-        return None
-    if len(key_words) > _MOST_KEY_WORDS or set(key_words[:1]) & _NOT_KEYS or parse_date(_WEEKDAY.sub("", key)):
-        return None
-    return Cell(key, value.rstrip(".。;；"))
+    is_prose = has_sentences or any(len(item) > _LONGEST_FIELD for item in value.split(LIST_MARK))
+    if is_prose or value.startswith("//") or not states_something(value):
+        return False
+    return len(key_words) <= _MOST_KEY_WORDS and not set(key_words[:1]) & _NOT_KEYS and not parse_date(
+        _WEEKDAY.sub("", key))

@@ -55,8 +55,6 @@ _ASKS_FOR_SEVERAL = re.compile(
     r"(?=\s(?:do|does|did|can|could|may|must|are|is|was|were|have|had|will|would|should|of|in|on|at|for|from|that|who|to|"
     r"with|not|there)\b|\s?[?.]|$))", re.IGNORECASE)
 ASKS_PHONE = re.compile(r"电话|热线|手机号|传真|\b(?:tele)?(?:phone|fax)\b|\bt[eé]l[eé][fp]h?on", re.IGNORECASE)
-_COUNT_OF_THINGS = re.compile(
-    r"哪([两二三四五六七八九十])|\b(two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _FOREIGN_KINDS: tuple[Expected, ...] = ("reason", "date", "number", "person", "location")
 _LANGUAGES_WITH_PREPOSITIONS = frozenset({"es", "pt", "fr", "de", "it", "nl", "ru"})
 _TIME_WITHOUT_DATE = re.compile(
@@ -132,12 +130,6 @@ class Question:
     def lists(self) -> bool:
         """Whether several things are asked for."""
         return _ASKS_FOR_SEVERAL.search(self.asking) is not None
-
-    @property
-    def count_word(self) -> str:
-        """The word that says how many things are asked for; "" if there is none."""
-        match = _COUNT_OF_THINGS.search(self.asking) if self.lists else None
-        return (match[1] or match[2]).lower() if match else ""
 
     def is_answered_by(self, number: str, text_after: str = "") -> bool:
         """Return True if a number is of the measure that is asked for, or is followed by the noun that is counted."""

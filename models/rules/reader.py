@@ -16,7 +16,7 @@ from ...text.lexicon import word_set
 from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
 from ..parsing.parser import Parser
-from .metadata_facts import key_value_rows, people_rows
+from .metadata_facts import field_rows, people_rows
 from .recognition.name_kinds import PREPOSITIONS, ROLES, TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, find_spans, name_of
 from .table_facts import facts_of_rows
@@ -86,7 +86,7 @@ class RulesReader:
         def is_name(words: str) -> bool:
             return words in names.spans or self._is_name(words)
 
-        rows = [*key_value_rows(text, title, request.heading, is_name, request.document),
+        rows = [*field_rows(text, title, request.heading, is_name, request.document),
                 *people_rows(text, request.heading, request.document)]
         listed = facts_of_rows(rows, text, title, request.heading, schema, is_name, request.document)
         prepared.follow_relations(types, listed.triples)

@@ -16,11 +16,11 @@ from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.resolution import EntityPair, PairVerdict
 from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer, Passage, Quote, QuotedDraft
 from ...text.languages import phrase_language
+from ...text.table_rows import DOCUMENT, Row
 from ..parsing.parser import Parser
 from .finder import Finder, named_documents
 from .question import Question, analyse, condense
-from .short_answers import asked_cell, is_unasked, short_answer
-from .stated_forms import find_extreme
+from .short_answers import short_answer
 from .units import Unit, readable_row
 
 if TYPE_CHECKING:
@@ -153,27 +153,27 @@ class Answers:
 
 
 def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
-    """Return the draft for a question: a superlative over a table, else a short answer with its quote, else quotes."""
-    found = [item for item in finder.search(question) if not is_unasked(question, item.unit.row)]
+    """Return the draft for a question: a short answer with its quote, else quotes."""
+    found = [item for item in finder.search(question) if not _is_unasked(question, item.unit.row)]
     if not found:
         return QuotedDraft(answerable=False, confidence=0.0)
-    extreme = find_extreme(question, finder.units, finder.passages)
-    if extreme is not None:
-        winners, comparison, units = extreme
-        claims = [_claim(unit, readable_row(unit.row) if unit.row else unit.text, unit.text) for unit in units]
-        claims[0] = Claim(text=comparison, quotes=claims[0].quotes)
-        return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short=winners)
     if stated := short_answer(question, found, finder):
         short, unit = stated
         has_several_items = len(short) > len(unit.text)  # of a list, of which the unit is only one
-        answers_listed_question = bool(unit.asked)
-        claim = _quote(question, unit, finder, whole=has_several_items or answers_listed_question)
+        claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
         return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
-    claims = [_quote(question, item.unit, finder) for item in finder.quotes(found)]
+    claims = [_quote(item.unit, finder) for item in finder.quotes(found)]
     covered = found[0].covered
     quote_suffices = not question.has_form and covered >= _LEAST_COVERED
     confidence = QUOTED if quote_suffices else round(covered * _HIGHEST_OF_QUOTES, 4)
     return QuotedDraft(answerable=True, claims=claims, confidence=confidence)
+
+
+def _is_unasked(question: Question, row: Row | None) -> bool:
+    """Return True for a row of a document's metadata if the question names none of its fields."""
+    asked = frozenset(question.words_of(question.asking))
+    return row is not None and row.cells[0].header == DOCUMENT and not any(
+        (words := question.words_of(cell.header)) and asked.issuperset(words) for cell in row.cells[1:])
 
 
 def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
@@ -185,16 +185,10 @@ def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
     return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short="; ".join(dict.fromkeys(answers)))
 
 
-def _quote(question: Question, unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:
+def _quote(unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:
     """Return a claim that quotes a unit, with the sentences around it if `whole`."""
     quoted = finder.passages[unit.passage - 1].text[slice(*unit.quote)] if whole else unit.text
-    if unit.row:
-        return _claim(unit, asked_cell(question, unit.row) or readable_row(unit.row), quoted)
-    return _claim(unit, quoted, quoted)
-
-
-def _claim(unit: Unit, text: str, words: str) -> Claim:
-    return Claim(text=text, quotes=[Quote(item=unit.passage, words=words)])
+    return Claim(text=readable_row(unit.row) if unit.row else quoted, quotes=[Quote(item=unit.passage, words=quoted)])
 
 
 def _draft_overview(items: Sequence[Passage]) -> DraftAnswer:

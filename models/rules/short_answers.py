@@ -1,15 +1,14 @@
-"""The short answer stated in passages: a table cell, or the only span of the expected kind."""
+"""The short answer stated in passages: a list, a count, yes or no, or the only span of the expected kind."""
 
 import re
 from collections.abc import Sequence
 
 from ...schemas.naming import canonical_name, has_name
-from ...schemas.retrieval import Passage
 from ...text.lexicon import word_set
 from ...text.quantities import kind_of
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .finder import Finder, Found
-from .question import AFTER_NUMBER, Question, foreign_forms, tells_time
+from .question import AFTER_NUMBER, Question, foreign_forms
 from .recognition.names import names_in
 from .recognition.spans import VALUES
 from .stated_forms import counted, listed, verdict
@@ -30,17 +29,6 @@ _LIMITING_WORD = re.compile(
 _CHOICE = re.compile(r"\bor\b|还是|分别|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
 _NEGATION = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
                        r"n['’]t\b|不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未无非]", re.IGNORECASE)
-_HEADERS = {
-    "person": re.compile(r"\b(?:name|who|person|contact)\b|姓名|名称|负责人|联系人", re.IGNORECASE),
-    "number": re.compile(r"\b(?:quantity|count|amount|number|units|total)\b|数量|库存", re.IGNORECASE),
-    "location": re.compile(r"\b(?:country|city|place|location|region|warehouse|site|room|address)\b|"
-                           r"国家|城市|地点|地区", re.IGNORECASE),
-    "date": re.compile(r"\b(?:date|day|year|since|until|when|founded|opened|built|due|deadline)\b|日期|时间|年份",
-                       re.IGNORECASE),
-}
-"""Headers of columns whose cells answer, by the expected kind."""
-_FEWEST_DOCUMENTS, _USUAL_SHARE = 4, 0.4
-"""If this share of at least so many documents has a name, sentences about it often leave the name out."""
 _UNITS_SEARCHED = 3  # the best sentences and rows
 _BOUND_MARK = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
 """What follows a date that is only the bound of a period (到2020前, "before 2020")."""
@@ -60,7 +48,7 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     """
     if not found or _CHOICE.search(question.asking):
         return None
-    best, passages = found[0], finder.passages
+    best = found[0]
     if question.expected == "polar":
         stated = verdict(question, found, finder)
     else:
@@ -68,14 +56,12 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     if stated is not None:
         unit = stated[1]
         text = f"{unit.heading} {unit.opening} {unit.text}"
-        return stated if _names_all(question, text, passages) else None
-    if not question.has_form:
-        return _from_field(question, found, passages)
-    if best.unit.row is not None:
-        return _from_cell(question, best.unit, found, passages)
-    stated = _from_span(question, best, passages)
+        return stated if _names_all(question, text) else None
+    if not question.has_form or best.unit.row is not None:
+        return _from_row(question, found)
+    stated = _from_span(question, best)
     others = [(item, one) for item in found[1:_UNITS_SEARCHED]
-              if stated and (one := _from_span(question, item, passages))]
+              if stated and (one := _from_span(question, item))]
     if stated and any(unit.text == stated[1].text.replace(stated[0], said) != stated[1].text
                       for _, (said, unit) in others):
         return None  # two documents state different values in the same words
@@ -85,38 +71,14 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     return stated or _from_definition(question, best.unit)
 
 
-def is_unasked(question: Question, row: Row | None) -> bool:
-    """Return True for a row of a document's metadata if the question names none of its fields."""
-    return row is not None and row.cells[0].header == DOCUMENT and _field(question, row) is None
-
-
-def _field(question: Question, row: Row) -> Cell | None:
-    """Return the first cell whose header's words are all in the question, or None."""
-    asked = frozenset(question.words_of(question.asking))
-    return next((cell for cell in row.cells[1:] if (words := question.words_of(cell.header))
-                 and asked.issuperset(words)), None)
-
-
-def _from_field(question: Question, found: Sequence[Found], passages: Sequence[Passage]) -> tuple[str, Unit] | None:
-    """Return the answer to a question such as "what is the status of X": the cell "status" in the row of X, or None."""
-    if not question.focus:
-        return None
-    focus_words = set(question.words_of(question.focus))
-    for unit in (item.unit for item in found[:_UNITS_SEARCHED]):
-        cell = _field(question, unit.row) if unit.row else None
-        if cell and focus_words.issubset(question.words_of(cell.header)):
-            return _from_cell(question, unit, found, passages, cell)
-    return None
-
-
-def _from_span(question: Question, best: Found, passages: Sequence[Passage]) -> tuple[str, Unit] | None:
+def _from_span(question: Question, best: Found) -> tuple[str, Unit] | None:
     """Return the only span of the expected kind in the best sentence, or None if it is not certainly the answer."""
     unit = best.unit
     if best.covered < _LEAST_COVERED or best.least_certain_word < _LEAST_WORD_CERTAINTY:
         return None
     if question.lists and question.expected != "number":
         return None  # one value does not answer a question for several
-    if not _is_about(question, unit, passages):
+    if not _is_about(question, unit):
         return None
     values = _distinct_values(question, best)
     if len(values) != 1:
@@ -182,7 +144,7 @@ def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, in
     return clauses if value_start < 0 else [*clauses, (value_start, len(text))]
 
 
-def _is_about(question: Question, unit: Unit, passages: Sequence[Passage]) -> bool:
+def _is_about(question: Question, unit: Unit) -> bool:
     """Return True if a sentence is about what the question asks."""
     text = f"{unit.heading} {unit.text}"
     negated = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
@@ -191,9 +153,9 @@ def _is_about(question: Question, unit: Unit, passages: Sequence[Passage]) -> bo
     if not _figures(question.asking) <= _figures(text):
         return False
     # The sentence before may name what this one goes on about.
-    if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {text}", passages):
+    if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {text}"):
         return False
-    if not _names_all(question, unit.text, ()) and _opens_with_name(unit):
+    if not _names_all(question, unit.text) and _opens_with_name(unit):
         return False
     owner_words = {word for owner in _OWNER.findall(unit.text) for word in question.words_of(owner)}
     other_words = set(question.words_of(_OWNER.sub(" ", unit.text)))
@@ -219,30 +181,9 @@ def _has_limits(question: Question, text: str) -> bool:
     return all(map(is_in_text, _LIMITING_WORD.findall(question.asking)))
 
 
-def _names_all(question: Question, text: str, passages: Sequence[Passage]) -> bool:
-    """Return True if a text contains the question's names; those that most documents contain may be missing."""
-    missing = [name for name in question.names if not _has_name(text, name, name.split()[-1])]
-    return not missing or _usual_names(question, passages).issuperset(missing)
-
-
-def _usual_names(question: Question, passages: Sequence[Passage]) -> frozenset[str]:
-    """Return the names of a question that so many documents contain that sentences may leave them out."""
-    titles = {passage.document: passage.title for passage in passages}
-    texts: dict[str, str] = {}
-    for passage in passages:
-        texts[passage.document] = f"{texts.get(passage.document, passage.title)}\n{passage.text}"
-    if len(texts) < _FEWEST_DOCUMENTS:
-        return frozenset()
-
-    def is_usual(name: str) -> bool:
-        """Return True if most passages have a name that sets no document apart, so that it answers nothing."""
-        titles_with_name = sum(has_name(title, name) for title in titles.values())
-        if any(map(str.isdigit, name)) or 0 < titles_with_name <= len(titles) / 2:
-            return False
-        texts_with_name = sum(_has_name(text, name, name.split(maxsplit=1)[0]) for text in texts.values())
-        return texts_with_name >= _USUAL_SHARE * len(texts)
-
-    return frozenset(filter(is_usual, question.names))
+def _names_all(question: Question, text: str) -> bool:
+    """Return True if a text contains the question's names."""
+    return all(_has_name(text, name, name.split()[-1]) for name in question.names)
 
 
 def _has_name(text: str, name: str, short: str) -> bool:
@@ -267,7 +208,7 @@ def _may_belong_to_names(question: Question, unit: Unit, at: int, length: int) -
 def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
     """Return the subject of a definition as the answer, or None."""
     match, focus_words = _DEFINITION.match(unit.text), frozenset(question.words_of(question.focus))
-    if match is None or not focus_words or not _is_about(question, unit, ()):
+    if match is None or not focus_words or not _is_about(question, unit):
         return None
     asked = frozenset(question.words_of(_CHOOSING_VERB.sub(" ", question.asking))) - focus_words
     subject = " ".join(match["subject"].split())
@@ -277,96 +218,57 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
     return (subject, unit) if is_answer else None
 
 
-def _from_cell(question: Question, unit: Unit, found: Sequence[Found], passages: Sequence[Passage],
-               cell: Cell | None = None) -> tuple[str, Unit] | None:
-    """Return the requested cell of the row `unit`, or None if another found row of its table answers too.
+def _figures(text: str) -> set[str]:
+    return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
+
+
+def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:
+    """Return the cell that a question asks for, or None if another row of its table answers too.
 
     A numbered row has no name by which a question could mean it, so it is one of many that may answer.
     """
-    row = unit.row
-    if row is None or row.is_numbered or (row.cells[0].header == DOCUMENT and cell is None):
+    searched = found[:1] if question.has_form else found[:_UNITS_SEARCHED]
+    unit, cell = next(((item.unit, cell) for item in searched
+                       if item.unit.row and (cell := _asked_cell(question, item.unit.row))), (found[0].unit, None))
+    row, text = unit.row, f"{unit.heading} {unit.text}"
+    if row is None or cell is None or row.is_numbered or _NEGATION.search(question.asking):
         return None
-    shared, cell = _shared_words(question, row), cell or _asked_cell(question, row)
-    text = f"{unit.heading} {unit.text}"
-    is_denied = _NEGATION.search(question.asking) is not None
-    if is_denied or not shared or cell is None or not _figures(question.asking) <= _figures(text):
-        return None
-    if not _has_limits(question, text) or not _names_all(question, text, passages):
+    if not (_figures(question.asking) <= _figures(text) and _has_limits(question, text) and _names_all(question, text)):
         return None
     # The rows of documents' metadata are one table, although each is under its own title.
-    others = (item.unit.row for item in found if item.unit.row is not None and (
-        item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT))
-    for other in others:
-        is_same_table = other.cells[0].header == row.cells[0].header
-        fits_as_well = _shared_words(question, other) >= shared
-        says_nothing = other.cells[0] == row.cells[0] and not _value_under(other, cell.header)  # the same box of facts
-        if is_same_table and other.cells != row.cells and fits_as_well and not says_nothing and (
-                _value_under(other, cell.header) != cell.value):
-            return None
-    return _cell_text(cell), unit
+    table = [item.unit.row for item in found if item.unit.row and (
+        item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT)]
+    shared = _shared_words(question, row)
+    rivals = [other for other in table if other.cells[0].header == row.cells[0].header and cell not in other.cells
+              and _shared_words(question, other) >= shared
+              and (other.cells[0] != row.cells[0] or cell.header in [one.header for one in other.cells])]
+    return (cell.value, unit) if shared and not rivals else None
+
+
+def _asked_cell(question: Question, row: Row) -> Cell | None:
+    """Return the only cell of the expected kind, by preference one whose header the question names; None if unclear.
+
+    A question for no kind names the header of a cell: "What is the status of X?"
+    """
+    asked, focus = frozenset(question.words_of(question.text)), frozenset(question.words_of(question.focus))
+    if not question.has_form:
+        headers = {cell: frozenset(question.words_of(cell.header)) for cell in row.cells[1:]}
+        return next((cell for cell, words in headers.items() if focus and focus <= words <= asked), None)
+    if row.cells[0].header == DOCUMENT:
+        return None
+    fitting = [cell for cell in row.cells if _fits(question, cell) and not asked.issuperset(
+        question.words_of(cell.value) or [cell.value])]
+    named = [cell for cell in fitting if asked.intersection(question.words_of(cell.header))] or fitting
+    return named[0] if len(named) == 1 else None
+
+
+def _fits(question: Question, cell: Cell) -> bool:
+    """Return True if a cell's value can be an answer of the expected kind: a number, a date, or else words."""
+    has_digits = any(map(str.isdigit, cell.value))
+    return has_digits if question.expected in VALUES else kind_of(cell.value) == "text" and (
+        question.expected == "name" or not has_digits)
 
 
 def _shared_words(question: Question, row: Row) -> frozenset[str]:
     asked = frozenset(question.words_of(question.text))
     return frozenset(word for cell in row.cells for word in question.words_of(cell.value) if word in asked)
-
-
-def asked_cell(question: Question, row: Row) -> str:
-    """Return "Weight of Model A: 21.4 kg" for the cell that a question asks for, or "" if that is unclear.
-
-    If it asks for the row's first cell, the cells that it mentions follow: "Model: A – Weight: 21.4 kg".
-    """
-    cell = None if row.is_numbered else _asked_cell(question, row)
-    if cell is None:
-        return ""
-    first = row.cells[0]
-    if cell != first:
-        template = "{}的{}：{}" if question.language == "zh" else "{1} of {0}: {2}"
-        return template.format(first.value, cell.header, _cell_text(cell))
-    shared = _shared_words(question, row)
-    mentioned = [other for other in row.cells[1:] if shared.intersection(question.words_of(other.value))]
-    details = "; ".join(f"{other.header}: {other.value}" for other in mentioned)
-    return f"{first.header}: {first.value}" + (f" – {details}" if details else "")
-
-
-def _asked_cell(question: Question, row: Row) -> Cell | None:
-    """Return the cell that a question asks for, or None if several or none could be meant."""
-    asked, header_of_kind = frozenset(question.words_of(question.text)), _HEADERS.get(question.expected)
-    named, of_kind = list[Cell](), list[Cell]()
-    for cell in row.cells:
-        value_words = question.words_of(cell.value)
-        is_in_question = bool(value_words) and asked.issuperset(value_words)
-        if is_in_question or not _fits_question(question, cell):
-            continue
-        if asked.intersection(question.words_of(cell.header)):
-            named.append(cell)
-        elif header_of_kind and header_of_kind.search(cell.header):
-            of_kind.append(cell)
-    best = named or of_kind
-    return best[0] if len(best) == 1 else None
-
-
-def _fits_question(question: Question, cell: Cell) -> bool:
-    """Return True if a cell's value can be an answer of the expected kind: a number, a date, or else words."""
-    kind = kind_of(cell.value)
-    if question.expected == "number":
-        return any(map(str.isdigit, cell.value))
-    if question.expected == "date":
-        return kind == "date" or tells_time(cell.value) or any(map(str.isdigit, cell.value))
-    return kind == "text" and (question.expected == "name" or not any(map(str.isdigit, cell.value)))
-
-
-def _figures(text: str) -> set[str]:
-    return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
-
-
-def _value_under(row: Row, header: str) -> str:
-    return next((cell.value for cell in row.cells if cell.header == header), "")
-
-
-def _cell_text(cell: Cell) -> str:
-    """Return a cell's value; a bare number gets the unit from its header."""
-    unit = re.search(r"[(（]([^()（）]{1,30})[)）]$", cell.header)
-    if unit is None or not re.fullmatch(r"[\d.,]+", cell.value):
-        return cell.value
-    return f"{unit[1]}{cell.value}" if unit[1] in {"£", "$", "€", "¥"} else f"{cell.value} {unit[1]}"

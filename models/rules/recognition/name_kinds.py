@@ -59,17 +59,6 @@ ROLES = word_set("president chairman chairwoman chancellor premier minister gove
                  "brother sister congressman congresswoman senator democrat republican")
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
-POSTS = word_set("director directors chairperson chairman chairwoman chair officer officers secretary treasurer "
-                 "president manager managers editor editors maintainer maintainers contributor contributors developer "
-                 "developers member members coordinator representative commissioner employee employees supplier "
-                 "suppliers vendor")
-"""The last words of posts, which no person is called."""
-
-THINGS = word_set("projects procedures procedure lifecycle list badge identifier playbook playbooks certification "
-                  "self-certification template templates questions questionnaire draft date checklist guideline "
-                  "guidelines")
-"""The last words of what bodies and people have, which none is called."""
-
 OF_ANY_KIND = word_set("member members founder owner leader winner model partner participant host supplier")
 """Nouns for persons that are also said of other things: "Norway is a member of"."""
 
