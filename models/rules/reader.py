@@ -9,7 +9,7 @@ from threading import Lock
 
 from cachetools import LRUCache, cached
 
-from ...schemas.extraction import ExtractedEntity, ExtractedTriple, Extraction, ExtractionRequest
+from ...schemas.extraction import ExtractedEntity, Extraction, ExtractionRequest
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.lexicon import word_set
@@ -89,7 +89,6 @@ class RulesReader:
         rows = [*field_rows(text, title, request.heading, is_name, request.document),
                 *people_rows(text, request.heading, request.document)]
         listed = facts_of_rows(rows, text, title, request.heading, schema, is_name, request.document)
-        prepared.follow_relations(types, listed.triples)
         return listed.combine(Extraction(entities=tuple(
             ExtractedEntity(name=name, type=kind) for name, kind in types.items() if kind and name in admitted)))
 
@@ -121,16 +120,6 @@ class _Prepared:
         """Return the type of a name by the words around it, else by its kind; "" if the schema has none."""
         default = self._fallback if names.is_title(name) else ""
         return self._infer_type(names, name) or self._type_of_kind.get(names.kind(name), default)
-
-    def follow_relations(self, types: dict[str, str], triples: Sequence[ExtractedTriple]) -> None:
-        """Give names that a recogniser typed as something else the types that their relations in rows demand."""
-        for triple in triples:
-            relation = self._schema.relation_type(triple.relation)
-            ends = ((triple.head, relation.domain), (triple.tail, relation.range)) if relation else ()
-            for name, allowed in ends:
-                is_guess = types.get(name) in self._type_of_kind.values()
-                if allowed and is_guess and not self._schema.is_a(types[name], allowed):
-                    types[name] = allowed[0]
 
     def has_evidence(self, names: "_Names", name: str) -> bool:
         """Return True for a name whose type is given by words, or that the document is about."""

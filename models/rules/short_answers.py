@@ -246,7 +246,7 @@ def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | 
 
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
-    """Return the only cell of the expected kind, by preference one whose header the question names; None if unclear.
+    """Return the only cell of the expected kind whose header the question names; None if there are several.
 
     A question for no kind names the header of a cell: "What is the status of X?"
     """
@@ -258,8 +258,8 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
         return None
     fitting = [cell for cell in row.cells if _fits(question, cell) and not asked.issuperset(
         question.words_of(cell.value) or [cell.value])]
-    named = [cell for cell in fitting if asked.intersection(question.words_of(cell.header))] or fitting
-    return named[0] if len(named) == 1 else None
+    named = [cell for cell in fitting if asked.intersection(question.words_of(cell.header))]
+    return named[0] if len(named) == 1 and not question.lists else None
 
 
 def _fits(question: Question, cell: Cell) -> bool:

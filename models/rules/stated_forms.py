@@ -1,4 +1,4 @@
-"""Answers by their form: the items of a list, the number in a count, yes or no."""
+"""Answers by their form: the items of a list, a column's cells, the number in a count, yes or no."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ...schemas.naming import has_name
 from ...text.content_words import content_words
 from ...text.markup import without_markup
+from ...text.table_rows import DOCUMENT
 from .finder import Finder, Found
 from .question import Question
 from .units import Unit
@@ -52,9 +53,10 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
         if above in lists:
             continue
         lists[above] = 0.0, "", unit
-        values = [" ".join(without_markup(text).split()).rstrip(_TRAILING_MARKS) for text in unit.items]
+        texts = _column(question, unit, finder) if unit.row else unit.items
+        values = [" ".join(without_markup(text).split()).rstrip(_TRAILING_MARKS) for text in texts]
         has_fitting_length = 1 < len(values) <= _MOST_ITEMS
-        if not has_fitting_length or (noun and noun["noun"] not in above):
+        if not has_fitting_length or (noun and unit.row is None and noun["noun"] not in above):
             continue  # 哪些专业 is not answered by a list under 航空学院 that does not say what it lists
         joined = ("；" if question.language == "zh" else "; ").join(values)
         share, least = finder.share(question, above) if len(joined) <= _LONGEST_LIST else (0.0, 0.0)
@@ -62,6 +64,19 @@ def listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple[
             lists[above] = share, joined, unit
     _, items, unit = max(lists.values(), key=lambda entry: entry[0], default=(0.0, "", found[0].unit))
     return (items, unit) if items else None
+
+
+def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
+    """Return the distinct cells of the column whose header the question's noun names, in order; empty if none is."""
+    if unit.row is None or unit.row.cells[0].header == DOCUMENT or not question.focus:
+        return []
+    headers, focus = [cell.header for cell in unit.row.cells], set(question.words_of(question.focus))
+    header = next((header for header in headers if focus.issubset(question.words_of(header))), "")
+    # A table may go on in another passage.
+    row_by_place = {finder.passages[one.passage - 1].start + one.start: one.row for one in finder.units
+                    if one.row and [cell.header for cell in one.row.cells] == headers}
+    return list(dict.fromkeys(cell.value for _, row in sorted(row_by_place.items()) for cell in row.cells
+                              if cell.header == header))
 
 
 def counted(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | None:

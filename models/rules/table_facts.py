@@ -19,11 +19,11 @@ from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, Extracted
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from ...text.lexicon import word_set
-from ...text.quantities import kind_of, parse_number
+from ...text.quantities import kind_of
 from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, LONGEST_VALUE, NUMBER_OF, Cell, Row, find_rows, states_something
-from ...text.times import CELL_MARK, SECTION, read_time, split_qualifiers
+from ...text.times import CELL_MARK, SECTION, read_time
 from .metadata_facts import facts_of_metadata
 
 _NOUNS = {
@@ -44,40 +44,28 @@ _BOUND_HEADER = re.compile(r"since|from|until|至$", re.IGNORECASE)
 """Headers without which a cell would say another time: "until: 2020" is not "2020"."""
 _NOT_A_NAME = re.compile(r"[,?:]\s?\S|[?:]$|://")  # what lists, prompts and addresses contain
 _LIST_SEPARATOR = "、"
-_AMBIGUOUS_HEADERS = word_set("network label labels item items notes note order host term head status series part arm "
-                              "unit method")
-"""Headers that mean no type in a table, though the schema has them as cues: a record label, a religious order."""
+_AMBIGUOUS_HEADERS = word_set("field network label labels item items notes note order host term head status series "
+                              "part arm unit method")
+"""Words that mean no type in a table, though the schema has them as cues: a record label, farmland."""
 _UNAMBIGUOUS_NOUNS = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
 _PLACEHOLDER_OR_CODE = re.compile(r"`?\{(?P<words>[^{}`]+)\}`?|`(?P<code>[^`]+)`")  # a placeholder, or code as a whole
 _DEFAULT_HEADER = re.compile(r"Column \d{1,4}\Z")  # the header of a column that has none in its document
-_CONSTANT = re.compile(r"(?:[A-Z]{2,20}(?:_[A-Z]{2,20})+|[A-Z]{12,20})\Z")
-"""A constant of a program, such as YES_NO or SUBQUESTIONS."""
 _MARKUP = re.compile(r"<(?:[!/]|(?:br|p|b|i|em|strong|span|div|img|a|u|li|ul|ol|sup|sub|code|font)\b)[^<>]{0,500}>|"
                      r"!\[[^\]]{0,200}\]\([^()]{0,500}\)", re.IGNORECASE)
-_NUMBER_OR_MARKS = re.compile(r"\d{1,3}(?:\.[a-z\d]{1,4}){1,4}\Z|0x[\da-fA-F]+\Z|[\W\d_]+\Z")
-_PROMPT = re.compile(r"\?(?: \(|\Z)|\Aif (?:yes|no|so)\b|"
-                     r"\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b", re.IGNORECASE)
-"""Questions and choices of a form."""
-_BLANK = re.compile(r":\Z|_{3,}")
-"""What a form leaves to be filled in."""
-_SENTENCE = re.compile(r" (?:is|are|was|were|can|will|should|must|have been|has been) |。$|ます$|です$")
-_PLAIN_WORD = re.compile(r" (?!the |and |for )[a-z]{3,}(?:[ ,]|\.\Z)")
-"""What a sentence has and a name has not, even one with a stop at its end: "Ulm Pumps Inc.", "Ulm, Ger."."""
-_DATE_OR_PERIOD = re.compile(r"\d[\d\s./:-]*(?:(?:to|until|bis|至|–) ?\d[\d\s./:-]*)?\Z")
-_RANGE = re.compile(r"(?:between|from|up to|over|under|above|below|more than|less than|at least) [$€£]?\d[\d,. –-]*"
-                    r"(?:(?:and|to) [$€£]?\d[\d,.]*)?", re.IGNORECASE)
+_NO_NAME = re.compile(r"\?(?: \(|\Z)|\Aif (?:yes|no|so)\b|\b(?:yes|complete|full)\b.{0,12}\b(?:no|partial)\b|:\Z|"
+                      r" (?:is|are|was|were|can|will|should|must|have been|has been) |\w{5}\.$|。$|ます$|です$",
+                      re.IGNORECASE)
+"""Questions and choices of a form, and sentences."""
+_BARE = re.compile(
+    r"[\W\d_]+|\w|(?:(?:between|from|up to|over|under|above|below|more than|less than|at least) )?[-+~<>$€£]?\d"
+    r"(?:(?![^\W\d_]{4})[\s\S])*+", re.IGNORECASE)
+"""A number, date or range with at most a short word behind it, which names something only with its header."""
 _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
-_GROUP_HEADERS = word_set("list group category section status stage phase board")
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
 _TITLE_HEADERS = word_set("title name 名称 标题")
-_NAME_HEADERS = _TITLE_HEADERS | word_set("task item")
-"""Headers of columns that sort the rows, and of those that name them."""
-_LABEL_HEADERS = word_set("field parameter param key variable property attribute argument arg column 字段 参数 属性")
-"""Headers of columns of labels: a common noun in them names something only with its header, "Field: nonce"."""
-_COMMON_NOUN = re.compile(r"[A-Za-z]|[a-z]+")
 _LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30
 """The most words of a header, of a name, and of a name under a header that says that it is one."""
 
@@ -138,9 +126,8 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
                 value)
             relation = headers.relation(header, row_type) if may_be_entity else None
             if relation is None:
-                condition = "; ".join(filter(None, [section, _event_of_row(row)])) if _is_time(header) else time
                 attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
-                                                     time=condition))
+                                                     time=section if _is_time(header) else time))
                 continue
             for item in value.split(_LIST_SEPARATOR):
                 if relation.type == "" or not item[:1].islower():
@@ -155,15 +142,6 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
 def _section_qualifier(section: str) -> str:
     """Return the qualifier of facts that are stated in a section ("section: ..."), or "" without a section."""
     return f"{SECTION[has_han(section)]}: {section}" if section else ""
-
-
-def _event_of_row(row: Row) -> str:
-    """Return the only other cell of a row with a time, as a qualifier of that time ("Shift: night")."""
-    others = [cell for cell in row.cells[1:] if not _is_time(cell.header)]
-    if len(others) != 1 or kind_of(others[0].value) != "text":
-        return ""
-    qualifier = f"{others[0].header}: {others[0].value}"
-    return qualifier if split_qualifiers(qualifier)[1] else ""
 
 
 def _time_of(row: Row) -> str:
@@ -202,7 +180,8 @@ class _SchemaHeaders:
         self._types = {label_key(cue): t.name for t in types for cue in t.rules.all_cues()}
         self._types |= {noun: self._types[kind] for noun, kind in _UNAMBIGUOUS_NOUNS.items() if kind in self._types}
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
-        self._types.pop("field", None)  # in a table a field is one of a form or a message, not farmland
+        for word in _AMBIGUOUS_HEADERS:
+            self._types.pop(word, None)
         self.person = self._types.get("person", self._types.get("employee", ""))
         self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         # The relation of each header, and whether it is read from tail to head.
@@ -228,9 +207,7 @@ class _SchemaHeaders:
         """Return the type of the rows' subjects, and whether it is known."""
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
         plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
-        is_ambiguous = label_key(header).split(" ", 1)[0] in _AMBIGUOUS_HEADERS
-        nouns = plurals if is_ambiguous else [header, *plurals]
-        known = next(filter(None, map(self._type, nouns)), "")
+        known = next(filter(None, map(self._type, [header, *plurals])), "")
         default = header if self._schema.open else self.last_resort or header
         return known or default, bool(known) and known != default  # the most general type says nothing
 
@@ -244,8 +221,7 @@ class _SchemaHeaders:
             return None
         # A column such as "Model" or "Item" within a row is a code or kind of the row's subject.
         is_code = label_key(header) in _NOUNS["product"].split()
-        is_ambiguous = label_key(header).rpartition(" ")[2] in _AMBIGUOUS_HEADERS
-        type_name = "" if is_code or is_ambiguous else self._type(header)
+        type_name = "" if is_code else self._type(header)
         return _Column(header, backward=False, type=type_name) if type_name else None
 
     def _type(self, words: str) -> str:
@@ -254,7 +230,7 @@ class _SchemaHeaders:
         noun_phrase = next(
             (key.removesuffix(end).strip() for end in _HEADER_ENDINGS if key.endswith(end) and key != end), key)
         forms = (form for noun in (noun_phrase, noun_phrase.rpartition(" ")[2])
-                 for form in (noun, noun.removesuffix("s"), f"{noun.removesuffix('ies')}y"))
+                 for form in (noun, noun.removesuffix("s"), re.sub("ies$", "y", noun)))
         return next((self._types[form] for form in forms if form in self._types), "")
 
 
@@ -275,63 +251,42 @@ def _header_from_cue(cue: str, relation: str) -> dict[str, tuple[str, bool]]:
 
 
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows that state something of a subject, without the cells that state nothing.
-
-    If the first column only groups the rows ("Status") or states nothing, a column of names comes first.
-    """
+    """Yield the rows that state something of a subject, without the cells that state nothing."""
     for row in rows:
-        if row.cells[0].header == DOCUMENT:  # fields of a document: no merged cells or numbered rows
+        if row.cells[0].header == DOCUMENT:  # fields of a document: no merged cells
             yield row
             continue
         cells = list(_stating_cells(row))
-        first = cells[0] if cells else None
-        states_nothing_first = first is not None and first.header != row.cells[0].header  # such as a row's number
-        if first is not None and (first.header.lower() in _GROUP_HEADERS or states_nothing_first):
-            name_cell = next((cell for cell in cells if set(cell.header.lower().split()) & _NAME_HEADERS), None)
-            if name_cell is not None:
-                cells = [name_cell, *(cell for cell in cells if cell is not name_cell)]
-        if len(cells) > 1 and _may_name(cells[0]):
-            if _is_bare(cells[0]):  # "Question 1.a" for 1.a under "Question Number"
-                header, value = cells[0]
-                noun = _NUMBER_HEADER.sub("", header)
-                cells[0] = Cell(header, f"{noun} {value}" if noun != header else f"{header}: {value}")
-            yield row._replace(cells=tuple(cells))
+        if len(cells) < 2 or not _may_name(cells[0]):  # noqa: PLR2004
+            continue
+        header, value = cells[0]
+        if _BARE.fullmatch(value):  # "Question 1.a" for 1.a under "Question Number"
+            noun = _NUMBER_HEADER.sub("", header)
+            cells[0] = Cell(header, f"{noun} {value}" if noun != header else f"{header}: {value}")
+        yield row._replace(cells=tuple(cells))
 
 
 def _stating_cells(row: Row) -> Iterator[Cell]:
     """Yield the cells that have a header and state something, with their values without markup."""
     for column, cell in enumerate(row.cells):
-        value, header = _MARKUP.sub("", cell.value).strip(), cell.header.lower()
+        value = _MARKUP.sub("", cell.value).strip()
         if wrapped := _PLACEHOLDER_OR_CODE.fullmatch(value):
             value = wrapped["words"] or wrapped["code"]
         lacks_header = _DEFAULT_HEADER.match(cell.header) is not None and (column > 0 or value.isdigit())
-        counts_rows = header in _NUMBERING_HEADERS and value.isdigit()
+        counts_rows = cell.header.lower() in _NUMBERING_HEADERS and value.isdigit()
         is_prose_header = len(cell.header.split()) > _LONGEST_HEADER
-        if lacks_header or counts_rows or is_prose_header or not value or _repeats(cell):
-            continue
-        has_letter_header = cell.header.isascii() and len(cell.header) == 1
-        if column == 0 or not (_CONSTANT.match(value) or has_letter_header):
+        if value and not (lacks_header or counts_rows or is_prose_header or _repeats(cell)):
             yield cell._replace(value=value)
-
-
-def _is_bare(cell: Cell) -> bool:
-    value = cell.value
-    is_label = len(value) == 1 or not _LABEL_HEADERS.isdisjoint(cell.header.lower().split())
-    is_figure = (_NUMBER_OR_MARKS.match(value) or _DATE_OR_PERIOD.match(value) or _RANGE.fullmatch(value)
-                 or parse_number(value))
-    return bool(is_figure or (is_label and _COMMON_NOUN.fullmatch(value)))
 
 
 def _may_name(cell: Cell) -> bool:
     """Return True if a cell can name a row's subject: it is no placeholder or prompt of a form, and no sentence."""
-    value = cell.value
-    is_title = not _TITLE_HEADERS.isdisjoint(cell.header.lower().split())
-    if _PLACEHOLDER.fullmatch(value) or _BLANK.search(value):
+    length = len(cell.value.split())
+    if _PLACEHOLDER.fullmatch(cell.value) or "___" in cell.value:
         return False
-    if is_title:  # "Can machines think?" is one
-        return len(value.split()) <= _LONGEST_TITLE
-    is_sentence = _SENTENCE.search(value) or (value.endswith(".") and _PLAIN_WORD.search(value))
-    return not (is_sentence or _PROMPT.search(value)) and len(value.split()) <= _LONGEST_NAME
+    if not _TITLE_HEADERS.isdisjoint(cell.header.lower().split()):  # "Can machines think?" is one
+        return length <= _LONGEST_TITLE
+    return length <= _LONGEST_NAME and not _NO_NAME.search(cell.value)
 
 
 def _repeats(cell: Cell) -> bool:

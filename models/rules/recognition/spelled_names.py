@@ -125,7 +125,10 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
 
 
 def _candidates(text: str, doc: "Doc", title: str) -> Iterator[Span]:
-    """Yield the recogniser's entities, and runs of capitalised words with the kind of the longest one in them."""
+    """Yield the recogniser's entities and titles in quotation marks, and runs of capitalised words.
+
+    A run takes in the names that it overlaps, and is of the longest one's kind.
+    """
     quoted = (match.span(1) for match in _QUOTED.finditer(text))
     recognised = [Span(*place, "work") for place in quoted if _is_called_work(text, *place)]
     for ent in doc.ents:
@@ -135,10 +138,12 @@ def _candidates(text: str, doc: "Doc", title: str) -> Iterator[Span]:
     yield from recognised
     others = [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS]
     known = {at for span in recognised for at in range(span.start, span.end)}
-    for start, end in _name_runs(text, others, known, title):
-        parts = [span for span in recognised if start <= span.start and span.end <= end]
-        if parts and parts[-1].kind == "person" and parts[-1].end < end:
+    for run_start, run_end in _name_runs(text, others, known, title):
+        parts = [span for span in recognised if run_start < span.end and span.start < run_end]
+        if parts and parts[-1].kind == "person" and parts[-1].end < run_end:
             continue  # "Yuki Machida Date" is no longer name of Yuki Machida
+        start = min([run_start, *(span.start for span in parts)])
+        end = max([run_end, *(span.end for span in parts)])
         longest = max(parts, key=lambda span: span.end - span.start, default=None)
         kind = "person" if _has_honorific(text, start, end) else longest.kind if longest else "name"
         if place := _trim(text, start, end, kind):

@@ -110,19 +110,16 @@ class TestNames:
     ("| Pump: Do you own a pump? | Price: 40 |", set()),
     ("| Team: Team | Column 4: Appoint a lead |", set()),
     ("| Badge: <img src='a.png'> | Stage: Labs | Meaning: the entry point |", {("Labs", "Meaning", "the entry point")}),
-    ("| List: To do | Title: Order valves |",
-     {("Order valves", "List", "To do")}),
     ("| Question Number: 1.a | Text: Is there a policy |", {("Question 1.a", "Text", "Is there a policy")}),
     ("| Code: CREATE / COPY | Cost: This is free. |", {("CREATE / COPY", "Cost", "This is free.")}),
-    ("| Pump: Nile Queen | Kind: SUBASSEMBLIES | Price: 40 |", {("Nile Queen", "Price", "40")}),
+    ("| Pump: Nile Queen | Price: 40 |", {("Nile Queen", "Price", "40")}),
     ("| Maker: Ulm Pumps Inc. | Price: 40 |", {("Ulm Pumps Inc.", "Price", "40")}),
     ("| Song: Dear Old Nebraska U. | Price: 40 |", {("Dear Old Nebraska U.", "Price", "40")}),
     ("| City: Jacksonville, Fla. | Price: 40 |", {("Jacksonville, Fla.", "Price", "40")}),
     ("| Step: Order valves. | Price: 40 |", set()),
-    ("| Step: Order the valves at Ulm. | Price: 40 |", set()),
     ("| Maker: Sample | Motto: Pumps for all |", set()),
     ("| Item: Seal (Full - 1 partial - 0) | Tool: sealer |", set()),
-    ("| No: 7 | Pump: Nile Queen | Price: 40 | Kind: FREE_PUMP |", {("Nile Queen", "Price", "40")}),
+    ("| No: 7 | Pump: Nile Queen | Price: 40 |", {("Nile Queen", "Price", "40")}),
 ])
 def test_rows_of_forms_and_cells_without_a_header_state_nothing(row: str, facts: set[tuple[str, str, str]]) -> None:
     found, _ = read_rows(row, "", "", load_schema("general"))
