@@ -8,7 +8,7 @@ from ..schemas.inquiry import Block
 from ..schemas.lookups import EntityLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
-from .entity_names import find_entities
+from .entity_names import find_entities, unknown_name
 from .fact_rows import (
     FactRow,
     head_of,
@@ -35,8 +35,7 @@ def look_up_entity(index: GraphIndex, lookup: EntityLookup) -> list[Block]:
     """
     found = find_entities(index, lookup.entity)
     if not found.entities:
-        near = f"Names like it: {'; '.join(found.near)}." if found.near else "No name is like it."
-        return [Block(title=lookup.entity, note=f"No entity has this name. {near}")]
+        return [Block(title=lookup.entity, note=unknown_name(lookup.entity, found))]
     return [entity_card(index, entity, relations=lookup.relations, at=lookup.at) for entity in found.entities]
 
 

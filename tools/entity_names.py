@@ -54,6 +54,12 @@ def find_entities(index: GraphIndex, name: str) -> FoundEntities:
     return FoundEntities((), similar_names)
 
 
+def unknown_name(name: str, found: FoundEntities) -> str:
+    """Return a note that no entity has a name, with names of similar spelling."""
+    near = f"; names like it: {'; '.join(found.near)}" if found.near else "; no name is like it"
+    return f"no entity has the name {name!r}{near}"
+
+
 def named_entities(index: GraphIndex, question: str) -> dict[str, str]:
     """Return the entities that a question names, each with the words of the question that name it.
 

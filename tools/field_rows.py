@@ -12,11 +12,8 @@ from ..graph_store.graph_index import GraphIndex
 from ..schemas.errors import BanyanError
 from ..schemas.naming import label_key
 from .fact_rows import FactRow, triple_rows, value_rows
-from .schema_names import LabelledTerms
 
 Rows = NDArray[np.intp]
-_CITED = 3
-"""How many rows are cited for many."""
 
 
 class FieldError(BanyanError):
@@ -45,18 +42,6 @@ class FieldRows(NamedTuple):
         return FieldRows(self.name, self.heads[rows], self.texts[rows], self.tails[rows], self.triples[rows])
 
 
-def find_field(terms: LabelledTerms, name: str) -> str:
-    """Return the name in the graph of the relation or attribute that a name or label means.
-
-    Raises:
-        FieldError: there is none.
-    """
-    found = terms.find(name)
-    if not found.terms:
-        raise FieldError(f"no field is called {name!r}; there are: {', '.join(found.near)}")
-    return found.terms[0].name
-
-
 def field_rows(index: GraphIndex, name: str) -> FieldRows:
     """Return the rows of a relation and an attribute of a name; none if there is neither."""
     columns, triples = index.columns, index.of_relation(name)
@@ -80,11 +65,6 @@ def read_rows(index: GraphIndex, rows: FieldRows) -> Iterator[FactRow]:
             entity, value = index.entity_row.at(head), index.columns.texts[text]
             places = index.values(entity).get(rows.name, {}).get(value, {})
             yield from value_rows(index, entity, {rows.name: {value: places}})
-
-
-def cited_rows(index: GraphIndex, rows: FieldRows) -> list[FactRow]:
-    """Return the first few of some rows, which are cited for all of them."""
-    return [row for row in read_rows(index, rows.select(np.arange(min(_CITED, len(rows.heads))))) if row.places]
 
 
 def named_by(index: GraphIndex, rows: FieldRows, part: str, *, heads: bool) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ from ..schemas.inquiry import Block
 from ..schemas.lookups import PathLookup
 from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
-from .entity_names import FoundEntities, find_entities
+from .entity_names import find_entities, unknown_name
 from .fact_rows import graph_item, triple_rows
 
 MAX_HOPS = 4
@@ -35,7 +35,7 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
     unknown = [(name, entities) for name, entities in ((lookup.start, start), (lookup.end, end))
                if entities is not None and not entities.entities]
     if unknown:
-        return [Block(title=title, note=" ".join(_describe_unknown(*item) for item in unknown))]
+        return [Block(title=title, note="; ".join(unknown_name(*item) for item in unknown))]
     along = frozenset(map(label_key, lookup.along))
     paths, is_cut = _one_way_paths(index, start.entities, end.entities, along) if end and along else ([], False)
     if not paths:
@@ -44,12 +44,6 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
              "the search ended at its bounds, so there may be more" if is_cut else ""]
     return [Block(title=title, items=tuple(_item(index, entity, path) for entity, path in paths),
                   note="; ".join(filter(None, notes)))]
-
-
-def _describe_unknown(name: str, found: FoundEntities) -> str:
-    """Return a note that no entity has a name, with names of similar spelling."""
-    near = f" names like it: {'; '.join(found.near)}." if found.near else ""
-    return f"No entity is named {name!r}.{near}"
 
 
 def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] | None, along: Collection[str],

@@ -1,6 +1,6 @@
 """Repairing a query by the names and kinds of the tables, where a weak model got it wrong, without a further call."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -66,31 +66,10 @@ def replace_values(sql: str, tables: Sequence[TableInfo], meant: Mapping[WantedV
     return tree.sql(dialect="duckdb")
 
 
-def wanted_patterns(sql: str, tables: Sequence[TableInfo]) -> list[WantedValue]:
-    """Return the patterns that a query compares columns of texts with by `LIKE`, which tells case apart, each once."""
+def tells_case(sql: str) -> bool:
+    """Return True if a query compares texts with a pattern by `LIKE`, which tells capitals apart."""
     tree = _parse(sql)
-    return list(dict.fromkeys(pattern for pattern, _ in _patterns(tree, tables))) if tree else []
-
-
-def ignore_case(sql: str, tables: Sequence[TableInfo], patterns: Collection[WantedValue]) -> str:
-    """Return a query that compares columns with some patterns by `ILIKE`."""
-    tree = _parse(sql)
-    if tree is None:
-        return sql
-    for pattern, like in list(_patterns(tree, tables)):
-        if pattern in patterns:
-            like.replace(exp.ILike(this=like.this.copy(), expression=like.expression.copy()))
-    return tree.sql(dialect="duckdb")
-
-
-def _patterns(tree: exp.Expr, tables: Sequence[TableInfo]) -> Iterator[tuple[WantedValue, exp.Like]]:
-    """Yield the patterns of a query's `LIKE`, and where they stand in its tree."""
-    repair = _Repair({table.name.casefold(): table for table in tables})
-    repair.read_tables(tree)
-    for like in tree.find_all(exp.Like):
-        found = repair.owner_of(like.this) if isinstance(like.this, exp.Column) else None
-        if found is not None and found[1].kind == "text" and like.expression.is_string:
-            yield WantedValue(found[0].name, found[1].name, like.expression.this), like
+    return tree is not None and tree.find(exp.Like) is not None
 
 
 def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo]) -> Iterator[tuple[WantedValue, exp.Literal]]:

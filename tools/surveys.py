@@ -21,9 +21,9 @@ from ..schemas.inquiry import Block
 from ..schemas.retrieval import CommunitySummary, Passage
 from ..text.dates import parse_date, years_of
 from ..text.table_rows import DOCUMENT, find_rows
-from .entity_names import find_entities
+from .entity_names import find_entities, unknown_name
 from .fact_rows import FactRow, fit_lines, graph_item, head_of, item_cost, row_items, tail_of, triple_rows
-from .field_rows import FieldError, FieldRows, Rows, cited_rows, field_rows, find_field
+from .field_rows import FieldError, FieldRows, Rows, field_rows, read_rows
 from .schema_names import LabelledTerms, terms_of
 
 TAU = 0.5
@@ -39,7 +39,7 @@ _MOST_VALUES = 12
 _MOST_NAMES = 12
 _MOST_FIELDS, _SHOWN_VALUES = 2, 3
 _MEMBERS = 4
-_KEYWORDS = 5
+_KEYWORDS, _CITED = 5, 3
 _MOST_LINKS = 200_000
 """The most facts and values of a graph in which groups are found by modularity: these take some twenty seconds."""
 MOST_DESCRIBED = 100
@@ -157,7 +157,11 @@ def _read_grouping(index: GraphIndex, terms: LabelledTerms, by: str, alpha: floa
                    among: Rows | None = None) -> _Grouping:
     """Return the groups of a survey; the arguments are those of `survey_by`."""
     match = _PERIOD.fullmatch(by.strip())
-    name = find_field(terms, match["field"] if match else by.strip())
+    wanted = match["field"] if match else by.strip()
+    found = terms.find(wanted)
+    if not found.terms:
+        raise FieldError(f"no field is called {wanted!r}; there are: {', '.join(found.near)}")
+    name = found.terms[0].name
     rows = field_rows(index, name)
     if among is not None:
         rows = rows.select(np.isin(rows.heads, among))
@@ -261,7 +265,8 @@ def _build_group_item(index: GraphIndex, grouping: _Grouping, group: _Group, fie
     report = reports.get(_build_community(index, group).id) if reports else None
     text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *categories, f"{names}{more}",
                                    report.summary if report else ""]))
-    places = [row.places[0] for row in cited_rows(index, group.rows)]
+    cited = read_rows(index, group.rows.select(np.arange(min(_CITED, len(group.rows.heads)))))
+    places = [row.places[0] for row in cited if row.places]
     return graph_item(places, text, group.rows.name, "row", ("",))  # an empty cell: it gives no short answer
 
 
@@ -286,8 +291,7 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
     found = find_entities(index, root)
     starts = [row for entity in found.entities if (row := index.entity_at(entity)) is not None]
     if not starts:
-        near = f" Names like it: {'; '.join(found.near)}." if found.near else ""
-        return [Block(title=root, note=f"No entity has this name.{near}")]
+        return [Block(title=root, note=unknown_name(root, found))]
     reached, steps = set(starts), list[tuple[str, list[int]]]()
     frontier, is_cut = set(starts), False  # the entities that the last step reached
     for relation in _read_steps(terms, along):

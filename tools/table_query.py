@@ -19,11 +19,10 @@ from ..schemas.records import SqlResult, TableInfo
 from .query_results import result_block
 from .sql_repair import (
     WantedValue,
-    ignore_case,
     repair_query,
     replace_values,
     tables_of,
-    wanted_patterns,
+    tells_case,
     wanted_values,
 )
 
@@ -51,11 +50,12 @@ def look_up_query(index: GraphIndex, lookup: TableQuery, tokens: int) -> list[Bl
     except SqlError as error:
         return [Block(title=" ".join(lookup.sql.split()), note=str(error))]
     try:
-        for put_right in (_with_known_values, _with_known_patterns):
-            result, found_notes = put_right(engine, result, tables)
-            notes += found_notes
+        result, found_notes = _with_known_values(engine, result, tables)
+        notes += found_notes
     except SqlError as error:
         notes.append(f"its texts were not looked for in their columns: {error}")
+    if result.records == 0 and tells_case(result.sql):
+        notes.append("LIKE tells capitals apart, ILIKE does not")
     return [block_of(index, result, tokens, notes)]
 
 
@@ -127,23 +127,6 @@ def _values_like(engine: SqlEngine, wanted: WantedValue) -> Iterator[str]:
                        f"WHERE contains(lower({wanted.column}), lower('{text}')) OR {wanted.column} = '{text}' "
                        f"GROUP BY {wanted.column} ORDER BY number DESC, {wanted.column}", most_rows=50)
     yield from (str(row[0]) for row in found.rows)
-
-
-def _with_known_patterns(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
-                         ) -> tuple[SqlResult, list[str]]:
-    """Return a query's result with `ILIKE` for each `LIKE` that fits cells in another case alone, and notes."""
-    patterns = [pattern for pattern in wanted_patterns(result.sql, tables)[:_MOST_CHECKED]
-                if _tells_case(engine, pattern)]
-    notes = [f"{pattern.column} LIKE '{pattern.text}' read as ILIKE" for pattern in patterns]
-    return (engine.run(ignore_case(result.sql, tables, patterns)) if patterns else result), notes
-
-
-def _tells_case(engine: SqlEngine, pattern: WantedValue) -> bool:
-    """Return True if a pattern fits cells of its column in another case alone."""
-    text = pattern.text.replace("'", "''")
-    counted = engine.run(f"SELECT count(*) FILTER (WHERE {pattern.column} LIKE '{text}'), "  # noqa: S608
-                         f"count(*) FILTER (WHERE {pattern.column} ILIKE '{text}') FROM {pattern.table}")
-    return bool(counted.rows[0][0] == 0 < counted.rows[0][1])
 
 
 def _unknown_value(wanted: WantedValue, values: Sequence[str], tables: Sequence[TableInfo]) -> str:

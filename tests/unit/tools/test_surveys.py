@@ -101,7 +101,7 @@ def test_each_step_of_a_path_may_be_another_relation(retriever):
 def test_what_there_is_not_is_said_with_what_there_is(retriever):
     assert "state" in survey(retriever, by="colour").note
     assert "needs" in survey(retriever, theme="Cart", along="opened").note
-    assert "Names like it: Cart" in survey(retriever, theme="Kart", along="needs").note
+    assert "names like it: Cart" in survey(retriever, theme="Kart", along="needs").note
 
 
 def test_what_does_not_fit_is_counted_in_the_last_line(retriever):
