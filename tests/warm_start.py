@@ -34,11 +34,12 @@ DESCRIPTORS = "TESTS_DESCRIPTORS"
 IMPORTED = (
     "banyan.agents.construction.graph", "banyan.agents.resources", "banyan.agents.retrieval.graph", "banyan.cli.main",
     "banyan.evaluation.recall", "banyan.graph_store.integrity.backup", "banyan.graph_store.integrity.verify",
-    "banyan.graph_store.tree.tree_levels", "chromadb",
+    "banyan.graph_store.sql.table_database", "banyan.graph_store.tree.tree_levels", "chromadb",
     "banyan.models.embedding.onnx_embedder", "banyan.models.llm.chat_model", "banyan.models.rules.reader",
     "banyan.models.rules.rules_reasoner", "banyan.server.app", "banyan.subagent.tool", "anyio._backends._asyncio",
     "bm25s", "chromadb_rust_bindings", "chromadb.api.rust", "httpcore2", "langchain_openai",
-    "mcp", "openai.resources.chat", "sklearn.cluster", "typer.rich_utils", "uvicorn")
+    "mcp", "networkx", "openai.resources.chat", "sklearn.cluster", "sqlglot.dialects.duckdb", "typer.rich_utils",
+    "uvicorn")
 FIXED = {"COLUMNS": "200", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """What modules read when they are imported. A process with several threads must not be forked."""
 _BECOME_SUBREAPER = 36
