@@ -4,19 +4,18 @@ Behind its own columns, a table has the document of each row and the start and e
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import duckdb
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from ...schemas.documents import Chunk, SourceTable
 from ...schemas.records import TableInfo
 from ..graph.knowledge_graph import KnowledgeGraph
-from .graph_tables import GRAPH_TABLES, graph_infos, write_graph
+from .graph_tables import GRAPH_TABLES, write_graph
 from .logical_tables import DOCUMENT, HIDDEN, LogicalTable, NameSpace, Place, SourceColumn, logical_tables
-from .typed_columns import SqlColumn, text_column, typed_columns
+from .typed_columns import SqlColumn, create_table, text_column, typed_columns
 from .value_words import write_value_words
 
 MAIN, DOCUMENTS = "kb", "documents"
@@ -43,8 +42,7 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     names = NameSpace([DOCUMENTS, *GRAPH_TABLES])
     infos = [_write_records(connection, table) for table in logical_tables(source.tables, names)]
     infos.append(_write_documents(connection, source.documents))
-    write_graph(connection, source.graph, source.chunks)
-    infos += graph_infos(connection, names)
+    infos += write_graph(connection, source.graph, source.chunks, names)
     write_value_words(connection, infos, source.chunks)
     listed = orjson.dumps([info.model_dump() for info in infos]).decode()
     connection.execute(f"CREATE TABLE main.{_CATALOGUE} AS SELECT ? AS infos", [listed])
@@ -87,13 +85,4 @@ def _write_table(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequ
     stored |= {documents: ("VARCHAR", np.array([place.document for place in places], object)),
                starts: ("INTEGER", np.array([place.start for place in places], np.int32)),
                ends: ("INTEGER", np.array([place.end for place in places], np.int32))}
-    _create(connection, f'main."{name}"', stored)
-
-
-def _create(connection: duckdb.DuckDBPyConnection, table: str, columns: Mapping[str, tuple[str, NDArray[Any]]]) -> None:
-    """Create a table of arrays; the names are made by `NameSpace`, so they have no quotation marks."""
-    connection.register("given", {f"c{number}": values for number, (_, values) in enumerate(columns.values())})
-    selected = ", ".join(f'CAST(c{number} AS {sql_type}) AS "{name}"'
-                         for number, (name, (sql_type, _)) in enumerate(columns.items()))
-    connection.execute(f"CREATE TABLE {table} AS SELECT {selected} FROM given")  # noqa: S608
-    connection.unregister("given")
+    create_table(connection, f'main."{name}"', stored)

@@ -3,10 +3,11 @@
 import datetime
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,22 +47,28 @@ def _with_beside(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> 
     texts = [cell if cell.strip() else None for cell in column.cells]
     if typed.units is not None:
         units = tuple(sorted({unit for unit in typed.units if unit}))
-        yield _column(column.name, column.title, "text", texts, empty=typed.empty, units=units)
+        yield column_of(column.name, column.title, "text", texts, empty=typed.empty, units=units)
         yield _number_column(names.take(f"{column.name}_number", ""), column.title, typed)
-        yield _column(names.take(f"{column.name}_unit", ""), column.title, "text", typed.units, empty=typed.empty)
+        yield column_of(names.take(f"{column.name}_unit", ""), column.title, "text", typed.units, empty=typed.empty)
         return
     if typed.kind == "number":
         yield _number_column(column.name, column.title, typed)
     else:
-        yield _column(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped,
+        yield column_of(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped,
                       note=typed.note)
     if typed.untyped:
-        yield _column(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
+        yield column_of(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
 
 
 def text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlColumn:
     """Return a column of texts that are taken as they are."""
-    return _column(name, title, "text", texts, empty=sum(not text for text in texts))
+    return column_of(name, title, "text", texts, empty=sum(not text for text in texts))
+
+
+def number_column(name: str, title: str, numbers: Sequence[float | None], *, integers: bool = False) -> SqlColumn:
+    """Return a column of numbers that are taken as they are."""
+    typed = TypedColumn("number", list(numbers), empty=sum(number is None for number in numbers), integers=integers)
+    return _number_column(name, title, typed)
 
 
 def _number_column(name: str, title: str, typed: TypedColumn) -> SqlColumn:
@@ -78,8 +85,9 @@ def _number_column(name: str, title: str, typed: TypedColumn) -> SqlColumn:
         "unit": typed.unit, "empty": typed.empty, "untyped": typed.untyped, "note": typed.note}))
 
 
-def _column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, empty: int = 0, untyped: int = 0,
-            units: tuple[str, ...] = (), note: str = "") -> SqlColumn:
+def column_of(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, empty: int = 0, untyped: int = 0,
+              units: tuple[str, ...] = (), note: str = "") -> SqlColumn:
+    """Return a column of values that are typed already; None stands for no value."""
     filled = [value for value in values if value is not None]
     sql_type = _date_type(filled) if kind == "date" else _SQL_TYPES.get(kind, "VARCHAR")
     items = [item for value in filled for item in value] if kind == "list" else filled
@@ -148,3 +156,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def create_table(connection: duckdb.DuckDBPyConnection, table: str,
+                 columns: Mapping[str, tuple[str, NDArray[Any]]]) -> None:
+    """Create a table of arrays; the names are made by `NameSpace`, so they have no quotation marks."""
+    connection.register("given", {f"c{number}": values for number, (_, values) in enumerate(columns.values())})
+    selected = ", ".join(f'CAST(c{number} AS {sql_type}) AS "{name}"'
+                         for number, (name, (sql_type, _)) in enumerate(columns.items()))
+    connection.execute(f"CREATE TABLE {table} AS SELECT {selected} FROM given")  # noqa: S608
+    connection.unregister("given")

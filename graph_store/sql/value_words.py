@@ -12,6 +12,7 @@ from ...schemas.records import ColumnInfo, TableInfo
 
 _VALUES, _TITLES, _LEGENDS = "main._value_words", "main._table_titles", "legends"
 _WORDS = (r"[\p{Latin}\p{Cyrillic}\p{Greek}\p{Arabic}\p{Devanagari}\p{N}]+|[\p{Han}\p{Hiragana}\p{Katakana}]+|\p{L}+")
+_SPLIT = f"unnest(regexp_extract_all(strip_accents(lower(if(legend = '', value, legend))), '{_WORDS}'))"
 _LEGEND = re.compile(r"(?<![^\s(,;:])([^\s=,;:|()]{1,20}) = ([^\W\d_][\w -]{2,40}?)(?=[,;.|)\n]|$)", re.MULTILINE)
 """An explanation of a value beside a table: "A = theoretical departments"."""
 _LONGEST_VALUE = 100
@@ -41,39 +42,38 @@ def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[Ta
     connection.execute(f"CREATE TEMP TABLE {_LEGENDS} (document VARCHAR, value VARCHAR, legend VARCHAR)")
     if legends:
         connection.executemany(f"INSERT INTO {_LEGENDS} VALUES (?, ?, ?)", sorted(set(legends)))  # noqa: S608
-    _write(connection, _VALUES, ("word", "source", "field", "value", "legend"), _selects(tables))
-    _write(connection, _TITLES, ("source", "title"), _title_selects(tables))
+    # The words of all columns in one statement: reading the pattern takes longer than searching some cells.
+    _write(connection, _VALUES, ("source", "field", "value", "legend"), _selects(tables, has_legends=bool(legends)),
+           f"{_SPLIT} AS word, * FROM found")
+    _write(connection, _TITLES, ("source", "title"), _title_selects(tables), "* FROM found")
     connection.execute(f"DROP TABLE {_LEGENDS}")
 
 
-def _write(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], selects: Iterable[str]) -> None:
-    """Write what some SELECTs find to a table, sorted and without repeats; all names are made by `NameSpace`."""
+def _write(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], selects: Iterable[str],
+           stored: str) -> None:
+    """Write what is `stored` of what some SELECTs find, sorted and without repeats; all names are of `NameSpace`."""
     connection.execute(f"CREATE TEMP TABLE found ({', '.join(f'{column} VARCHAR' for column in columns)})")
     for select in selects:
         connection.execute(f"INSERT INTO found {select}")
-    connection.execute(f"CREATE TABLE {name} AS SELECT DISTINCT * FROM found ORDER BY ALL")  # noqa: S608
+    connection.execute(f"CREATE TABLE {name} AS SELECT DISTINCT {stored} ORDER BY ALL")
     connection.execute("DROP TABLE found")
 
 
-def _selects(tables: Sequence[TableInfo]) -> Iterator[str]:
+def _selects(tables: Sequence[TableInfo], *, has_legends: bool) -> Iterator[str]:
     for table in tables:
         for column in table.columns if table.kind in {"records", "documents"} else ():
             if column.kind in {"text", "list"} and not (column.name == "document" and table.kind == "records"):
-                yield from _selects_of(table, column)
+                yield from _selects_of(table, column, has_legends=has_legends)
 
 
-def _selects_of(table: TableInfo, column: ColumnInfo) -> Iterator[str]:
-    """Yield SELECTs of the words of a column's values, and of the legends of those."""
+def _selects_of(table: TableInfo, column: ColumnInfo, *, has_legends: bool) -> Iterator[str]:
+    """Yield SELECTs of a column's values, and of the legends of those."""
     value = f'unnest("{column.name}")' if column.kind == "list" else f'"{column.name}"'
     names, values = f"'{table.name}', '{column.name}'", f'SELECT DISTINCT {value} AS value FROM main."{table.name}"'  # noqa: S608
-    yield (f"SELECT {_split('value')}, {names}, value, '' FROM ({values}) WHERE length(value) <= {_LONGEST_VALUE}")  # noqa: S608
-    if column.kind == "text" and table.kind == "records":
-        yield (f'SELECT {_split("legend")}, {names}, value, legend FROM {_LEGENDS} WHERE EXISTS (FROM main.'  # noqa: S608
+    yield f"SELECT {names}, value, '' FROM ({values}) WHERE length(value) <= {_LONGEST_VALUE}"  # noqa: S608
+    if has_legends and column.kind == "text" and table.kind == "records":
+        yield (f'SELECT {names}, value, legend FROM {_LEGENDS} WHERE EXISTS (FROM main.'  # noqa: S608
                f'"{table.name}" WHERE document = {_LEGENDS}.document AND "{column.name}" = {_LEGENDS}.value)')
-
-
-def _split(column: str) -> str:
-    return f"unnest(regexp_extract_all(strip_accents(lower({column})), '{_WORDS}'))"
 
 
 def _title_selects(tables: Sequence[TableInfo]) -> Iterator[str]:
