@@ -1,5 +1,9 @@
 """DuckDB databases of tables: written to a file, opened so that they can only be read, and checked."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +36,7 @@ def write_file(path: Path, source: TableSource) -> None:
         OSError: the disk is full or not writable.
     """
     try:
-        with _connect(str(path)) as connection:
+        with _attached(str(path)) as (connection, _):
             write_tables(connection, source)
     except duckdb.IOException as error:
         raise OSError(f"the tables cannot be written: {error}") from error
@@ -43,37 +47,61 @@ def check_file(path: Path) -> None:
     try:
         with _connect(str(path), "(READ_ONLY)") as connection:
             read_catalogue(connection)
-            _sums(connection)
+            _sums(connection, MAIN)
     except duckdb.Error as error:
         raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
 
 
 def differs(path: Path, source: TableSource) -> bool:
     """Return True if a file's tables differ from those that the ledger's state gives."""
-    with _connect(str(path), "(READ_ONLY)") as stored, _connect(":memory:") as expected:
+    with _connect(str(path), "(READ_ONLY)") as stored, _attached(":memory:") as (expected, database):
         write_tables(expected, source)
-        return _sums(stored) != _sums(expected)
+        return _sums(stored, MAIN) != _sums(expected, database)
 
 
-def _sums(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+def _sums(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any]:
     """Return for each table the number of its rows and a sum of their hashes."""
-    names = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [MAIN]).fetchall()
+    names = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [database]).fetchall()
     return {name: connection.execute(
-        f'SELECT count(*), bit_xor(hash(t, rowid)) FROM {MAIN}.main."{name}" t').fetchall()  # noqa: S608
+        f'SELECT count(*), bit_xor(hash(t, rowid)) FROM {database}.main."{name}" t').fetchall()  # noqa: S608
         for (name,) in names}
 
 
 def _connect(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
     """Return a connection that has a database as `MAIN`."""
-    quoted = path.replace("'", "''")
-    # No threads of DuckDB's own: a process that forks could not end in its child with them.
-    connection = duckdb.connect(":memory:", config={"threads": 1, "async_threads": 0})
+    connection = _instance()
     try:
-        connection.execute(f"ATTACH '{quoted}' AS {MAIN} {how}")
+        connection.execute(f"ATTACH {_quoted(path)} AS {MAIN} {how}; USE {MAIN}")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _instance() -> duckdb.DuckDBPyConnection:
+    # No threads of DuckDB's own: a process that forks could not end in its child with them.
+    return duckdb.connect(":memory:", config={"threads": 1, "async_threads": 0})
+
+
+_writing_instance = cache(_instance)
+"""The instance of DuckDB by which this process writes: to make one takes as long as to write a small graph."""
+_numbers = count()
+
+
+@contextmanager
+def _attached(path: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+    """Attach a new database within the block: a connection that uses it, and its name there."""
+    name = f"{MAIN}_{next(_numbers)}"
+    with _writing_instance().cursor() as connection:
+        connection.execute(f"ATTACH {_quoted(path)} AS {name}; USE {name}")
+        try:
+            yield connection, name
+        finally:
+            connection.execute(f"USE memory; DETACH {name}")
+
+
+def _quoted(path: str) -> str:
+    return "'{}'".format(path.replace("'", "''"))
 
 
 def open_file(path: Path) -> duckdb.DuckDBPyConnection:

@@ -37,8 +37,7 @@ class TableSource(NamedTuple):
 
 
 def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> None:
-    """Write all tables and the catalogue to the empty database that a connection has as `MAIN`."""
-    connection.execute(f"USE {MAIN}; SET threads = 1")  # always the same order, for less processor time
+    """Write all tables and the catalogue to the empty database that a connection uses."""
     names = NameSpace([DOCUMENTS, *GRAPH_TABLES])
     infos = [_write_records(connection, table) for table in logical_tables(source.tables, names)]
     infos.append(_write_documents(connection, source.documents))
