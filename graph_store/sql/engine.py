@@ -83,7 +83,8 @@ class SqlEngine:
             sql: the statement.
             most_rows: the most rows to return.
             seconds: the most time that it may take.
-            most_cited: the most records to cite; of a list of rows, each row is a record, in the same order.
+            most_cited: the most records to cite; of a list of rows, each row is a record, in the same order. With 0
+                they are not looked for, which takes longer than most statements.
         """
         query = read_statement(sql)
         full, used = with_full_names(query, self._tables)
@@ -97,7 +98,7 @@ class SqlEngine:
             units = units_of(query, self._tables, result.columns)
             notes = (*result.notes, *doubts_of(query, self._tables))
             result = result.model_copy(update={"units": units, "notes": notes})
-            return self._with_records(connection, query, result, most_cited)
+            return self._with_records(connection, query, result, most_cited) if most_cited else result
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
         except duckdb.Error as error:
