@@ -255,9 +255,8 @@ class KnowledgeBase:
 
     def index(self) -> Arrays:
         """Return the arrays that retrieval reads: mapped from the index file, or made in memory if that is outdated."""
-        if (written := self.written_index()) is not None:
-            return written
-        return contents(self._index_source())
+        written = self.written_index()
+        return self._index_contents() if written is None else written
 
     def written_index(self) -> Arrays | None:
         """Return the index from its file, or None if that is of another state of the ledger, missing or damaged."""
@@ -273,7 +272,7 @@ class KnowledgeBase:
         if not self._table_store.is_current(version):
             self._table_store.save(version, self._table_source(self.graph))
         if self.written_index() is None:
-            self._index_store.save(version, contents(self._index_source()))
+            self._index_store.save(version, self._index_contents())
         self._table_store.remove_others(version)
 
     def open_tables(self, graph: KnowledgeGraph) -> "SqlEngine":
@@ -290,7 +289,7 @@ class KnowledgeBase:
 
     def index_differs(self) -> bool:
         """Return True if the index file, which must be of the current state, differs from what the ledger gives."""
-        return self._index_store.differs(contents(self._index_source()))
+        return self._index_store.differs(self._index_contents())
 
     def tables_differ(self) -> bool:
         """Return True if the file of tables for SQL, if there is one, differs from what the ledger gives."""
@@ -310,9 +309,9 @@ class KnowledgeBase:
                         entities=counts.entities, triples=counts.triples, communities=self.communities.count(),
                         schema_version=self.schemas.version())
 
-    def _index_source(self) -> IndexSource:
-        return IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
-                           self.vector_synchroniser.vectors)
+    def _index_contents(self) -> Arrays:
+        return contents(IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(),
+                                    self.communities.all(), self.vector_synchroniser.vectors))
 
     @cached_property
     def tree(self) -> "TreeSynchroniser":

@@ -225,7 +225,9 @@ class _Bounding:
         """Store a triple as a fact in its stored form, with its ends exchanged if only that fits."""
         name = relation.name
         if not self._fits(head, name, tail):
-            if not self._is_reversed(item, relation, head, tail):
+            may_be_reversed = not (relation.backward or self._bounds.schema.might_fit(
+                self._type(head), name, self._type(tail)))
+            if not (may_be_reversed and self._fits(tail, name, head)) or self._is_stated_in_order(item):
                 self._reject("domain_range", text, subject=self._type(head), target=self._type(tail))
                 self._ask_to_widen(Ask(
                     kind="relation", label=label_key(name), text=text, subject_type=self._type(head),
@@ -248,12 +250,6 @@ class _Bounding:
         self._facts[key] = min(fact, self._facts.get(key, fact), key=_preference)
         self._note_use(head, tail)
 
-    def _is_reversed(self, item: ExtractedTriple, relation: Known, head: End, tail: End) -> bool:
-        """Return True if a fact that does not fit was extracted with its ends the wrong way round."""
-        if relation.backward or self._bounds.schema.might_fit(self._type(head), relation.name, self._type(tail)):
-            return False
-        return self._fits(tail, relation.name, head) and not self._is_stated_in_order(item)
-
     def _is_stated_in_order(self, item: ExtractedTriple) -> bool:
         support, head, relation, tail = (stems(" ".join(words(label_key(text)))) for text in (
             self._support(item).quote, item.head, item.relation, item.tail))
@@ -267,7 +263,8 @@ class _Bounding:
     def _reject_unknown(self, item: ExtractedTriple | ExtractedAttribute, text: str, support: Span, *ends: End,
                         kind: str = "") -> None:
         """Reject a fact whose relation or attribute the schema lacks, and ask the schema to add it."""
-        types = [self._expected_type(end) for end in ends]
+        types = [self._type(end) if end.key in self._types
+                 else self._unknown_types.get(end.key, self._bounds.last_resort) for end in ends]
         if None in types:
             self._reject("undeclared_entity", text)
             return
@@ -282,12 +279,6 @@ class _Bounding:
             ask = Ask(kind="attribute", label=label_key(item.attribute), text=text, subject_type=subject,
                       object_type=kind, confidence=item.confidence, context=support)
         self._ask_to_widen(ask)
-
-    def _expected_type(self, end: End) -> str | None:
-        """Return an entity's type, else the label of its unknown type, else the type of last resort, else None."""
-        if end.key in self._types:
-            return self._type(end)
-        return self._unknown_types.get(end.key, self._bounds.last_resort)
 
     def _bound_attribute(self, item: ExtractedAttribute) -> None:
         """Admit an attribute's value if the source has it and attribute, owner and kind fit; otherwise reject it."""

@@ -139,21 +139,16 @@ class SourceText:
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
         if any(map(is_cjk, content)):
-            return self._is_in_pairs(content, self._folded) and any(
-                first + second in self._folded_above for first, second in pairwise(content))
+            padded, text = ["\n", *content, "\n"], self._folded
+            has_all = all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
+                          for before, word, after in zip(padded, content, padded[2:], strict=False))
+            return has_all and any(first + second in self._folded_above for first, second in pairwise(content))
         singulars = {singular(word) for word in content}
         above = {singular(word) for title in self._titles for word in words(title)}
         all_words = above | {singular(word) for word, _, _ in self._places}
         common = {singular(word) for text in (self.text, *self._titles) for word in written_words(text)
                   if word.islower() or word[0].isdigit()}
         return singulars <= all_words and not singulars.isdisjoint(above) and not singulars.isdisjoint(common)
-
-    @staticmethod
-    def _is_in_pairs(content: Sequence[str], text: str) -> bool:
-        """Return True if a text has each word together with the one before or after it, or a longer word alone."""
-        padded = ["\n", *content, "\n"]
-        return all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
-                   for before, word, after in zip(padded, content, padded[2:], strict=False))
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value, in any spelling, or None; a number without a unit has `unit`."""

@@ -134,7 +134,10 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
     others = [d for d in decisions if d.verdict != "reject"]
     on_types = [d for d in others if d.kind == "entity_type"]
     for step in (on_types, [d for d in others if d.kind != "entity_type"], rejections):
-        candidates = _candidates(outcome.schema, grounds, support, step) if step else {}
+        labels = {(d.kind, label_key(d.name)) for d in step}
+        named = [c for c in (waiting(outcome.schema, grounds, support) if step else ())
+                 if any((c.kind, label_key(name)) in labels for name in c.names())]
+        candidates = {(c.kind, label_key(name)): c for c in with_evidence(named, grounds) for name in c.names()}
         for decision in sorted(step, key=_order):
             outcome = _carry_out(outcome, decision, candidates.get((decision.kind, label_key(decision.name))))
     elements.validate(outcome.base)
@@ -154,14 +157,6 @@ def _order(decision: Decision) -> tuple[int, int, str]:
     """Return a decision's sort key: types come before what refers to them, but are rejected after it."""
     kind = ELEMENT_KINDS.index(decision.kind)  # types are first
     return _ORDER.index(decision.verdict), -kind if decision.verdict == "reject" else kind, label_key(decision.name)
-
-
-def _candidates(schema: GraphSchema, grounds: Grounds, support: int, decisions: Sequence[Decision],
-                ) -> dict[tuple[ElementKind, str], Candidate]:
-    decided_labels = {(d.kind, label_key(d.name)) for d in decisions}
-    named = [c for c in waiting(schema, grounds, support)
-             if any((c.kind, label_key(name)) in decided_labels for name in c.names())]
-    return {(c.kind, label_key(name)): c for c in with_evidence(named, grounds) for name in c.names()}
 
 
 def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate | None) -> SchemaOutcome:

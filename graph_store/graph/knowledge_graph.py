@@ -159,10 +159,6 @@ class KnowledgeGraph:
                        for attribute, values in self.values(entity).items()}
         return {attribute: values for attribute, values in descriptive.items() if values}
 
-    def entities_with_values(self) -> list[str]:
-        """Return the entities that have attribute values, sorted."""
-        return [self.columns.ids[row] for row in np.unique(self.columns.values.entity).tolist()]
-
     def attribute_names(self) -> list[str]:
         """Return the attributes that entities have, sorted."""
         return [self.columns.texts[number] for number in np.unique(self.columns.values.attribute).tolist()]

@@ -6,7 +6,7 @@ value at a time, later ones end those before (`supersede`).
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -155,7 +155,9 @@ def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> E
 def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: Mapping[str, str], edits: NodeEdits,
                     schema: GraphSchema | None) -> GraphColumns:
     """Return the graph with aliases merged into their nodes, whose ids and types are given, and edits applied."""
-    before = mentions.with_texts(_new_texts(types, edits))
+    corrected = (value for of_node in edits.values.values() for value in of_node.values() if value is not None)
+    relations = (instead[1] for instead in edits.facts.values() if instead)
+    before = mentions.with_texts((*types.values(), *edits.names.values(), *relations, *corrected))
     row_of = {entity: row for row, entity in enumerate(before.ids)} if node_ids or edits else {}
     # The row of the canonical entity of each entity, among the mentions' entities, and then among the nodes.
     canonical_row = np.arange(len(before.ids))
@@ -175,14 +177,6 @@ def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: 
     return replace(resolved, mentions=distinct_rows(mentioned, 3),
                    values=distinct_rows(_correct_values(before, values, edits, place), 4),
                    value_times=distinct_rows(_correct_values(before, times, edits, place), 5))
-
-
-def _new_texts(types: Mapping[str, str], edits: NodeEdits) -> Iterable[str]:
-    """Yield the types, names, relations and values that edits bring in."""
-    yield from types.values()
-    yield from edits.names.values()
-    yield from (instead[1] for instead in edits.facts.values() if instead)
-    yield from (value for of_node in edits.values.values() for value in of_node.values() if value is not None)
 
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],

@@ -93,14 +93,11 @@ def _entities(graph: KnowledgeGraph, about: Sequence[Sequence[str]]) -> NewArray
         table.entity[firsts].tolist(), table.value[firsts].tolist(), strict=True))
     counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
     return {"counts": counts, **trie("names", fold_spellings()),
-            **trie("values", (value for value in values if _is_searchable(value[0]))),
+            # A question names an entity by a value that is short, and not only numbers.
+            **trie("values", ((value, entity) for value, entity in values if len(value) <= _WORDS_OF_A_VALUE
+                              and not all(word.isdecimal() for word in value))),
             **columns.texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
             **columns.texts("name_words", sorted(name_words))}
-
-
-def _is_searchable(value: Sequence[str]) -> bool:
-    """Return True if a question may name entities by an attribute value: it is short, and not only numbers."""
-    return len(value) <= _WORDS_OF_A_VALUE and not all(word.isdecimal() for word in value)
 
 
 def _mentions(graph: KnowledgeGraph, chunk_rows: NDArray[np.int32]) -> NewArrays:

@@ -123,7 +123,7 @@ class Documents:
 
     def get(self, document_id: str) -> Document:
         """Return a document with its text, or raise UnknownDocumentError."""
-        rows = self._db.rows(f"{_DOCUMENT} WHERE id = :id", id=document_id)
+        rows = self._db.rows(f"SELECT id, {CONTENTS} FROM documents WHERE id = :id", id=document_id)  # noqa: S608
         if not rows:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
         return document_of(rows[0])
@@ -319,7 +319,6 @@ _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('f
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"
-_DOCUMENT = f"SELECT id, {CONTENTS} FROM documents"  # noqa: S608
 _TEXT = "SELECT id, title, text FROM documents"
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 

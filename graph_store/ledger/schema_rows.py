@@ -195,10 +195,8 @@ class Asks:
 
     def drop_outdated(self, present: Collection[Label]) -> None:
         """Drop the verdicts of comparisons that `outdated` counts: a deleted label may have influenced the model."""
-        comparisons = self._comparisons()
-        current = [comparison for comparison in comparisons if _is_present(comparison, present)]
-        if len(current) < len(comparisons):
-            self._store(current)
+        if self.outdated(present):
+            self._store([comparison for comparison in self._comparisons() if _is_present(comparison, present)])
 
     def _comparisons(self) -> list[dict[str, list[Any]]]:
         return list(json.loads(self._db.get_meta(_VERDICTS) or "[]"))
@@ -227,9 +225,6 @@ def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
     """Return a chunk's asks as rows of the table, without those whose label cannot name an element of a schema."""
     return [(chunk.id, chunk.document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
              ask.context.start, ask.context.end, ask.confidence, int(ask.declared)) for ask in bounded.asks
-            if is_readable_label(ask.label) or (ask.declared and _is_column(ask.label))]
-
-
-def _is_column(header: str) -> bool:
-    """Return True if the header of a table's column can name an element of a schema."""
-    return len(header) <= MAX_ELEMENT_NAME and header.isprintable() and any(map(str.isalnum, header))
+            if is_readable_label(ask.label) or (  # or the header of a table's column
+                ask.declared and len(ask.label) <= MAX_ELEMENT_NAME and ask.label.isprintable()
+                and any(map(str.isalnum, ask.label)))]

@@ -7,7 +7,6 @@ because in other scripts (Cyrillic, Devanagari, kana) marks distinguish letters.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...schemas.naming import cached_if_short, canonical_name
@@ -204,14 +203,13 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
         (first.base or first.key) == (second.base or second.key))
     if first.numbers != second.numbers and not only_qualified:
         return True
-    words, other_words = set(first.words), set(second.words)
-    signs, other_signs = set(first.key), set(second.key)
-    return (_have_opposites(words - other_words, other_words - words, word_lists.OPPOSITES)
-            or _have_opposites(signs - other_signs, other_signs - signs, word_lists.HAN_OPPOSITES))
-
-
-def _have_opposites(only_first: set[str], only_second: set[str], opposites: Iterable[frozenset[str]]) -> bool:
-    return any(only_first & group and only_second & group for group in opposites)
+    # Words, or in Chinese characters, that just one of the names has are opposites.
+    for parts, other_parts, opposites in ((set(first.words), set(second.words), word_lists.OPPOSITES),
+                                          (set(first.key), set(second.key), word_lists.HAN_OPPOSITES)):
+        only_first, only_second = parts - other_parts, other_parts - parts
+        if any(only_first & group and only_second & group for group in opposites):
+            return True
+    return False
 
 
 def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = False,

@@ -40,11 +40,10 @@ _MARKER = re.compile(
     r"|以下简称为?|下称|简称为?|又称为?|又名|亦称|也称为?|别名为?|全称为?|曾用名为?|原名为?)", re.IGNORECASE)
 _CUES = "known called named referred abbrev nafter shortened aka a.ka ak.a a.k.a 称 名".split()  # noqa: SIM905
 """Parts of every marker: searching for them first is faster, because most texts have none."""
-_ALIAS_RELATIONS = frozenset("""
+_ALIAS_RELATIONS = frozenset(label.strip() for label in """
     also known as|is also known as|was also known as|aka|a.k.a.|alias|also called|is also called|abbreviated as
     is abbreviated as|abbreviation|short for|is short for|stands for|formerly known as|was formerly known as
-    also named|same as|又称|又名|简称|别名|全称|也称|亦称|曾用名|原名""".replace("\n", "|").split("|"))
-_ALIASES = frozenset(label.strip() for label in _ALIAS_RELATIONS if label.strip())
+    also named|same as|又称|又名|简称|别名|全称|也称|亦称|曾用名|原名""".replace("\n", "|").split("|") if label.strip())
 _BEFORE = " \t\n,，(（[“\"‘'「:：;；—–-"  # may stand between a name and a marker after it
 _AFTER = " \t\n“\"‘'「:：为是"  # may stand between a marker and the name after it
 _PREPOSITION = re.compile(r"\b(?:in|of|at|on|for|to|from|by|with|near|and|or|into|between)\s+(?:the\s+|an?\s+)?$",
@@ -106,14 +105,11 @@ def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple
         cell_starts = np.flatnonzero(np.diff(cells[by_cell, table], prepend=-1))
         for rows in np.split(by_cell, cell_starts[1:]):
             if len(rows) > 1:
-                pairs.update(_similar_rows(np.sort(rows), vectors, least))
+                ordered = np.sort(rows)
+                cosines = np.triu(vectors[ordered] @ vectors[ordered].T, 1)
+                pairs.update((int(ordered[first]), int(ordered[second]))
+                             for first, second in zip(*np.nonzero(cosines >= least), strict=True))
     return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), _DIGITS)) for a, b in pairs)
-
-
-def _similar_rows(rows: np.ndarray, vectors: Vectors, least: float) -> Iterator[tuple[int, int]]:
-    cosines = np.triu(vectors[rows] @ vectors[rows].T, 1)
-    for first, second in zip(*np.nonzero(cosines >= least), strict=True):
-        yield int(rows[first]), int(rows[second])
 
 
 def nearest_across_scripts(ids: Sequence[str], vectors: Vectors, scripts: Sequence[str]) -> list[tuple[Pair, float]]:
@@ -155,7 +151,7 @@ class Statement(NamedTuple):
 
 def is_alias_relation(relation: str) -> bool:
     """Return True if a relation's name means that its head and tail are the same thing."""
-    return label_key(relation) in _ALIASES
+    return label_key(relation) in _ALIAS_RELATIONS
 
 
 def statements(text: str, names: Iterable[str]) -> list[Statement]:
@@ -178,7 +174,8 @@ def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
         left_end = len(text[:marker.start()].rstrip(_BEFORE))
         right_start = len(text) - len(text[marker.end():].lstrip(_AFTER))
         left = next((name for name in names if _ends(text, left_end, name)), "")
-        right = next((name for name in names if _begins(text, right_start, name)), "")
+        right = next((name for name in names if text.startswith(name, right_start)
+                      and not _inside_word(text, right_start + len(name))), "")
         # In "a house in Rome, also known as the Nest" the other name is not Rome's.
         follows_preposition = _PREPOSITION.search(text[:left_end - len(left)])
         if left and right and left != right and not follows_preposition:
@@ -200,10 +197,6 @@ def _find_in_parentheses(text: str, known: Collection[str]) -> Iterator[Statemen
 def _ends(text: str, end: int, name: str) -> bool:
     start = end - len(name)
     return start >= 0 and text.startswith(name, start) and not _inside_word(text, start)
-
-
-def _begins(text: str, start: int, name: str) -> bool:
-    return text.startswith(name, start) and not _inside_word(text, start + len(name))
 
 
 def _inside_word(text: str, place: int) -> bool:

@@ -318,8 +318,10 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
     merging = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
-    documents_of = {pair: _stating_documents(around, pair, tie) for pair, tie in ties.items()
-                    if pair in merging.edges and tie.rule in {"stated", "verdict"}}
+    # The documents that state a tie; for a reasoner's verdict, those that suggest it.
+    documents_of = {pair: (around.documents_naming(*pair) if tie.rule == "verdict"
+                           else around.documents(evidence.chunk for evidence in tie.evidence))
+                    for pair, tie in ties.items() if pair in merging.edges and tie.rule in {"stated", "verdict"}}
     # A verdict that no document suggests is the reasoner's own, and is trusted.
     doubtful = [pair for pair, documents in documents_of.items()
                 if len(documents) < _STATED_TWICE and (documents or ties[pair].rule == "stated")
@@ -341,13 +343,6 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
         if len(groups_with_facts) > 1:
             confirmed.update((pair, ties[pair]._replace(score=_UNCONFIRMED)) for pair in pairs)
     return confirmed
-
-
-def _stating_documents(around: Surroundings, pair: Pair, tie: Tie) -> frozenset[str]:
-    """Return the documents that state a tie; for a reasoner's verdict, the documents that suggest it."""
-    if tie.rule == "verdict":
-        return around.documents_naming(*pair)
-    return around.documents(evidence.chunk for evidence in tie.evidence)
 
 
 def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) -> list[tuple[Pair, float]]:

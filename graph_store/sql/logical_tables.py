@@ -79,20 +79,17 @@ class NameSpace:
 
     def take(self, title: str, otherwise: str) -> str:
         """Return a free name for a title, or for `otherwise` if the title has no letters and digits."""
-        wanted = name = _without_quotes(snake_case(title) or otherwise)
-        number = 1
+        wanted = snake_case(title) or otherwise
+        if wanted[:1].isdigit():  # a name needs no quotation marks in a statement
+            wanted = f"_{wanted}"
+        elif wanted in _FURTHER_WORDS or wanted in _reserved_words():
+            wanted = f"{wanted}_"
+        name, number = wanted, 1
         while name in self._taken:
             number += 1
             name = f"{wanted.rstrip('_')}_{number}"
         self._taken.add(name)
         return name
-
-
-def _without_quotes(name: str) -> str:
-    """Return a name that needs no quotation marks in a statement."""
-    if name[:1].isdigit():
-        return f"_{name}"
-    return f"{name}_" if name in _FURTHER_WORDS or name in _reserved_words() else name
 
 
 @cache
@@ -164,15 +161,11 @@ def _title(parts: Sequence[_Part], tables_of: Mapping[str, int]) -> str:
     if len(documents) == 1:
         (document,) = documents
         return f"{_stem(document)} {shared}".strip() if tables_of[document] > 1 else _stem(document)
-    return shared or _shared_name(sorted(documents))
-
-
-def _shared_name(documents: Sequence[str]) -> str:
-    """Return the words that the names of files share, or the folder that they share, or else the first file's name."""
-    words = [_WORD_OR_NUMBER.findall(snake_case(_stem(document))) for document in documents]
-    shared = [word for word in words[0] if all(word in of_one for of_one in words)]
+    # Else by the words that the names of the files share, or the folder that they share, or the first file's name.
+    words = [_WORD_OR_NUMBER.findall(snake_case(_stem(document))) for document in sorted(documents)]
+    shared_words = [word for word in words[0] if all(word in of_one for of_one in words)]
     folders = {PurePath(document).parent.name for document in documents}
-    return " ".join(shared) or (folders.pop() if len(folders) == 1 else "") or _stem(documents[0])
+    return shared or " ".join(shared_words) or (folders.pop() if len(folders) == 1 else "") or _stem(min(documents))
 
 
 def _stem(document: str) -> str:

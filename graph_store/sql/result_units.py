@@ -39,7 +39,11 @@ def check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
     used = {column.name.lower() for column in query.find_all(exp.Column)}
     for info in _tables(query, tables):
         for column in info.columns:
-            number, unit = _number_and_unit(info, column)
+            number, unit = f"{column.name}_number", f"{column.name}_unit"
+            if info.kind == "relation":
+                number, unit = "number", "unit"
+            elif number not in {known.name for known in info.columns}:
+                number = ""
             if column.units and number in used and unit not in used and column.name not in used - {number}:
                 raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
                                f"be added or compared: group by {unit}, or limit it with WHERE {unit} = ...")
@@ -74,14 +78,6 @@ def _passed_over(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[
         for column in info.columns if info.kind in {"records", "documents"} else ():
             if (missing := column.empty + column.untyped) and column.name in asked:
                 yield f"{missing:,} of {info.rows:,} in {info.name} have no {column.name}: no condition on it fits them"
-
-
-def _number_and_unit(info: TableInfo, column: ColumnInfo) -> tuple[str, str]:
-    """Return the names of the columns with the numbers and units of a column of mixed units."""
-    if info.kind == "relation":
-        return "number", "unit"
-    names = {known.name for known in info.columns}
-    return f"{column.name}_number" if f"{column.name}_number" in names else "", f"{column.name}_unit"
 
 
 def _tables(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:

@@ -89,7 +89,10 @@ def column_of(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *,
               units: tuple[str, ...] = (), note: str = "") -> SqlColumn:
     """Return a column of values that are typed already; None stands for no value."""
     filled = [value for value in values if value is not None]
-    sql_type = _date_type(filled) if kind == "date" else _SQL_TYPES.get(kind, "VARCHAR")
+    sql_type = _SQL_TYPES.get(kind, "VARCHAR")
+    if kind == "date":
+        has_times = any(_comparable(value).time() != datetime.time() for value in filled)
+        sql_type = "TIMESTAMP" if has_times else "DATE"
     items = [item for value in filled for item in value] if kind == "list" else filled
     info = _info(name, title, kind, items, [_shown_date(item, sql_type) if kind == "date" else str(item)
                                             for item in items])
@@ -124,13 +127,6 @@ def _array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
     for row, value in enumerate(values):
         array[row] = list(value) if kind == "list" and value is not None else value
     return array
-
-
-def _date_type(values: Sequence[Any]) -> str:
-    """Return DATE if no value has a time of day, otherwise TIMESTAMP."""
-    midnight = datetime.time()
-    return "TIMESTAMP" if any(isinstance(value, datetime.datetime) and value.time() != midnight
-                              for value in values) else "DATE"
 
 
 def _shown_date(value: Any, sql_type: str) -> str:

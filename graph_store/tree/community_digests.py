@@ -6,6 +6,8 @@ A community's id is a hash of its digest, so it keeps its name and summary as lo
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+
 from ...schemas.naming import content_id, normalise
 from ...schemas.retrieval import CommunityDigest
 from ..graph.knowledge_graph import KnowledgeGraph
@@ -41,7 +43,7 @@ def all_texts(graph: KnowledgeGraph) -> Iterator[str]:
     """Yield every text that a digest may contain: all names of entities, and all triples and values in words."""
     yield from graph.all_names().values()
     yield from map(graph.statement_of, range(graph.count_triples()))
-    for entity in graph.entities_with_values():
+    for entity in (graph.columns.ids[row] for row in np.unique(graph.columns.values.entity).tolist()):
         for attribute, values in graph.told(entity).items():
             yield from (graph.value_statement(entity, attribute, value) for value in values)
 

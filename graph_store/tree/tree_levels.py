@@ -15,7 +15,7 @@ import numpy as np
 from ...schemas.naming import relation_id
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..graph.resolved_graph import GraphState, LedgerGraph
+from ..graph.resolved_graph import LedgerGraph
 from ..ledger.communities import CommunityTable, TreeCommunity, text_id
 from ..ledger.database import Database
 from ..ledger.version import TreeState, ledger_state, note_state
@@ -173,14 +173,9 @@ class TreeSynchroniser:
         self._vectors = vectors
         self._communities = communities
 
-    def state(self) -> GraphState:
-        """Return the state of the ledger that the communities reflect; zeros if there are none yet."""
-        tree = ledger_state(self._db).tree
-        return GraphState(tree.position, tree.resolution)
-
     def is_behind(self) -> bool:
         """Return True if the communities do not reflect the graph."""
-        return self.state() != self._graph.state
+        return ledger_state(self._db).tree[:2] != self._graph.state
 
     def update(self, summarise: Summarise) -> None:
         """Build the tree if it does not reflect the graph; else describe what an earlier run left undescribed."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, StringConstraints, ValidationError
+from pydantic import BaseModel, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from ..graph_schema import (
@@ -162,14 +162,7 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def _printable(name: str) -> str:
-    if not name.isprintable():
-        raise ValueError(f"{name!r} must be printable")
-    return name
-
-
-_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_ELEMENT_NAME),
-                  AfterValidator(_printable)]
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_ELEMENT_NAME)]
 
 
 class _Concept(BaseModel):
