@@ -85,6 +85,10 @@ class AskedParts:
         before, after = self.preceding(mention, "column"), self.following(mention, "column")
         return before is not None and after is not None and bool(set(before.columns) & set(after.columns))
 
+    def heads_with(self, mention: Mention) -> bool:
+        """Return True if a word makes a compound with what the rows are called, which stands before it."""
+        return any(other.last == mention.first and other.kind == "head" for other in self.mentions)
+
     def words(self, mention: Mention) -> str:
         """Return the words of a mention in lower case."""
         return " ".join(word.text for word in self.reading.words[mention.first:mention.last]).casefold()

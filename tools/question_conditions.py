@@ -236,7 +236,10 @@ class ConditionReader:
 
     def _numbers(self) -> list[Condition]:
         """Read numbers beside a column: "4 cylinders", "exactly three authors", "EIP 20"."""
-        conditions = []
+        hours = [column for column in self._parts.table.columns if keys_of(column.title)[-1:] == ("hour",)]
+        conditions = [Condition(only(hours, one).name, f"{quoted(only(hours, one).name)} = 12", "it is noon", one.first,
+                                one.last) for one in self._parts.unused("noon")]
+        self._parts.take("noon")
         for number in self._parts.unused("number"):
             after, before = (self._parts.following(number, "column", gap=0),
                              self._parts.preceding(number, "column", gap=1))
@@ -262,7 +265,7 @@ class ConditionReader:
             first = dates.pop(0)
             link = self._parts.link_after(first) if dates else None
             second = dates.pop(0) if link is not None and self._parts.following(
-                link, "date", gap=2) == dates[0] else None
+                link, "date", gap=4) == dates[0] else None
             conditions.append(self._date_condition(first, link if second is not None else None, second))
         return conditions
 

@@ -65,6 +65,7 @@ class QuestionQuery(QuestionTarget):
         if not wanted:
             wanted, whole = whole, []
         self._take_heads()
+        self._parts.use(*(one for one in self._columns() if self._parts.heads_with(one)))  # "of the biopic subjects"
         nouns = [mention for mention in self._parts.mentions if self._rows.is_head(mention)
                  or mention.kind in {"row_nouns", "people", "value"}]
         if not wanted or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
