@@ -89,9 +89,13 @@ class AskedParts:
         """Return True if a word makes a compound with what the rows are called, which stands before it."""
         return any(other.last == mention.first and other.kind == "head" for other in self.mentions)
 
+    def text(self, mention: Mention) -> str:
+        """Return the words of a mention."""
+        return " ".join(word.text for word in self.reading.words[mention.first:mention.last])
+
     def words(self, mention: Mention) -> str:
         """Return the words of a mention in lower case."""
-        return " ".join(word.text for word in self.reading.words[mention.first:mention.last]).casefold()
+        return self.text(mention).casefold()
 
     @staticmethod
     def _counts(mention: Mention, kinds: Sequence[str]) -> bool:
