@@ -9,7 +9,6 @@ from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.records import SqlResult, TableInfo
 from ..text.shown_numbers import show_value
-from .asked_facts import read_in_graph
 from .asked_parts import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
@@ -59,9 +58,7 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
         tables = [table for table in index.sql.tables() if table.kind == kind and table.rows]
         if asked := list(_answers(index, tables, question, values)):
             return asked[0] if len({one.short for one in asked}) == 1 else None
-    facts = [answer for reading, plan in read_in_graph(index, question)
-             if (answer := _answer(index, reading.table, reading, plan)) is not None]
-    return facts[0] if len(facts) == 1 else None
+    return None
 
 
 def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,

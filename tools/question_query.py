@@ -47,7 +47,7 @@ class QuestionQuery(QuestionTarget):
         Raises:
             UnclearError: if it has none, or could mean several things in it.
         """
-        forms = (self._share, self._ratio, self._comparison, self._ranking, self._aggregate, self._count, self._lookup)
+        forms = (self._share, self._comparison, self._ranking, self._aggregate, self._count, self._lookup)
         plan = next((plan for form in forms if (plan := form()) is not None), None)
         if plan is None:
             raise UnclearError(self._table.name)
@@ -75,19 +75,6 @@ class QuestionQuery(QuestionTarget):
         sql = self._select(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*) AS percent", conditions=whole)
         return Plan(sql, f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}",
                     percent=True)
-
-    def _ratio(self) -> Plan | None:
-        """Read "how many deaths from disease for each death from wounds" as the ratio of the sums of two columns."""
-        counts, groups = self._parts.unused("count"), self._parts.unused("group")
-        numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)]
-        if not (counts and len(groups) == 1 and len(numbers) == 2):  # noqa: PLR2004 - of a ratio
-            return None
-        above, below = (self._parts.column_of(mention, is_number) for mention in numbers)
-        if not counts[0].first < numbers[0].first < groups[0].first < numbers[1].first:
-            return None
-        self._parts.use(*counts, *groups, *numbers)
-        return self._computed(f"sum({quoted(above.name)}) * 1.0 / nullif(sum({quoted(below.name)}), 0)",
-                              f"total of {above.title} for each {below.title}")
 
     def _comparison(self) -> Plan | None:
         """Read "Which weighs more on average, A or B?" as groups in order."""
