@@ -28,8 +28,11 @@ _LONGEST_HEADER = 100
 _LONGEST_NAME = 200
 _MOSTLY = 0.8  # the share of a column's cells that counts as most of them
 _GAPS = 0.5  # the share of filled cells from which the first column may name the rows; others have to be filled mostly
-_MOST_NAMED = 10_000
-"""The most rows of a table whose rows are things of the graph. A thing and its facts cost far more than a record."""
+_MOST_NAMED = 2_000
+"""The most rows of a table whose rows are things of the graph.
+
+A thing with its vectors, facts and community takes twenty times as long as a record: this many about half a minute.
+"""
 _PLAIN_NUMBER = re.compile(r"[-+−]?\d[\d.,]*")
 _NUMERIC_DATE = re.compile(r"\d{1,4}(?P<mark>[/.-])\d{1,2}(?P=mark)\d{1,4}")
 """A date of numbers, even one whose day and month cannot be told apart."""

@@ -56,6 +56,12 @@ def test_the_column_that_identifies_a_row_comes_first(header, rows, key):
     assert lines(header, *rows)[0].startswith(f"| {key} |")
 
 
+def test_the_rows_of_a_large_table_are_records_alone():
+    rows = [[f"Item {number}", "red"] for number in range(4000)]
+    assert lines(["Name", "Colour"], *rows[:1000])[0] == "| Name: Item 0 | Colour: red |"
+    assert lines(["Name", "Colour"], *rows)[0] == "| row: Things row 1 | Name: Item 0 | Colour: red |"
+
+
 @pytest.mark.parametrize(("header", "rows"), [
     (["Author", "Ann Lee"], [["Submitted", "2031-02-03"], ["Pump", "Nile"]]),
     (["项目名称", "尼罗水泵"], [["提交作者", "小猫"], ["提交时间", "2031-02-03"]])])
