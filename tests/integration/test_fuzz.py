@@ -10,7 +10,8 @@ from ..conftest import EXAMPLES
 from ..fuzz import readers, replies, restoring
 from ..fuzz import serving_requests as requests
 
-pytestmark = [pytest.mark.integration, pytest.mark.filterwarnings("ignore:Overriding standard format")]
+pytestmark = [pytest.mark.integration, pytest.mark.slow,
+              pytest.mark.filterwarnings("ignore:Overriding standard format")]
 SEED = int(os.environ.get("BANYAN_FUZZ_SEED", "0"))
 
 

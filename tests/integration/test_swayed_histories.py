@@ -17,7 +17,8 @@ from ..newest import newest
 from ..swayed_model import MARK, SwayedModel
 from ..unit.agents.test_shared_calls import Shop
 
-pytestmark = pytest.mark.integration
+# What deletions leave of hostile documents test_hostile_model, test_deleted_text and test_verdict_owners look at, too.
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 _PEOPLE = ["Adam Reed", "Reed Adam", "Bea Lund", "Lund Bea", "Cem Ray"]
 _FIRMS = ["Acme", "Beta", "Gamma Works", "Works Gamma"]
