@@ -45,15 +45,14 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
         return []
     scores = _scores(retriever, tables, question)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
-    lines, asked = dict[str, str](), _stems(question)
+    described, asked = dict[str, Passage](), _stems(question)
     for table in _to_describe(ranked, scores):
         line = _first_fitting(table, asked, tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE))
         if line is not None:
-            lines[table.name] = line
+            described[table.name] = _item(retriever.index, table, line)
             tokens -= estimate_tokens(line)
-    others = [table for table in ranked if table.name not in lines]
-    items = [_item(retriever.index, table, lines[table.name]) for table in ranked if table.name in lines]
-    return [Block(title="tables", items=tuple(items), note=_others_line(others, tokens))]
+    others = [table for table in ranked if table.name not in described]
+    return [Block(title="tables", items=tuple(described.values()), note=_others_line(others, tokens))]
 
 
 def column_keys(index: GraphIndex) -> frozenset[str]:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from banyan.agents.retrieval.evidence import terms_text
+from banyan.ingest.chunking import chunk_document
+from banyan.ingest.loaders import load_documents
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.lookups import TOOLS
 from banyan.tools.first_look import first_look
@@ -108,3 +110,27 @@ def singers(tmp_path_factory, hashed_embedder):
 def test_what_is_named_by_a_common_word_of_the_collection_is_left_out(singers, question, shown):
     blocks = looked_up(singers, question, ("entity_search", "triple_search"))
     assert {title.partition(" (")[0] for title, *_ in blocks} == shown
+
+
+def test_rows_of_a_large_table_are_left_to_queries(tmp_path, hashed_embedder):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    rows = "\n".join(f"Harbour {number},Ulm,{number}" for number in range(200))
+    (folder / "harbours.csv").write_text(f"name,town,berths\n{rows}\n")
+    (folder / "note.md").write_text("# Harbours\n\nThe harbour of Ulm is old. It was built for salt.\n")
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        for document in load_documents([folder], on_failure=pytest.fail):
+            chunks = chunk_document(document, max_tokens=200, overlap_tokens=0)
+            kb.documents.put(document, chunks)
+            for chunk in chunks:
+                kb.extractions.save(chunk.id, "test", base.said())
+            kb.schema_control.write([chunk.id for chunk in chunks])
+        kb.refresh()
+        retriever, question = Retriever(kb), "Which harbour of Ulm has most berths?"
+        shown = {table_query: [item for block in first_look(retriever, open_schema(), question, 1000, (
+            "passage_search", *table_query)) for item in block.items] for table_query in ((), ("table_query",))}
+    assert "harbours.csv" in {item.document for item in shown[()]}
+    kinds = {(item.kind, item.document) for item in shown["table_query",]}
+    assert ("passage", "note.md") in kinds
+    assert ("passage", "harbours.csv") not in kinds
+    assert ("table", "harbours.csv") in kinds
