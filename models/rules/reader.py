@@ -109,7 +109,7 @@ class _Prepared:
     def __init__(self, schema: GraphSchema) -> None:
         self._given = schema  # keeps it alive: the cache of `_prepare` uses its id
         known = load_schema(OPEN_GUESSES) if schema.open else schema
-        self._schema, self._nouns = known, TypeNouns(known)
+        self._nouns = TypeNouns(known)
         type_by_name = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
         self._fallback = next((t.name for t in known.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         self._type_of_kind = {

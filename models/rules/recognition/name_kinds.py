@@ -79,9 +79,7 @@ GENERIC_ACRONYMS = word_set("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok 
                             "mw kw gw kwh ltd inc llc d.c") | HONOURS
 """Acronyms that are not names of a single thing."""
 
-PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",
-            "it": "thing", "its": "thing", "they": "group", "them": "group", "their": "group"}
-"""Third-person pronouns and what they can refer to."""
+PRONOUNS = word_set("he him his she her hers it its they them their")
 VALUES = frozenset({"date", "number"})
 """The kinds that are values rather than names."""
 
@@ -195,11 +193,6 @@ def infer_type(name: str) -> str:
     return _general_nouns().type_of_name(name)
 
 
-def type_of_noun(noun: str) -> str:
-    """Return the general seed's type for a noun in lower case, or ""."""
-    return _general_nouns().of_phrase(noun)
-
-
 def kind_of_noun(noun: str) -> str:
     """Return the kind of what a noun in lower case refers to, or "".
 
@@ -207,7 +200,7 @@ def kind_of_noun(noun: str) -> str:
     of").
     """
     relational_kind = next((kind for kind, nouns in _RELATIONAL_NOUNS.items() if noun in nouns), "")
-    return relational_kind or _KINDS.get(type_of_noun(noun), "")
+    return relational_kind or _KINDS.get(_general_nouns().of_phrase(noun), "")
 
 
 @cache

@@ -34,7 +34,7 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
 
 _HONORIFICS = word_set("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
-_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
+_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS
 _PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Parts of persons' names in lower case, in addition to those in `_LOWER_CASE_WORDS`."""
 _LOWER_CASE_WORDS = word_set("a an the of in on at by for from with to into and or but nor as de la le du des der von "
@@ -83,7 +83,7 @@ _ITEM_START = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
 _ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
 """What stands before and after a name that is an item of a list or a line of its own."""
 _MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
-_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | word_set("the a an this that these those and or but if "
+_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | word_set("the a an this that these those and or but if "
                                                                      "when while where as so yet then there here who "
                                                                      "which what how why both born died see also most "
                                                                      "many some all each every no not former current "
@@ -299,7 +299,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     is_composed = " or " in name or ", and " in name  # "Board or Committee"
-    is_indefinite = not PRONOUNS.keys().isdisjoint(lowered)  # "Its Software"
+    is_indefinite = not PRONOUNS.isdisjoint(lowered)  # "Its Software"
     if span.kind != "work" and (is_composed or is_indefinite):
         return True
     has_common_words_only = name not in {"US", "IT"} and all(
