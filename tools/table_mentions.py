@@ -226,7 +226,9 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Me
     for at, word in enumerate(words):
         if word.folded.isalpha() and not is_han(word.folded[0]):
             names = [name for label, columns in forms.items() if is_form_of(word.folded, label) for name in columns]
-            if names and word.folded.endswith(_EVENTS):
+            is_event = word.folded.endswith(_EVENTS) and not any(
+                column.empty for column in table.columns if column.name in names)
+            if names and is_event:
                 yield "column_form", Mention(at, at + 1, "head")
             elif names:
                 yield "column_form", Mention(at, at + 1, "column", columns=tuple(dict.fromkeys(names)))
