@@ -222,7 +222,9 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
             if described and cells:
                 # Where the document is called like its subject, a list of things belongs to the subject.
                 is_document = described == document and (owner == document or subject != title)
-                yield Row(block.start, block.end, (Cell(DOCUMENT if is_document else "", described), *cells))
+                items = cells if is_document else [Cell(cell.header, item) for cell in cells
+                                                   for item in cell.value.split(LIST_MARK)]
+                yield Row(block.start, block.end, (Cell(DOCUMENT if is_document else "", described), *items))
 
 
 def _is_form(lines: Sequence[Cell]) -> bool:

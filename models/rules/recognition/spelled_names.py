@@ -55,6 +55,7 @@ _CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
 _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
+_IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
@@ -131,6 +132,9 @@ def _candidates(text: str, doc: "Doc", title: str) -> Iterator[Span]:
     """
     quoted = (match.span(1) for match in _QUOTED.finditer(text))
     recognised = [Span(*place, "work") for place in quoted if _is_called_work(text, *place)]
+    if title:  # where the text says what its title is
+        recognised += [Span(*match.span(), "name") for match in re.finditer(rf"(?<!\w){re.escape(title)}(?!\w)", text)
+                       if _IS_A.match(text, match.end())]
     for ent in doc.ents:
         kind = "person" if _has_honorific(text, ent.start_char, ent.end_char) else _KINDS.get(ent.label_)
         if kind and (place := _trim(text, ent.start_char, ent.end_char, kind)):
