@@ -82,7 +82,7 @@ def test_chunks_of_openais_protocol_have_them_too(server, may_end):
             text += chunk.choices[0].delta.content or ""
             if text == ANSWER:
                 may_end.set()
-    assert text.startswith(f"{ANSWER}\n\n[1] ")
+    assert text.startswith(f"{ANSWER}\n\nSources:\n[1] ")
 
 
 @pytest.mark.usefixtures("may_end")
