@@ -17,7 +17,7 @@ demo: .venv/usable
 	@printf '\n--- in Chinese ---\n'
 	$(DEMO) ask "屠呦呦出生在哪个城市？" --kb chinese
 	@printf '\n--- counted over all documents, each row with its source ---\n'
-	$(DEMO) ask "How many people were born in Warsaw?" --kb english
+	$(DEMO) ask "How many laureates are there before 1920?" --kb english
 	$(DEMO) ask "浙江人口超过700万的城市有哪些？" --kb chinese
 	@printf '\n--- not in the documents ---\n'
 	$(DEMO) ask "What was Niels Bohr's favourite food?" --kb english
