@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from heapq import nsmallest
 from typing import Any, NamedTuple
 
 import duckdb
@@ -103,11 +104,12 @@ def column_of(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *,
 def _info(name: str, title: str, kind: ColumnKind, items: Sequence[Any], shown: Sequence[str]) -> ColumnInfo:
     """Return what is said of a column's values, or of the members of its lists."""
     counts = Counter(text[:LONGEST_SHOWN] for text in shown)
-    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FREQUENT]
+    most = nsmallest(MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
     ends = ("", "")
     if kind in ("number", "date") and items:
-        by_size = sorted(zip(items, shown, strict=True), key=lambda item: _comparable(item[0]))
-        ends = by_size[0][1], by_size[-1][1]
+        places = range(len(items))
+        ends = (shown[min(places, key=lambda place: _comparable(items[place]))],
+                shown[max(places, key=lambda place: _comparable(items[place]))])
     return ColumnInfo(name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=ends[0], largest=ends[1],
                       frequent=tuple(most) if most and most[0][1] > 1 else ())
 
