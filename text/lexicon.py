@@ -59,10 +59,11 @@ SUMMARY_CUES = re.compile(
 
 def peoples_of(country: str) -> tuple[str, ...]:
     """Return the adjectives for the people of a country; empty if the country is unknown."""
-    return tuple(people for people, known in _countries().items() if known == country)
+    return tuple(people for people, known in countries().items() if known == country)
 
 
 @cache
-def _countries() -> dict[str, str]:
-    countries: dict[str, str] = json.loads(_PEOPLES.read_bytes())
-    return countries
+def countries() -> dict[str, str]:
+    """Return the country of each adjective for a people, such as that of "Ethiopian"."""
+    listed: dict[str, str] = json.loads(_PEOPLES.read_bytes())
+    return listed

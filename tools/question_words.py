@@ -12,6 +12,7 @@ from ..models.embedding.minilm import bundled_tokenizer
 from ..schemas.naming import normalise
 from ..text.content_words import stem_word
 from ..text.dates import find_dates, is_month, parse_date
+from ..text.lexicon import countries
 from ..text.quantities import find_numbers, is_unit, parse_number
 from ..text.scripts import CJK
 
@@ -104,7 +105,9 @@ def lexicon() -> Lexicon:
         phrases.setdefault(tuple(word.folded for word in words_of(phrase)), {})[kind, name] = None
     synonyms: dict[Keys, dict[Keys, None]] = {}
     forms: dict[Keys, dict[Keys, None]] = {}
-    for group in listed["synonyms"]:
+    # A people's adjective means its country: of Ethiopian coffees, the variety need not be "Ethiopian Heirlooms".
+    peoples = (f"{people}, {country}".lower() for people, country in countries().items())
+    for group in (*listed["synonyms"], *peoples):
         members = {phrase: keys_of(phrase) for phrase in group.split(", ")}
         for member in members.values():
             forms.setdefault(member, {}).update(dict.fromkeys(tuple(phrase.split()) for phrase in members))

@@ -85,6 +85,13 @@ Barolo Serra;Italy;2013;42,00;14,0
 Chianti Vecchio;Italy;2016;15,90;13,0
 Douro Velho;Portugal;2015;22,00;14,5
 """,
+    "beans.csv": """\
+country,variety,points
+Ethiopia,Ethiopian Heirlooms,83
+Ethiopia,Gesha,90
+Kenya,Ruiru,86
+Kenya,Gesha,85
+""",
     "cities.csv": """\
 城市,省份,人口,面积
 杭州,浙江,12204000,16850
@@ -98,6 +105,7 @@ ANSWERED = [
     ("What is the total sample size?", "93"),
     ("What is the average growth of Porites?", "0.8633"),
     ("How many studies are there?", "3"),
+    ("How many points do the Ethiopian beans have on average?", "86.5"),
     ("Which species has the highest average growth?", "Acropora"),
     ("What is the median sample size of Acropora?", "16.5"),
     ("What is the average salary in Research?", "57,000"),
