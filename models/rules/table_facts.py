@@ -125,15 +125,17 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
             may_be_entity = kind_of(value) == "text" and value != name and not _NOT_A_NAME.search(value) and names(
                 value)
             relation = headers.relation(header, row_type) if may_be_entity else None
+            # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
+            stated = f"{header}: {value}" if "\n" in evidence else evidence
             if relation is None:
-                attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=evidence,
+                attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=stated,
                                                      time=section if _is_time(header) else time))
                 continue
             for item in value.split(_LIST_SEPARATOR):
                 if relation.type == "" or not item[:1].islower():
                     entities[item, relation.type] = None
                 head, tail = (item, name) if relation.backward else (name, item)
-                triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail, evidence=evidence,
+                triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail, evidence=stated,
                                                time=time))
     return metadata.combine(Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
                                   triples=tuple(triples), attributes=tuple(attributes)))

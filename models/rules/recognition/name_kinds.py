@@ -59,6 +59,17 @@ ROLES = word_set("president chairman chairwoman chancellor premier minister gove
                  "brother sister congressman congresswoman senator democrat republican")
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
+POSTS = word_set("director directors chairperson chairman chairwoman chair officer officers secretary treasurer "
+                 "president manager managers editor editors maintainer maintainers contributor contributors developer "
+                 "developers member members coordinator representative commissioner employee employees supplier "
+                 "suppliers vendor")
+"""The last words of posts, which no person is called."""
+
+THINGS = word_set("projects procedures procedure lifecycle list badge identifier playbook playbooks certification "
+                  "self-certification template templates questions questionnaire draft date checklist guideline "
+                  "guidelines")
+"""The last words of what bodies and people have, which none is called."""
+
 OF_ANY_KIND = word_set("member members founder owner leader winner model partner participant host supplier")
 """Nouns for persons that are also said of other things: "Norway is a member of"."""
 
@@ -79,7 +90,9 @@ GENERIC_ACRONYMS = word_set("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok 
                             "mw kw gw kwh ltd inc llc d.c") | HONOURS
 """Acronyms that are not names of a single thing."""
 
-PRONOUNS = word_set("he him his she her hers it its they them their")
+PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",
+            "it": "thing", "its": "thing", "they": "group", "them": "group", "their": "group"}
+"""Third-person pronouns and what they can refer to."""
 VALUES = frozenset({"date", "number"})
 """The kinds that are values rather than names."""
 
@@ -193,6 +206,11 @@ def infer_type(name: str) -> str:
     return _general_nouns().type_of_name(name)
 
 
+def type_of_noun(noun: str) -> str:
+    """Return the general seed's type for a noun in lower case, or ""."""
+    return _general_nouns().of_phrase(noun)
+
+
 def kind_of_noun(noun: str) -> str:
     """Return the kind of what a noun in lower case refers to, or "".
 
@@ -200,7 +218,7 @@ def kind_of_noun(noun: str) -> str:
     of").
     """
     relational_kind = next((kind for kind, nouns in _RELATIONAL_NOUNS.items() if noun in nouns), "")
-    return relational_kind or _KINDS.get(_general_nouns().of_phrase(noun), "")
+    return relational_kind or _KINDS.get(type_of_noun(noun), "")
 
 
 @cache

@@ -7,15 +7,17 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ....text.lexicon import word_set
+from ....text.lexicon import ENGLISH_STOP, word_set
 from ..likeness import is_known, may_be
 from .name_kinds import (
     CALENDAR,
     GENERIC_ACRONYMS,
     HONOURS,
+    POSTS,
     PREPOSITIONS,
     PRONOUNS,
     ROLES,
+    THINGS,
     Span,
     infer_kind,
     infer_type,
@@ -23,6 +25,7 @@ from .name_kinds import (
     name_of,
     without_overlaps,
 )
+from .name_runs import NameRuns
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -34,11 +37,15 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
 
 _HONORIFICS = word_set("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
-_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS
+_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
+_INDEFINITE_WORDS = word_set("own your our other another such certain any each some 3rd")
+"""Words before a common noun with capitals, which is then no name: "Your Software"."""
 _PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Parts of persons' names in lower case, in addition to those in `_LOWER_CASE_WORDS`."""
 _LOWER_CASE_WORDS = word_set("a an the of in on at by for from with to into and or but nor as de la le du des der von "
                              "und y el vs is")
+_UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
+"""The kinds that a recogniser often gives to single words that are no names."""
 _WORK_CONTEXT = re.compile(
     r"\b(?:songs?|singles?|albums?|films?|movies?|novels?|novellas?|books?|poems?|plays?|operas?|musicals?|episodes?|series|"
     r"shows?|tracks?|paintings?|sculptures?|articles?|essays?|papers?|reports?|guides?|handbooks?|magazines?|stor(?:y|ies)|"
@@ -46,15 +53,19 @@ _WORK_CONTEXT = re.compile(
     r"released?|aired|broadcast|directed|starring|sang|sung|performed|composed|screenplays?|sequels?|charts?|remix|cover|"
     r"featur(?:es|ing)|read)\b", re.IGNORECASE)
 """What is said around the title of a work, and not around a term in quotation marks."""
-_QUOTES = frozenset("\"“«")
-_TITLE_WORD = r"(?:[A-Z0-9][\w’'-]*|a|an|and|at|by|for|in|of|on|the|to|with)"
-_QUOTED = re.compile(rf"[\"“«]({_TITLE_WORD}(?: {_TITLE_WORD}){{0,8}})[,\"”»]")
-"""A title in quotation marks: all its words but "of" and the like have capitals."""
+_QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
+_QUOTES = frozenset("\"“”")
 _CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w*")
 """A code or an identifier: EIP-20, R27, gasPrice."""
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
 _OPENING_BRACKET = re.compile(r" \((?:the )?[\"“]?")
+_INDEFINITE_ARTICLE = re.compile(r"\b(?:an?|each|any|every|such|your|our|no)\s{1,3}\Z", re.IGNORECASE)
+_DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
+_NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
 _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
+_OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
+_KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
+"""What stands before the name of a kind of thing: (each, a “Gold Member”)."""
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
@@ -65,35 +76,12 @@ _EMPHASIS = re.compile(
 _SYMBOL = re.compile("[=+×−%$€£]")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
-_ARTICLE_BEFORE = re.compile(r"\b(?:the|an?|this)\s{1,3}\Z", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
+_RANK_WORDS = word_set("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
-_CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if letter.isupper())
-_PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
-         rf"(?:\.(?=[{_CAPITALS}]))?)")
-_LONGEST_RUN = 15  # the most words of a run after the first one
-_NICKNAME = r' \(?["“][A-Z][a-z]+["”]\)? '
-"""What may stand after a person's first name, as in Ronald ("Ron") Laird."""
-_RUN = re.compile(rf"{_PART}(?:{_NICKNAME}{_PART})?(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
-_RUN_WORD = re.compile(r"[\w’'.&-]+")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
-_ITEM_START = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
-_ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
-"""What stands before and after a name that is an item of a list or a line of its own."""
-_MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
-_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | word_set("the a an this that these those and or but if "
-                                                                     "when while where as so yet then there here who "
-                                                                     "which what how why both born died see also most "
-                                                                     "many some all each every no not former current "
-                                                                     "new first second third since until although "
-                                                                     "though because however")
-_NOT_AT_START = _NOT_IN_NAMES | ROLES | word_set("member members bachelor master doctor deputy minister leader winner "
-                                                 "author founder owner article section chapter part clause one two "
-                                                 "most some many order officer commander knight provost rector "
-                                                 "opposition")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
 
@@ -106,93 +94,55 @@ def without_emphasis(text: str) -> str:
 def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
     """Return the names of the sentences in scripts with spaces, outside the `hidden` parts.
 
-    They are the recogniser's entities and runs of capitalised words. Their kinds are corrected by the words around
-    them, and common words are removed, but not those of the title. `doc` is the text `without_emphasis` with its
-    entities.
+    The candidates are the recogniser's entities, extended to complete names, runs of capitalised words, the title, and
+    titles in quotation marks. Their kinds are corrected by the words around them, and common words are removed. `doc`
+    is the text `without_emphasis` with its entities.
     """
     marked, text = text, without_emphasis(text)
     is_hidden = bytearray(len(text))
     for start, end in hidden:
         is_hidden[start:end] = b"\1" * (end - start)
-    # "Blum * Ltd" in a comment of several lines is no name.
-    found = [span for span in _candidates(text, doc, title)
-             if not any(is_hidden[span.start : span.end]) and not _EMPHASIS.search(marked[span.start : span.end])]
+    runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS], title)
+    recognised, unknown = list(_recognised_names(text, doc, runs)), list[Span]()
+    for run in runs.of_several_words():
+        kind = "person" if _has_honorific(text, *run) else "name"
+        if place := _trim(text, *run, kind):
+            unknown.append(Span(*place, kind))
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
-    found.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
-    spans, kinds_by_words = _correct_kinds(text, without_overlaps(found))
-    names = [span for span in spans
-             if text[span.start : span.end] in title.split() or not _is_junk(text, doc, span)]
+    pieces = [span for span in (*recognised, *unknown)
+              if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
+    pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
+    certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised)])
+    spans = without_overlaps(*([span for span in layer if not any(is_hidden[span.start : span.end])]
+                               for layer in (certain, pieces)))
+    spans, kinds_by_words = _correct_kinds(text, spans, certain)
+    terms = _common_terms(text, spans)
+    names = [_with_article(text, span) for span in spans
+             if span in certain or (name_of(text, span) not in terms and (
+                 text[span.start : span.end] in title.split() or not _is_junk(text, doc, span)))]
     return _unify_kinds(text, names, kinds_by_words)
 
 
-def _candidates(text: str, doc: "Doc", title: str) -> Iterator[Span]:
-    """Yield the recogniser's entities and titles in quotation marks, and runs of capitalised words.
-
-    A run takes in the names that it overlaps, and is of the longest one's kind.
-    """
-    quoted = (match.span(1) for match in _QUOTED.finditer(text))
-    recognised = [Span(*place, "work") for place in quoted if _is_called_work(text, *place)]
-    if title:  # where the text says what its title is
-        recognised += [Span(*match.span(), "name") for match in re.finditer(rf"(?<!\w){re.escape(title)}(?!\w)", text)
-                       if _IS_A.match(text, match.end())]
+def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
+    """Yield the recogniser's entities, trimmed and extended to complete names."""
     for ent in doc.ents:
-        kind = "person" if _has_honorific(text, ent.start_char, ent.end_char) else _KINDS.get(ent.label_)
-        if kind and (place := _trim(text, ent.start_char, ent.end_char, kind)):
-            recognised.append(Span(*place, kind))
-    yield from recognised
-    others = [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS]
-    known = {at for span in recognised for at in range(span.start, span.end)}
-    for run_start, run_end in _name_runs(text, others, known, title):
-        parts = [span for span in recognised if run_start < span.end and span.start < run_end]
-        if parts and parts[-1].kind == "person" and parts[-1].end < run_end:
-            continue  # "Yuki Machida Date" is no longer name of Yuki Machida
-        start = min([run_start, *(span.start for span in parts)])
-        end = max([run_end, *(span.end for span in parts)])
-        longest = max(parts, key=lambda span: span.end - span.start, default=None)
-        kind = "person" if _has_honorific(text, start, end) else longest.kind if longest else "name"
-        if place := _trim(text, start, end, kind):
-            yield Span(*place, kind)
+        kind = _KINDS.get(ent.label_)
+        if kind is None:
+            continue
+        if _has_honorific(text, ent.start_char, ent.end_char):
+            kind = "person"
+        if place := _trim(text, ent.start_char, ent.end_char, kind):
+            whole = runs.extend(*place, of=kind != "person")
+            yield Span(*(_trim(text, *whole, kind) or place), kind)
 
 
-def _name_runs(text: str, barriers: Sequence[tuple[int, int]], known: Container[int],
-               title: str) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of the runs of at least two capitalised words of a text.
-
-    The first word of a sentence is cut off, and so are words that do not begin or end names, such as roles. `barriers`
-    are (start, end) of words that are not part of names, such as peoples and dates. Words of the title, and those at
-    characters that are `known` as names, are names even at the beginning of a sentence, where any word has a capital.
-    """
-    barred, title_words = {at for start, end in barriers for at in range(start, end)}, frozenset(title.split())
-    for run in _RUN.finditer(text):
-        parts = list(_RUN_WORD.finditer(text, *run.span()))
-        while parts and (parts[0][0].lower().rstrip(".") in _NOT_AT_START or (
-                parts[0].start() not in known and parts[0][0] not in title_words
-                and _has_position_capital(text, run, parts[0].start()))):
-            del parts[0]
-        while parts and parts[-1][0].lower() in _NOT_IN_NAMES:
-            del parts[-1]
-        if len(parts) > 1 and not any(part.start() in barred for part in parts):
-            yield parts[0].start(), parts[-1].end()
-
-
-def _has_position_capital(text: str, run: re.Match[str], at: int) -> bool:
-    """Return True if a word of a run may have its capital only because it opens a sentence."""
-    if at > 0 and not _SENTENCE_START.search(text[max(0, at - 4) : at]):
-        return False
-    line_start = text.rfind("\n", 0, at) + 1
-    opens_line = run.start() == at and "\n" in text and _ITEM_START.fullmatch(text[line_start:at].lstrip())
-    is_whole_line = opens_line and _ITEM_END.match(text, run.end())
-    return not (is_whole_line or _MIXED_CASE.match(text, at))
-
-
-def _correct_kinds(text: str, spans: Sequence[Span]) -> tuple[list[Span], dict[str, str]]:
+def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -> tuple[list[Span], dict[str, str]]:
     """Return the spans with the kinds that words give, and these kinds by name; other kinds are only guesses."""
     kinds_by_words = dict[str, str]()
     corrected = list[Span]()
     for span in spans:
-        is_quoted_work = span.kind == "work" and text[span.start - 1 : span.start] in _QUOTES
-        kind = "" if is_quoted_work else infer_kind(text, replace(
-            span, kind="name" if span.kind == "work" else span.kind))
+        as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
+        kind = "" if span.kind == "work" and span in certain else infer_kind(text, as_name)
         corrected.append(replace(span, kind=kind) if kind else span)
         if kind:
             kinds_by_words.setdefault(name_of(text, span), kind)
@@ -220,11 +170,33 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
         return True
     first_words, _, last_word = name.rpartition(" ")
     noun = last_word.lower()
+    if kind in {"person", "organization"} and (noun in THINGS or noun.rpartition("-")[2] in THINGS):
+        return False  # "Delta Valves Projects"
     if kind != "person" and kind_of_noun(noun.removesuffix("s")) == "person":
         return may_be("location", first_words)  # Ottawa Senators, but not Gold Members
     if kind == "person" and re.search(rf"\b{re.escape(noun)}s?\b", text):
         return False  # "DAO Fork" beside "fork"
     return may_be(kind, name) and not (kind == "person" and word_before in {"a", "an", "the", "any", "each"})
+
+
+def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
+    """Return the capitalised words that are not names: "a Purchase Order is", "the Foundation"."""
+    terms = set()
+    for span in spans:
+        name, before = text[span.start : span.end], text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
+        if " " not in name:
+            is_plural = name[-1] == "s" and name.title() == name  # "Subsidiaries"
+            follows_the = _DEFINITE_ARTICLE.search(before) is not None
+            is_term = (is_plural or follows_the) and bool(kind_of_noun(name.lower()))
+        else:
+            match = _NEXT_WORD.match(text, span.end)
+            next_word = match["word"].lower() if match else ""
+            # In "a Delta Valves pump" the article belongs to the pump.
+            takes_article = not next_word or next_word in ENGLISH_STOP
+            is_term = takes_article and _INDEFINITE_ARTICLE.search(before) is not None
+        if is_term or _KIND_DEFINED.search(before):
+            terms.add(name_of(text, span))
+    return terms
 
 
 def _has_honorific(text: str, start: int, end: int) -> bool:
@@ -236,10 +208,53 @@ def _has_honorific(text: str, start: int, end: int) -> bool:
     return (follows_honorific or begins_with_honorific) and not infer_type(text[start:end])  # Lady Margaret Hall
 
 
+def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
+    """Yield the places in a text where its title is a name."""
+    if not title:
+        return
+    for match in re.finditer(rf"(?<!\w)(?<!\w-){re.escape(title)}(?!\w)", text, re.IGNORECASE):
+        kind = next((span.kind for span in recognised if match.start() <= span.start and span.end <= match.end()
+                     and span.end - span.start >= len(title) / 2), "")
+        has_inner_capital = any(part[0].isupper() for part in title.split()[1:])
+        is_quoted = (text[match.start() - 1 : match.start()] in _QUOTES
+                     and text[match.end() : match.end() + 1] in _QUOTES)
+        if is_quoted and _is_called_work(text, *match.span()):
+            kind = "work"
+        if _IS_A.match(text, match.end()) or (match[0] == title and (has_inner_capital or kind)):
+            yield Span(*match.span(), kind or "name")
+
+
+def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
+    """Yield titles in quotation marks: all words but "of" and the like have capitals, and no sentence ends in them."""
+    span_at = {at: span for span in recognised for at in range(span.start, span.end)}
+    for match in _QUOTED.finditer(text):
+        parts = _WORD.findall(match[1])
+        name = match[1].rstrip(",")
+        has_title_case = bool(parts) and all(
+            part[0].isupper() or part[0].isdigit() or part.lower() in _LOWER_CASE_WORDS for part in parts)
+        start, end = match.start(1), match.start(1) + len(name)
+        around = span_at.get(start - 1)
+        is_in_name = around is not None and around.end > end
+        context_start = max(0, match.start() - _CONTEXT_LENGTH)
+        is_defined = _OPEN_BRACKET.search(text, context_start, match.start()) or text.startswith(" means", match.end())
+        if is_in_name or is_defined or name.endswith((".", "!", "?")) or name.isupper():
+            continue
+        if has_title_case and len(parts) <= _LONGEST_NAME:
+            yield Span(start, end, "work" if _is_called_work(text, start, end) else "name")
+
+
 def _is_called_work(text: str, start: int, end: int) -> bool:
     """Return True if a word near a name, or the name's own noun, is one for works such as "novel"."""
     around = f"{text[max(0, start - _WORK_CONTEXT_LENGTH) : start]} {text[end : end + _WORK_CONTEXT_LENGTH]}"
     return _WORK_CONTEXT.search(around) is not None or infer_type(text[start:end]) == "Work"
+
+
+def _with_article(text: str, span: Span) -> Span:
+    """Return the span with the article of a work ("The Salt Road"), or without the article of another name."""
+    if span.kind == "work":
+        return replace(span, start=span.start - 4) if text.endswith("The ", 0, span.start) else span
+    article = _ARTICLE.match(text, span.start, span.end)
+    return replace(span, start=article.end()) if article else span
 
 
 def _trim(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
@@ -270,13 +285,22 @@ def _trim(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
 
 
 def _cut_at_start(name: str, kind: str) -> int:
-    """Return the length of what does not belong to a name at its start: an article, or a role before a person."""
+    """Return the length of what does not belong to a name at its start: an article, a preposition or a role."""
     may_have_article = kind != "work" or name.startswith(("the ", "a "))  # the article of a work has a capital
-    if may_have_article and (article := _ARTICLE.match(name)):
+    article = _ARTICLE.match(name) if may_have_article else None
+    if article:
         return article.end()
     first = _WORD.match(name)
-    is_role = first is not None and first[0].rstrip(".").lower() in ROLES | _HONORIFICS
-    return first.end() if first and is_role and kind == "person" and first.end() < len(name) else 0
+    if first is None or first.end() == len(name):
+        return 0
+    word = first[0].rstrip(".").lower()
+    post = _WORD.match(name, first.end() + 1) if word in _RANK_WORDS else None
+    if post and post.end() < len(name) and post[0].lower() in ROLES:  # Managing Director Olaf Grimsby
+        return post.end()
+    is_role = kind == "person" and word in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
+    is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS
+    is_determiner = kind != "work" and word in {"each", "every", "any"}
+    return first.end() if is_role or is_function_word or is_determiner else 0
 
 
 def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
@@ -285,7 +309,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     parts = _WORD.findall(name)
     if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
-    if re.search(r"\b[A-Z]{2,}s\b", name):  # "Core EIPs"
+    if (span.kind == "person" and parts[-1].lower() in POSTS) or re.search(r"\b[A-Z]{2,}s\b", name):  # "Core EIPs"
         return True
     has_letter_case = name.upper() != name.lower()
     begins_like_name = any(c.isupper() for c in parts[0]) or parts[0][0].isdigit()
@@ -302,16 +326,25 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     if begins_with_number or has_common_word or is_superlative or _SYMBOL.search(name):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
-    is_composed = " or " in name or ", and " in name  # "Board or Committee"
-    is_indefinite = not PRONOUNS.isdisjoint(lowered)  # "Its Software"
+    is_composed = " or " in name or ", and " in name or "3rd" in lowered  # "Board or Committee", "Acme 3rd Party"
+    is_indefinite = lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.keys().isdisjoint(lowered)  # "Your Software"
     if span.kind != "work" and (is_composed or is_indefinite):
         return True
     has_common_words_only = name not in {"US", "IT"} and all(
         part in _NOT_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
     is_too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}
-    has_article = len(parts) == 1 and name[1:].islower() and span.kind != "location" and _ARTICLE_BEFORE.search(
-        text, max(0, span.start - _CONTEXT_LENGTH), span.start) is not None  # "the Foundation"
-    return has_common_words_only or is_too_long or has_article
+    return has_common_words_only or is_too_long or (len(parts) == 1 and _is_common_word(text, span))
+
+
+def _is_common_word(text: str, span: Span) -> bool:
+    """Return True for a single word that is probably a common word, which a recogniser took for a name."""
+    name = text[span.start : span.end]
+    before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
+    if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_SINGLE_WORD_KINDS:
+        return False
+    word_before = before.rpartition(" ")[2].lower().rstrip(".")
+    occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
+    return word_before in {"the", "a", "an", "this"} or (occurs_once and word_before not in ROLES | _HONORIFICS)
 
 
 def _unify_kinds(text: str, spans: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
