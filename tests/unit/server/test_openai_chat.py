@@ -49,7 +49,7 @@ def test_an_answer_has_its_citations(app):
     cited = first.url_citation
     assert text[cited.start_index:cited.end_index] == "[1]"
     assert cited.url.startswith("http://127.0.0.1/#/ask?kb=people&doc=")
-    assert text.splitlines()[-1].startswith(f"[1] {cited.title}: ")
+    assert text.splitlines()[-1].startswith(f"[1] {cited.title}, characters ")
     assert cited.quote in text.splitlines()[-1]
     assert completion.usage.total_tokens > 0
 
