@@ -18,7 +18,7 @@ _NEARLY_ALL = 0.9
 _MANY_LENGTHS = 2
 """Places have few lengths, too, but their parts are single words."""
 _ENOUGH = 0.05
-"""The share of cells that must have a separator; with fewer, it is part of their words."""
+"""The share of cells that must have a separator, unless all items stand alone; else it is part of their words."""
 _MIXING = 0.3
 """The share of first items that are also later ones or alone, and of later ones that are also first or alone."""
 _MOST = 0.8
@@ -34,17 +34,19 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         cells: the distinct cells that are not empty, each with how often it occurs.
     """
     for separator in _SEPARATORS:
-        several = [cell for cell in cells if separator in cell]
-        if not several:
+        split = {cell: items for cell in cells if separator in cell and len(items := _split(cell, separator)) > 1}
+        are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
+        if not split or not (are_many or _stand_alone(split, cells)):
             continue
-        if sum(map(cells.__getitem__, several)) < _ENOUGH * sum(cells.values()):
-            continue
-        split = {cell: _split(cell, separator) for cell in several}
-        split = {cell: items for cell, items in split.items() if len(items) > 1}
-        if split and _are_items(split, separator) and (separator not in _COMMAS or _are_alike(split, cells)):
+        if _are_items(split, separator) and (separator not in _COMMAS or _are_alike(split, cells)):
             lists = {cell: split.get(cell) or [_item(cell)] for cell in cells}
             return _with_last_items(lists) if separator in _COMMAS else lists
     return None
+
+
+def _stand_alone(split: Mapping[str, Sequence[str]], cells: Collection[str]) -> bool:
+    """Return True if each item of lists is also a cell of its own: "Governance, Packaging" beside both of them."""
+    return all(item in cells for items in split.values() for item in items)
 
 
 def _split(cell: str, separator: str) -> list[str]:

@@ -302,6 +302,12 @@ def test_lists_have_the_separator_of_the_column(cells: Sequence[str], values: li
     assert kinds(*cells) == ("list", values)
 
 
+def test_a_rare_list_is_one_if_each_of_its_items_is_a_cell_of_its_own() -> None:
+    kind, values = kinds(*["Packaging"] * 40, *["Typing"] * 20, "Packaging, Typing")
+    assert (kind, values[-1]) == ("list", ["Packaging", "Typing"])
+    assert kinds(*["Packaging"] * 60, "Packaging, Typing")[0] == "text"
+
+
 @pytest.mark.parametrize("cells", [
     ["Smith, John", "Doe, Jane", "Roe, Rick"], ["Berlin, Germany", "Paris, France", "Lyon, France", "France"],
     ["12 Main St, Springfield, IL", "4 Oak St, Dover, DE"], ["Acme, Inc.", "Beta, Inc.", "Foo"],
