@@ -31,7 +31,7 @@ class _Source(NamedTuple):
     document: str
     title: str
     start: int
-    text: str
+    text: SourceText
 
 
 class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -144,8 +144,7 @@ def _cited(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, A
 def _locate(quote: str, sources: Sequence[_Source]) -> tuple[str, int, str] | None:
     """Return the document, place and own words of a quote, verbatim or else in another case or spacing."""
     for source in sources:
-        text = SourceText(source.text)
-        if quote.strip() and (span := text.verbatim(quote) or text.find(quote)):
+        if quote.strip() and (span := source.text.verbatim(quote) or source.text.find(quote)):
             return source.document, source.start + span.start, span.quote
     return None
 
@@ -159,11 +158,11 @@ def _sources_in(messages: Sequence[AnyMessage]) -> Iterator[_Source]:
                 yield from _sources_of(found)
             elif isinstance(found, Document) and (source := found.metadata.get("source")):
                 yield _Source(str(source), str(found.metadata.get("title", source)),
-                              int(found.metadata.get("start_index", 0)), found.page_content)
+                              int(found.metadata.get("start_index", 0)), SourceText(found.page_content))
 
 
 def _sources_of(block: Block) -> Iterator[_Source]:
     for item in block.items:
-        yield _Source(item.document, item.title, item.start, item.text)
+        yield _Source(item.document, item.title, item.start, SourceText(item.text))
         for place in item.places:
-            yield _Source(place.document, item.title, place.start, place.text)
+            yield _Source(place.document, item.title, place.start, SourceText(place.text))
