@@ -156,20 +156,20 @@ def _main_rows(index: GraphIndex) -> list[int]:
     row_by_name: dict[str, int] = {}
     for row in index.ranked[:_MOST_CONSIDERED].tolist():
         if is_named_in_text(index, row):
-            row_by_name.setdefault(normalise(index.about(row)[0]), row)
+            row_by_name.setdefault(normalise(index.labels_of(row).name), row)
     return list(row_by_name.values())
 
 
 def _main_entity(index: GraphIndex, row: int) -> MainEntity:
-    name, entity_type, *_ = index.about(row)
+    name, entity_type, _ = index.labels_of(row)
     return MainEntity(id=index.entity_row.at(row), name=name, type=entity_type,
                       documents=int(index.document_counts[row]))
 
 
 def _example_questions(index: GraphIndex, rows: Sequence[int], *, documents: int) -> list[str]:
     """Return questions that any knowledge base with these entities can answer, in the language of their names."""
-    short = [row for row in rows if len(index.about(row)[0]) <= _LONGEST_NAME]
-    first = index.about(short[0])[0] if short else ""
+    short = [row for row in rows if len(index.labels_of(row).name) <= _LONGEST_NAME]
+    first = index.labels_of(short[0]).name if short else ""
     questions = [_ABOUT[phrase_language(first)]] if documents > 1 else []
     return [*questions, *suggest_questions(index, short)]
 
@@ -185,12 +185,12 @@ def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
     questions = []
     ids = [index.entity_row.at(row) for row in unused]
     for one, other, _ in link_by_sentences(index, ids):
-        names = [index.about(index.entity_row[entity])[0] for entity in (one, other)]
+        names = [index.labels_of(index.entity_row[entity]).name for entity in (one, other)]
         if not (has_name(names[0], names[1]) or has_name(names[1], names[0])):
             questions.append(_RELATED[phrase_language(names[0])].format(*names))
             unused = [row for row in unused if index.entity_row.at(row) not in (one, other)]
             break
     if unused:
-        name = index.about(unused[0])[0]
+        name = index.labels_of(unused[0]).name
         questions.insert(0, _SAID[phrase_language(name)].format(name))
     return questions

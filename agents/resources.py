@@ -19,7 +19,7 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.notes import Purpose, check_instructions
 from ..graph_store.ledger.token_accounts import Calls
-from ..graph_store.tree.community_digests import digests
+from ..graph_store.tree.community_digests import make_digests
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
 from ..models.reranker import Reranker
@@ -207,7 +207,7 @@ class Resources(ProcessModels):
             terms = LabelledTerms(snapshot.index, kb.schemas.current())
             groups = described_groups(snapshot.index, terms, by, alpha, most)
             unreported = [group for group in groups if group.id not in reported]
-            group_digests = digests(snapshot.index, unreported)
+            group_digests = make_digests(snapshot.index, unreported)
             reports = run(self.reasoner(name).summarise, group_digests) if unreported else []
             kb.communities.describe(
                 (group.id, report.model_copy(update={"shown": (*digest.texts, *report.shown)}))

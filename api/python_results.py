@@ -189,7 +189,7 @@ def _fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
     confidence = max(source_confidence for _start, _end, source_confidence in support.values())
     return Fact(id=triple_id(*key), subject=graph.name(head), relation=relation, object=graph.name(tail),
                 subject_id=head, object_id=tail, confidence=confidence,
-                sources=tuple(Source(**source) for source in sources.of(
+                sources=tuple(Source(**source) for source in sources.locate(
                     support, graph.times_of(graph.triple_row(key)))),
                 time=validity.note(), start=start, end=end)
 
@@ -199,7 +199,7 @@ def entity_of(kb: KnowledgeBase, node: str, document_of_chunk: dict[str, str]) -
     graph = kb.graph
     entity = graph.entity(node)
     return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)),
-                  attributes={name: tuple(values) for name, values in graph.told(node).items()},
+                  attributes={name: tuple(values) for name, values in graph.descriptive_values(node).items()},
                   times={name: {value: validity.note() for value, validity in values.items()}
                          for name, values in graph.validities(node).items()},
                   documents=tuple(sorted({document_of_chunk[chunk] for chunk in graph.entity_support(node)

@@ -12,8 +12,8 @@ import networkx as nx
 import numpy as np
 import typer
 from banyan.graph_store.tree.clusters import initial_clusters
-from banyan.graph_store.tree.detection import CommunitySettings, detect
-from banyan.graph_store.tree.features import features
+from banyan.graph_store.tree.detection import CommunitySettings, detect_communities
+from banyan.graph_store.tree.features import compute_features
 from line_plot import Panel, line_plot
 from numpy.typing import NDArray
 from planted import Planted, planted
@@ -52,9 +52,9 @@ def k_means(graph: Planted, clusters: int) -> Labels:
 def measured(console: Console, table: Table, entities: int, structure: float, semantic: float) -> list[float]:
     """Score each method on one graph, and add a row to the table."""
     graph = planted(entities, structure, semantic)
-    data, settings = features(graph.vectors, graph.relation_vectors, graph.triples), CommunitySettings()
+    data, settings = compute_features(graph.vectors, graph.relation_vectors, graph.triples), CommunitySettings()
     by_rule = min(max(2, entities // settings.entities_per_cluster), settings.max_clusters)
-    found = (detect(data, settings), louvain(graph), k_means(graph, by_rule),
+    found = (detect_communities(data, settings), louvain(graph), k_means(graph, by_rule),
              initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                               settings.max_members),
              k_means(graph, int(graph.truth.max()) + 1))

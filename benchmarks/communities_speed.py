@@ -13,8 +13,8 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from banyan.graph_store.tree.detection import CommunitySettings, hierarchy
-from banyan.graph_store.tree.features import features
+from banyan.graph_store.tree.detection import CommunitySettings, detect_hierarchy
+from banyan.graph_store.tree.features import compute_features
 from planted import DIMENSION, planted
 from rich.console import Console
 from rich.table import Table
@@ -26,11 +26,11 @@ WARM_UP = 300  # entities of a first run, for the imports
 def measure(entities: int) -> dict[str, float | list[int]]:
     """Detect the communities of one graph in this process."""
     small, graph = planted(WARM_UP, *NOISE), planted(entities, *NOISE)
-    hierarchy(features(small.vectors, small.relation_vectors, small.triples), CommunitySettings())
+    detect_hierarchy(compute_features(small.vectors, small.relation_vectors, small.triples), CommunitySettings())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, cpu = time.perf_counter(), time.process_time()
-    data = features(graph.vectors, graph.relation_vectors, graph.triples)
-    levels = hierarchy(data, CommunitySettings())
+    data = compute_features(graph.vectors, graph.relation_vectors, graph.triples)
+    levels = detect_hierarchy(data, CommunitySettings())
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     covered = all(len(level) == entities and np.bincount(level).min() > 0 for level in levels)
     return {"wall": wall, "cpu": cpu, "before": before / 1024, "coverage": 100.0 * covered,

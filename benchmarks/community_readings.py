@@ -12,8 +12,14 @@ from unittest.mock import patch
 import numpy as np
 import typer
 from banyan.graph_store.tree import community_fusion
-from banyan.graph_store.tree.detection import CommunitySettings, detect
-from banyan.graph_store.tree.features import EntityFeatures, Perception, features, shares, unit
+from banyan.graph_store.tree.detection import CommunitySettings, detect_communities
+from banyan.graph_store.tree.features import (
+    EntityFeatures,
+    Perception,
+    compute_features,
+    divide_by_row_sums,
+    scale_to_unit,
+)
 from numpy.typing import NDArray
 from planted import Planted, planted
 from rich.console import Console
@@ -61,7 +67,7 @@ def word_by_word(now: Perception, pairs: NDArray[np.int64], weight: float) -> Di
 
 def with_divergence(of: Callable[[Perception, NDArray[np.int64], float], Divergence]) -> AbstractContextManager[object]:
     """Eq. 7 read otherwise."""
-    return patch.object(community_fusion, "_divergence", lambda now, pairs, weight: (
+    return patch.object(community_fusion, "_compute_divergence", lambda now, pairs, weight: (
         of(now, pairs, weight) + of(now, pairs[:, ::-1], weight)) / 2)
 
 
@@ -76,7 +82,7 @@ def types_alone(graph: Planted, data: EntityFeatures) -> EntityFeatures:
     rows, columns = np.concatenate([heads, tails]), np.tile(kinds, 2)
     counts = sparse.csr_array(sparse.coo_array((np.ones(len(rows), np.float32), (rows, columns)),
                                                shape=(len(graph.truth), len(graph.relation_vectors))))
-    return replace(data, neighbourhoods=shares(counts))
+    return replace(data, neighbourhoods=divide_by_row_sums(counts))
 
 
 def head_and_tail(graph: Planted) -> EntityFeatures:
@@ -87,20 +93,20 @@ def head_and_tail(graph: Planted) -> EntityFeatures:
     incident = sparse.csr_array((np.ones(2 * m, np.float32), (rows, columns)), shape=(n, m))
     mean = sparse.diags_array(1 / np.maximum(incident.sum(axis=1), 1)) @ incident
     blocks = [mean @ part for part in (graph.vectors[heads], graph.relation_vectors[kinds], graph.vectors[tails])]
-    return replace(features(graph.vectors, graph.relation_vectors, graph.triples),
-                   representations=unit(np.concatenate(blocks, axis=1)))
+    return replace(compute_features(graph.vectors, graph.relation_vectors, graph.triples),
+                   representations=scale_to_unit(np.concatenate(blocks, axis=1)))
 
 
 def score(graph: Planted, data: EntityFeatures, settings: CommunitySettings) -> str:
     """NMI with the planted communities, and how many were found."""
-    labels = detect(data, settings)
+    labels = detect_communities(data, settings)
     return f"{normalized_mutual_info_score(graph.truth, labels):.3f} ({labels.max() + 1})"
 
 
 def main() -> None:
     """Measure and print."""
     graphs = [planted(ENTITIES, *noise) for noise in NOISE]
-    read = [features(graph.vectors, graph.relation_vectors, graph.triples) for graph in graphs]
+    read = [compute_features(graph.vectors, graph.relation_vectors, graph.triples) for graph in graphs]
     table = Table("reading", *(f"noise {structure:g}, {semantic:g}" for structure, semantic in NOISE),
                   title=f"NMI (communities found; planted: {graphs[0].truth.max() + 1})")
 

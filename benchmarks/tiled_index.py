@@ -18,11 +18,17 @@ from typing import Any
 import numpy as np
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.graph.graph_columns import GraphColumns, distinct_rows, distinct_triples, join_rows, surest_rows
+from banyan.graph_store.graph.graph_columns import (
+    GraphColumns,
+    distinct_rows,
+    distinct_triples,
+    join_rows,
+    keep_surest_rows,
+)
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index import columns, index_file
-from banyan.graph_store.index.contents import IndexSource, contents, read_graph
+from banyan.graph_store.index.contents import IndexSource, build_index, read_graph
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.sql.table_file import TableSource
 from banyan.graph_store.sql.table_store import TableStore
@@ -55,7 +61,7 @@ class Tiling:
         self._rename_texts(rename)
         size, texts = len(base.ids), list(base.texts)
         shared = np.array([rename(texts[name], 1) == texts[name] for name in base.names.tolist()])
-        starts = columns.starts(np.where(shared, 1, copies))
+        starts = columns.list_starts(np.where(shared, 1, copies))
         self._of = [starts[:-1] + np.where(shared, 0, copy) for copy in self._copies]
         """A copy's row of each entity of the base."""
         entity = np.repeat(np.arange(size), np.diff(starts))
@@ -92,7 +98,7 @@ class Tiling:
         ids = [_key(base.ids[one], number) for one, number in zip(row.tolist(), copy.tolist(), strict=True)]
         return KnowledgeGraph(GraphColumns(
             self._texts, ids, self._numbers[copy, base.types[row]], self._numbers[copy, base.names[row]],
-            self._triples, distinct_rows(self._tile(base.mentions), 3), surest_rows(self._tile(base.support)),
+            self._triples, distinct_rows(self._tile(base.mentions), 3), keep_surest_rows(self._tile(base.support)),
             distinct_rows(self._tile(base.triple_times), 3), distinct_rows(self._tile(base.values), 4),
             distinct_rows(self._tile(base.value_times), 5)))
 
@@ -177,7 +183,7 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
     graph = ResolvedGraph(tiling.graph())
     tiles = [_chunk(chunks[row], number, rename) for row, number in zip(rows.tolist(), copy.tolist(), strict=True)]
     TableStore(made.root).save(version, TableSource(documents, [], graph, tiles))
-    arrays = contents(IndexSource(graph, tiles, repeated, repeated, MovedVectors(found.arrays, origins)))
+    arrays = build_index(IndexSource(graph, tiles, repeated, repeated, MovedVectors(found.arrays, origins)))
     index_file.write(made.index, found.about | {"counts": arrays["counts"].tolist()}, arrays)
     return name
 

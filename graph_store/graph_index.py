@@ -13,8 +13,8 @@ from ..schemas.documents import Chunk
 from ..schemas.naming import canonical_name, normalise, relation_id
 from ..text.times import Validity
 from .bounding.words import words
-from .graph.graph_columns import Rows, distinct, find_firsts, select_rows
-from .graph.knowledge_graph import KnowledgeGraph, Places, describe
+from .graph.graph_columns import Rows, find_firsts, select_rows, sort_distinct
+from .graph.knowledge_graph import EntityLabels, KnowledgeGraph, Places, read_labels
 from .index.columns import Ids, LazySequence, Texts, Words, read_lists
 from .index.contents import read_graph
 from .index.lexical import LexicalIndex, Spellings
@@ -69,7 +69,7 @@ class GraphIndex(KnowledgeGraph):
         # of this object, not to the object: a cycle would delay its release, and the file stays mapped until then.
         self.entity_at = lru_cache(_CACHED_ENTITIES)(self.entity_row.get)
         """The row of an entity; None where there is none."""
-        self._describe = lru_cache(_CACHED_ENTITIES)(partial(describe, self.columns))
+        self._read_labels = lru_cache(_CACHED_ENTITIES)(partial(read_labels, self.columns))
         self.triples = self.columns.triples
         """For each triple its head's row, its relation's number and its tail's row, shape (n, 3)."""
         self.mentioning = read_lists(arrays, "entities.chunks")
@@ -113,16 +113,16 @@ class GraphIndex(KnowledgeGraph):
 
     # Entities.
 
-    def about(self, row: int) -> Sequence[str]:
-        """See `KnowledgeGraph.about`."""
-        return self._describe(row)
+    def labels_of(self, row: int) -> EntityLabels:
+        """See `KnowledgeGraph.labels_of`."""
+        return self._read_labels(row)
 
     def similar_names(self, name: str, limit: int) -> tuple[str, ...]:
-        """Return the names of entities that are most like a name in spelling (see `Spellings.near`)."""
+        """Return the names of entities that are most like a name in spelling (see `Spellings.find_similar`)."""
         names = Texts(self._arrays, "spellings")
         # Only the names of a small graph are cached in memory.
         spellings = self._spellings if len(names) <= _CACHED_SPELLINGS else Spellings(names)
-        return spellings.near(name, limit)
+        return spellings.find_similar(name, limit)
 
     @cached_property
     def _spellings(self) -> Spellings:
@@ -146,15 +146,15 @@ class GraphIndex(KnowledgeGraph):
         number = int(self._arrays["entities.finest"][row])
         return None if number < 0 else Ids(self._arrays, "finest").at(number)
 
-    def called(self, name: str) -> Rows:
+    def find_named(self, name: str) -> Rows:
         """Return the rows of the entities with this name, compared in canonical form, by rank."""
         key = canonical_name(name)
         # A name without any word, such as "++", is not in the trie.
-        candidates = self.name_trie.rows_of(words(name)) if words(name) else self.holding(name)
+        candidates = self.name_trie.rows_of(words(name)) if words(name) else self.find_containing(name)
         rows = np.array([row for row in candidates.tolist() if key in map(canonical_name, self.names_of(row))], np.intp)
         return rows[np.argsort(self.ranks[rows])]
 
-    def holding(self, text: str, kind: str = "") -> Rows:
+    def find_containing(self, text: str, kind: str = "") -> Rows:
         """Return the rows of the entities, of a type or any, with a name that contains a text, ignoring case and width.
 
         Entities with a name that equals the text come first, then those with a name that begins with it; each by rank.
@@ -186,7 +186,7 @@ class GraphIndex(KnowledgeGraph):
 
     @cached_property
     def _aliases(self) -> dict[int, list[str]]:
-        """The values of the attribute "alias" by the entity's row; `about` has the names that texts use."""
+        """The values of the attribute "alias" by the entity's row; `labels_of` has the names that texts use."""
         columns, aliases = self.columns, dict[int, list[str]]()
         values = select_rows(columns.values, columns.values.attribute == columns.number_of(_ALIAS))
         pairs = [*zip(values.entity.tolist(), values.value.tolist(), strict=True)]
@@ -198,7 +198,7 @@ class GraphIndex(KnowledgeGraph):
 
     def aliases(self, row: int) -> Sequence[str]:
         """Return the other names of the entity of a row."""
-        return (*self.about(row)[2:], *self._aliases.get(row, ()))
+        return (*self.labels_of(row).other_names, *self._aliases.get(row, ()))
 
     @cached_property
     def by_alias(self) -> dict[str, list[str]]:
@@ -222,7 +222,7 @@ class GraphIndex(KnowledgeGraph):
         is_wanted[[self.chunk_row[key] for key in chunks if key in self.chunk_row]] = True
         # `mentioning.values` are the chunks of all entities, one entity after another.
         entities = np.repeat(np.arange(len(self.mentioning)), np.diff(self.mentioning.starts))
-        return distinct(entities[is_wanted[self.mentioning.values]])
+        return sort_distinct(entities[is_wanted[self.mentioning.values]])
 
     # Triples.
 

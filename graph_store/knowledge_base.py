@@ -15,12 +15,12 @@ from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.services import ChromaServer
 from .evolution.control import SchemaControl
 from .graph import graph_file
-from .graph.graph_file import NodeLink, TreeGraph, node_link
+from .graph.graph_file import NodeLink, TreeGraph, make_node_link
 from .graph.knowledge_graph import KnowledgeGraph
 from .graph.resolved_graph import LedgerGraph, ResolvedGraph
 from .graph_edits import GraphEditor
-from .index.columns import vectors_of
-from .index.contents import IndexSource, contents, read_graph
+from .index.columns import read_vectors
+from .index.contents import IndexSource, build_index, read_graph
 from .index.index_file import Arrays, IndexStore
 from .layout import Layout
 from .ledger.communities import CommunityTable
@@ -310,8 +310,8 @@ class KnowledgeBase:
                         schema_version=self.schemas.version())
 
     def _index_contents(self) -> Arrays:
-        return contents(IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(),
-                                    self.communities.all(), self.vector_synchroniser.vectors))
+        return build_index(IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(),
+                                       self.communities.all(), self.vector_synchroniser.vectors))
 
     @cached_property
     def tree(self) -> "TreeSynchroniser":
@@ -322,22 +322,22 @@ class KnowledgeBase:
 
     def tree_graph(self) -> TreeGraph:
         """Return the graph and its tree as a NetworkX graph of plain values, for use outside Banyan."""
-        return self.node_link().graph()
+        return self.make_node_link().graph()
 
-    def node_link(self) -> NodeLink:
+    def make_node_link(self) -> NodeLink:
         """Return the content of `graph.json`; if the index is up to date, its graph is used, which is not loaded."""
         index, version = self.written_index(), self.schemas.version()
         graph = self.graph if index is None else KnowledgeGraph(*read_graph(index))
         about = {"name": self.layout.name, "schema": self.schemas.current().name if version else "",
                  "schema_version": version, "documents": self.documents.count_documents(),
                  "current": not self.tree.is_behind()}
-        return node_link(graph, self.documents.chunks(), self.communities.all(level=None), about)
+        return make_node_link(graph, self.documents.chunks(), self.communities.all(level=None), about)
 
     def save_graph(self) -> None:
         """Write the graph's file, unless it is of the current state; an OSError leaves the old file unchanged."""
         state = self.version()
         if not graph_file.is_of(self.layout.graph, state):
-            graph_file.save(self.layout.graph, state, self.node_link())
+            graph_file.save(self.layout.graph, state, self.make_node_link())
 
     def refresh(self) -> None:
         """Release the graph in memory if the ledger has changed since it was made."""
@@ -363,4 +363,4 @@ class KnowledgeBase:
 
 def _recall(store: IndexStore, database: Database, kind: Kind, ids: Collection[str]) -> dict[str, Vectors]:
     """Return those of some ids that have a vector in the last index that was written, each with its vector."""
-    return vectors_of(store.earlier(version_of(database)), kind, ids)
+    return read_vectors(store.load_earlier(version_of(database)), kind, ids)

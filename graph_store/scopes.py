@@ -17,7 +17,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.naming import normalise
 from .derive import derive
 from .evolution.growth import Thresholds
-from .index.columns import vectors_of
+from .index.columns import read_vectors
 from .knowledge_base import KnowledgeBase
 from .layout import Layout
 from .ledger.database import Database
@@ -66,7 +66,7 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
                 **({"among": documents} if ":among" in condition else {})))
     index = base.index()
     with KnowledgeBase(layout, base.embedder) as scope, scope.writing():
-        scope.vector_synchroniser.recall = lambda kind, ids: vectors_of(index, kind, ids)
+        scope.vector_synchroniser.recall = lambda kind, ids: read_vectors(index, kind, ids)
         derive(scope, RulesReasoner(), thresholds(scope), of_all=False)
     return KnowledgeBase(layout, base.embedder)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..api.python_results import Source
-from ..graph_store.graph.graph_columns import Rows, distinct
+from ..graph_store.graph.graph_columns import Rows, sort_distinct
 from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, Places
 from ..graph_store.graph_index import GraphIndex
@@ -47,11 +47,11 @@ class GraphView:
 
     def search(self, words: str, kind: str, limit: int) -> Sequence[Node]:
         """Find entities with a name that contains the words: exact matches first, then names that begin with them."""
-        return self._nodes(self.index.holding(words, kind))[:limit]
+        return self._nodes(self.index.find_containing(words, kind))[:limit]
 
     def find_by_name(self, names: Sequence[str]) -> list[Node]:
         """Return the entities with these names, each once, in the order of the names."""
-        rows = [row for name in names for row in self.index.called(name).tolist()]
+        rows = [row for name in names for row in self.index.find_named(name).tolist()]
         return [self._node(row) for row in dict.fromkeys(rows)]
 
     def neighbours(self, entity: str) -> Sequence[Node]:
@@ -77,7 +77,7 @@ class GraphView:
         if chunks is not None:
             fitting &= self._mask(self.index.entities_in(chunks))
         if words:
-            fitting &= self._mask(self.index.holding(words))
+            fitting &= self._mask(self.index.find_containing(words))
         return self._nodes(self.index.ranked[fitting[self.index.ranked]])
 
     def path(self, start: str, end: str) -> list[Node]:
@@ -91,11 +91,11 @@ class GraphView:
         previous[first] = first
         frontier: Rows = np.array([first])
         while previous[last] < 0 and len(frontier):
-            facts = self.index.triples[self.index.columns.incident.of(frontier)]
+            facts = self.index.triples[self.index.columns.incident.unite(frontier)]
             steps = np.concatenate([facts[:, [0, 2]], facts[:, [2, 0]]])  # (from, to), in both directions
             steps = steps[(previous[steps[:, 0]] >= 0) & (previous[steps[:, 1]] < 0)]  # from reached to new entities
             previous[steps[::-1, 1]] = steps[::-1, 0]  # reversed, so the first step to an entity overwrites later ones
-            frontier = distinct(steps[:, 1]).astype(np.intp)
+            frontier = sort_distinct(steps[:, 1]).astype(np.intp)
         if previous[last] < 0:
             return []
         path = [last]
@@ -105,8 +105,8 @@ class GraphView:
 
     def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
         """Return the facts whose head and tail are both among these entities, optionally only those of one relation."""
-        rows = distinct(self._rows(node.id for node in nodes))
-        triples = self.index.columns.incident.of(rows)
+        rows = sort_distinct(self._rows(node.id for node in nodes))
+        triples = self.index.columns.incident.unite(rows)
         ends = self.index.triples[triples][:, [0, 2]]  # heads and tails
         has_both_ends = np.isin(ends, rows).all(1)
         keys = [self.index.edge(triple) for triple in triples[has_both_ends].tolist()]
@@ -152,7 +152,7 @@ class GraphView:
 
     def _node(self, row: int) -> Node:
         """Return the entity of a row, with its degree and the number of documents that mention it."""
-        name, kind, *_ = self.index.about(row)
+        name, kind, _ = self.index.labels_of(row)
         entity = self.index.entity_row.at(row)
         return Node(id=entity, name=name, type=kind, degree=self.index.degree(entity),
                     support=int(self.index.document_counts[row]), community=self.index.community_of(row))
@@ -200,6 +200,6 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
     named = [node for node in others if node.id in sentences]
     for node in sorted(named, key=lambda node: -len(sentences[node.id]))[:_MOST_SHOWN]:
         evidence = [Source(**source) for chunk_id, start, end in sentences[node.id]
-                    for source in sources.of({chunk_id: (start, end)})]
+                    for source in sources.locate({chunk_id: (start, end)})]
         together.append(Together(entity=node, evidence=evidence))
     return together

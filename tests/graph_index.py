@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from banyan.graph_store.graph.knowledge_graph import relation_text
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.graph_index import GraphIndex
-from banyan.graph_store.index.contents import IndexSource, contents
+from banyan.graph_store.index.contents import IndexSource, build_index
 from banyan.graph_store.index.index_file import Arrays
 from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.graph_store.vectors.reliability import Reliability
@@ -47,8 +47,8 @@ class GraphAlone:
         return self
 
     def index(self) -> Arrays:
-        return contents(IndexSource(self.graph, self.chunks, self.communities, self.communities,
-                                    self.vectors))
+        return build_index(IndexSource(self.graph, self.chunks, self.communities, self.communities,
+                                       self.vectors))
 
     def current(self) -> Reliability:
         return Reliability()

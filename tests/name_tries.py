@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 
 from banyan.graph_store.bounding.words import words
-from banyan.graph_store.index.name_trie import NameTrie, trie
+from banyan.graph_store.index.name_trie import NameTrie, build_trie
 
 
 def trie_of(names: Iterable[tuple[str, str]]) -> NameTrie:
     """The trie of (name, entity id) pairs."""
     pairs = list(names)
     ids = sorted({entity for _, entity in pairs})
-    return NameTrie(trie("names", ((words(name), ids.index(entity)) for name, entity in pairs)), "names",
+    return NameTrie(build_trie("names", ((words(name), ids.index(entity)) for name, entity in pairs)), "names",
                     ids.__getitem__)

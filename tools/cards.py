@@ -72,7 +72,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
 def _title(index: GraphIndex, entity: str) -> str:
     """Return an entity's name with its type and other names: "Ana Ruiz (person; also: A. Ruiz)"."""
     row = index.entity_at(entity)
-    name, entity_type, *other_names = index.about(row) if row is not None else (entity, "")
+    name, entity_type, other_names = index.labels_of(row) if row is not None else (entity, "", ())
     also = f"; also: {', '.join(other_names[:_MOST_NAMES])}" if other_names else ""
     return f"{name} ({entity_type}{also})"
 

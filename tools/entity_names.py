@@ -100,7 +100,7 @@ def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[Senten
                            key=lambda chunk_row: (-len(entities_of_chunk[chunk_row]), chunk_row))[:_MAX_CHUNKS]
     names = {}
     for row in rows:
-        name, _, *other_names = index.about(row)  # the second one is the entity's type
+        name, _, other_names = index.labels_of(row)
         names[row] = [name, *other_names]
     sentence_counts: Counter[tuple[int, int]] = Counter()
     for chunk_row in shared_chunks:
@@ -109,7 +109,7 @@ def link_by_sentences(index: GraphIndex, entities: Sequence[str]) -> list[Senten
             sentence = chunk.text[start:end]
             named = sorted(row for row in entities_of_chunk[chunk_row] if has_any_name(sentence, names[row]))
             sentence_counts.update(combinations(named, 2))
-    ends = index.triples[index.columns.incident.of(rows)][:, [0, 2]]
+    ends = index.triples[index.columns.incident.unite(rows)][:, [0, 2]]
     pairs_with_facts = {(min(pair), max(pair)) for pair in ends.tolist()}
     link_counts, links = Counter[int](), list[SentenceLink]()
     for (one, other), count in sorted(sentence_counts.items(), key=lambda item: (-item[1], item[0])):
@@ -132,7 +132,7 @@ def is_named_in_text(index: GraphIndex, row: int) -> bool:
     Rows of tables are no running text. At the beginning of a line, any word has a capital, so a single word there is
     not taken for a name.
     """
-    name = index.about(row)[0]
+    name = index.labels_of(row).name
     is_single_word = " " not in name and name.isascii()
     for chunk_row in index.mentioning[row][:_MAX_CHUNKS_OF_NAME].tolist():
         for line in index.chunks[chunk_row].text.splitlines():

@@ -85,7 +85,7 @@ def named_by(index: GraphIndex, rows: FieldRows, part: str, *, heads: bool) -> N
 
 def _names_of(index: GraphIndex, entity: int, text: int) -> list[str]:
     """Return all names of an end in the form of `label_key`: of an entity, if it is one, and the text, if there is."""
-    names = [index.about(entity)[0], *index.aliases(entity)] if entity >= 0 else []
+    names = [index.labels_of(entity).name, *index.aliases(entity)] if entity >= 0 else []
     return [label_key(name) for name in [*names, *([index.columns.texts[text]] if text >= 0 else [])]]
 
 

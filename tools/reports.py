@@ -229,7 +229,7 @@ def _report_item(index: GraphIndex, query: Query, community: TreeCommunity) -> P
     if not community.summary:
         return None
     members = [row for row in map(index.entity_at, community.members) if row is not None]
-    incident = index.columns.incident.of(members)
+    incident = index.columns.incident.unite(members)
     rows = incident[best_rows(query.triples[incident], _FACTS)]
     places = [place.model_copy(update={"member": f"{row.head} {row.tail}"})
               for row in triple_rows(index, map(int, rows)) for place in row.places[:1]]

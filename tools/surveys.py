@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.communities import GROUP, TreeCommunity
-from ..graph_store.tree.community_digests import identified
+from ..graph_store.tree.community_digests import with_content_id
 from ..schemas.inquiry import Block
 from ..schemas.retrieval import CommunitySummary, Passage
 from ..text.dates import parse_date, years_of
@@ -80,7 +80,7 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
     """Return groups of entities by a field's values or periods (FIELD.year, .month, .decade), one line a group.
 
     A line has the group's size, its most frequent values of categorical fields, its best connected members and its
-    report if there is one. `alpha` weighs the field against the graph's facts (`attribute_groups`); with None each
+    report if there is one. `alpha` weighs the field against the graph's facts (`find_attribute_groups`); with None each
     value is a group. `among` are the rows of the entities to group, which are documents; None: all with the field.
 
     Raises:
@@ -115,7 +115,7 @@ def _build_community(index: GraphIndex, group: _Group) -> TreeCommunity:
     """Return a group as a community whose keywords are its best connected members; see `described_groups`."""
     graph, members = index, [index.entity_row.at(row) for row in np.unique(group.rows.heads).tolist()]
     keywords = sorted(members, key=lambda member: (-graph.degree(member), member))[:_KEYWORDS]
-    community = identified(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
+    community = with_content_id(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
     return community.model_copy(update={"id": f"{GROUP}{community.id}"})
 
 
@@ -213,9 +213,9 @@ def _find_modular_groups(index: GraphIndex, by_value: Sequence[_Group], alpha: f
         *(group.rows for group in by_value), strict=True))[1:]))
     numbers = np.repeat(np.arange(len(by_value)), sizes)
     values = np.unique(np.stack([rows.heads, numbers], axis=1), axis=0)
-    from ..graph_store.tree.clusters import attribute_groups  # noqa: PLC0415  (scipy is slow to import)
+    from ..graph_store.tree.clusters import find_attribute_groups  # noqa: PLC0415  (scipy is slow to import)
 
-    labels = attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[rows.heads]
+    labels = find_attribute_groups(len(index.entity_row), index.triples[:, [0, 2]], values, alpha)[rows.heads]
     groups = []
     for label in np.unique(labels):
         in_group: NDArray[np.bool_] = labels == label
@@ -260,7 +260,7 @@ def _build_group_item(index: GraphIndex, grouping: _Grouping, group: _Group, fie
     entities = np.unique(group.rows.heads)
     categories = [_describe_values(index, category, entities) for category in grouping.categories]
     central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]
-    names = "; ".join(index.about(row)[0] for row in central)
+    names = "; ".join(index.labels_of(row).name for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
     report = reports.get(_build_community(index, group).id) if reports else None
     text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *categories, f"{names}{more}",
@@ -308,7 +308,7 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
     if is_cut:
         notes.append("there is more beyond these")
     if boundary:
-        names = sorted(index.about(row)[0] for row in boundary)
+        names = sorted(index.labels_of(row).name for row in boundary)
         notes.append(f"connected to these mostly: {'; '.join(names[:_MOST_NAMES])}")
     return [Block(title=f"{root} along {along}: {len(reached) - len(starts)} reached",
                   items=_note_rest(shown, omitted_count, "lines"), note="; ".join(notes))]

@@ -74,7 +74,7 @@ def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[
 def _sorted_by_name(index: GraphIndex, rows: FieldRows) -> FieldRows:
     """Return rows in the order of their heads' names, then of what they lead to."""
     texts = index.columns.texts
-    heads = {row: natural_key(index.about(row)[0]) for row in np.unique(rows.heads).tolist()}
+    heads = {row: natural_key(index.labels_of(row).name) for row in np.unique(rows.heads).tolist()}
     ends = {text: natural_key(texts[text]) for text in np.unique(rows.texts).tolist()}
     keys = [(heads[head], ends[text]) for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
     return rows.select(np.array(sorted(range(len(keys)), key=keys.__getitem__), np.intp))

@@ -216,17 +216,17 @@ def list_entities(index: GraphIndex, type_name: str, words: str, limit: int | No
         ranked = ranked[index.of_type(kind)[ranked]]
     rows = ranked.tolist()
     if words:
-        has_words = set(index.holding(words, kind).tolist())
+        has_words = set(index.find_containing(words, kind).tolist())
         rows = [row for row in rows if row in has_words]
     document_of = index.store.documents.of_chunks()
     return [_list_entity(index, row, document_of) for row in rows[:limit]], len(rows)
 
 
 def _list_entity(index: GraphIndex, row: int, document_of: dict[str, str]) -> ListedEntity:
-    entity, (name, kind, *_) = index.entity_row.at(row), index.about(row)
+    entity, (name, kind, _) = index.entity_row.at(row), index.labels_of(row)
     documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
     return ListedEntity(id=entity, name=name, type=kind, facts=len(index.columns.incident[row]),
-                        values=sum(map(len, index.told(entity).values())), documents=len(documents))
+                        values=sum(map(len, index.descriptive_values(entity).values())), documents=len(documents))
 
 
 def entity_table(entities: Sequence[ListedEntity]) -> Table:

@@ -76,7 +76,7 @@ def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[Said, Validit
     names = graph.name
     for owner in [node] if node else sorted(graph.entity_ids(), key=lambda one: (names(one), one)):
         validities = graph.validities(owner)  # by attribute and value; values without a time are not in it
-        for name, values in graph.told(owner).items():
+        for name, values in graph.descriptive_values(owner).items():
             for value in values:
                 yield Said(names(owner), name, value), validities.get(name, {}).get(value, Validity())
     for edge in graph.incident(node) if node else sorted(

@@ -110,7 +110,7 @@ def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) 
         for fact in facts[:_FACTS_SHOWN]:
             keyword_branch.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
         validities = graph.validities(keyword)
-        for name, values in list(graph.told(keyword).items())[:_ATTRIBUTES_SHOWN]:
+        for name, values in list(graph.descriptive_values(keyword).items())[:_ATTRIBUTES_SHOWN]:
             times = validities.get(name, {})
             shown = ", ".join(times[value].with_note(value) if value in times else value for value in values)
             keyword_branch.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")

@@ -39,16 +39,16 @@ class Lists:
     def __getitem__(self, row: int) -> NDArray[Any]:
         return self.values[self.starts[row]:self.starts[row + 1]]
 
-    def of(self, rows: Iterable[int]) -> Rows:
+    def unite(self, rows: Iterable[int]) -> Rows:
         """Return the distinct numbers of several rows, ascending."""
         wanted = np.fromiter(rows, np.intp)
         counts = self.starts[wanted + 1] - self.starts[wanted]
         # The place of each number in `values`: where its row begins, plus how many numbers of the row precede it.
         places = np.repeat(self.starts[wanted] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        return distinct(self.values[places]).astype(np.intp)
+        return sort_distinct(self.values[places]).astype(np.intp)
 
 
-def distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+def sort_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values of an array, ascending; faster than np.unique, which hashes them."""
     ordered = np.sort(numbers)
     found: NDArray[Any] = ordered[find_firsts(ordered)]
@@ -149,18 +149,18 @@ class GraphColumns:
     def starts(self) -> dict[str, Rows]:
         """For each table where the rows of each entity or triple begin, and where the last ones end."""
         counts = {"entity": len(self.ids), "triple": len(self.triples)}
-        return {name: starts_of(getattr(self, name)[0], counts[table._fields[0]]) for name, table in TABLES.items()}
+        return {name: find_starts(getattr(self, name)[0], counts[table._fields[0]]) for name, table in TABLES.items()}
 
     @cached_property
     def by_chunk(self) -> Lists:
         """The rows of `mentions` by the number of the chunk's id among the texts."""
         order = np.argsort(self.mentions.chunk, kind="stable")
-        return Lists(order, starts_of(self.mentions.chunk[order], len(self.texts)))
+        return Lists(order, find_starts(self.mentions.chunk[order], len(self.texts)))
 
     @cached_property
     def outgoing(self) -> Rows:
         """Where the triples with each entity as head begin."""
-        return starts_of(self.triples[:, 0], len(self.ids))
+        return find_starts(self.triples[:, 0], len(self.ids))
 
     @cached_property
     def incident(self) -> Lists:
@@ -170,7 +170,7 @@ class GraphColumns:
         entities = np.concatenate([heads, tails[other_tails]])
         triples = np.concatenate([rows, rows[other_tails]])
         order = sort_rows(entities, triples)
-        return Lists(triples[order], starts_of(entities[order], len(self.ids)))
+        return Lists(triples[order], find_starts(entities[order], len(self.ids)))
 
     @cached_property
     def adjacent(self) -> Lists:
@@ -180,7 +180,7 @@ class GraphColumns:
         entities, neighbours = np.concatenate([pairs, pairs[:, ::-1]]).T
         order = sort_rows(entities, neighbours)
         order = order[find_firsts(entities[order], neighbours[order])]
-        return Lists(neighbours[order], starts_of(entities[order], len(self.ids)))
+        return Lists(neighbours[order], find_starts(entities[order], len(self.ids)))
 
     def with_texts(self, further: Iterable[str]) -> "GraphColumns":
         """Return the same graph with further texts in `texts`, which shifts the numbers of the old ones."""
@@ -240,14 +240,14 @@ def distinct_rows(table: _Table, keys: int) -> _Table:
     return select_rows(table, find_firsts(*table[:keys]))
 
 
-def surest_rows(support: SupportTable) -> SupportTable:
+def keep_surest_rows(support: SupportTable) -> SupportTable:
     """Sort the support of triples, and keep for each triple and chunk the surest row; of equals, the first place."""
     rows = sort_rows(support.triple, support.chunk, -support.confidence, support.start, support.end)
     support = select_rows(support, rows)
     return select_rows(support, find_firsts(support.triple, support.chunk))
 
 
-def starts_of(owners: NDArray[Any], count: int) -> Rows:
+def find_starts(owners: NDArray[Any], count: int) -> Rows:
     """Return where the rows of the owners 0 to `count` - 1, and the end, are in a sorted column, shape (count + 1,)."""
     return np.searchsorted(owners, np.arange(count + 1, dtype=owners.dtype))
 
@@ -264,9 +264,9 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     """Return the graph of the ledger's rows, read once; LedgerDamagedError if an entity of a fact is not mentioned."""
     known = _TextNumbers()
     # First number the texts as they come, and then again in sorted order.
-    mentions = _read(rows.mentions, _MENTION_COLUMNS, known)
-    facts = _read(rows.facts, _FACT_COLUMNS, known)
-    values = _read(rows.values, _VALUE_COLUMNS, known)
+    mentions = _read_table(rows.mentions, _MENTION_COLUMNS, known)
+    facts = _read_table(rows.facts, _FACT_COLUMNS, known)
+    values = _read_table(rows.values, _VALUE_COLUMNS, known)
     empty = known[""]  # the words of the time of a fact that has none
     texts, number = _sort_texts(known)
     mentioned_in, name, kind, *places = _number_texts(mentions, _MENTION_COLUMNS, number)
@@ -274,13 +274,14 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
         facts, _FACT_COLUMNS, number)
     valued_in, owner, owner_kind, attribute, value, value_time, *value_places = _number_texts(
         values, _VALUE_COLUMNS, number)
-    ids, types, (entities, heads, tails, owners) = _find_entities(
+    ids, types, (entities, heads, tails, owners) = _number_entities(
         texts, [(name, kind), (head, head_kind), (tail, tail_kind), (owner, owner_kind)])
     table = distinct_rows(MentionTable(entities, name, mentioned_in, *places), 3)
     triples, triple = distinct_triples(heads, relation, tails)
     return GraphColumns(
-        texts=texts, ids=ids, types=types, names=_most_used(table, len(ids)), triples=triples, mentions=table,
-        support=surest_rows(SupportTable(triple, stated_in, start, end, confidence)),
+        texts=texts, ids=ids, types=types, names=_find_commonest_names(table, len(ids)), triples=triples,
+        mentions=table,
+        support=keep_surest_rows(SupportTable(triple, stated_in, start, end, confidence)),
         triple_times=distinct_rows(
             select_rows(TripleTimeTable(triple, fact_time, stated_in, start, end), fact_time != number[empty]), 3),
         values=distinct_rows(ValueTable(owners, attribute, value, valued_in, *value_places), 4),
@@ -289,7 +290,8 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
                         value_time != number[empty]), 5))
 
 
-def _read(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> list[NDArray[Any]]:
+def _read_table(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> list[NDArray[Any]]:
+    """Return the columns of some rows whose `kinds` are no "-", page by page; texts become their numbers in `known`."""
     read_kinds = kinds.replace("-", "")
     columns: list[list[NDArray[Any]]] = [[] for _ in read_kinds]
     remaining = iter(rows)
@@ -303,6 +305,7 @@ def _read(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> lis
 
 
 def _sort_texts(known: _TextNumbers) -> tuple[list[str], Numbers]:
+    """Return the texts, sorted, and the new number of each text by its old one."""
     listed = list(known)
     order = np.array(sorted(range(len(listed)), key=listed.__getitem__), np.intp)
     number = np.empty(len(listed), np.int32)
@@ -311,12 +314,14 @@ def _sort_texts(known: _TextNumbers) -> tuple[list[str], Numbers]:
 
 
 def _number_texts(columns: Sequence[NDArray[Any]], kinds: str, number: Numbers) -> list[NDArray[Any]]:
+    """Return columns in which texts have their new numbers."""
     return [number[column] if kind == "t" else column
             for column, kind in zip(columns, kinds.replace("-", ""), strict=True)]
 
 
-def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]],
-                   ) -> tuple[list[str], Numbers, list[Numbers]]:
+def _number_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]],
+                     ) -> tuple[list[str], Numbers, list[Numbers]]:
+    """Return the entities' ids, sorted, and types, and for each pair of columns (names, types) the entities' rows."""
     # One number for each pair of a name and a type.
     keys = [name.astype(np.int64) * len(texts) + kind for name, kind in named]
     pairs = np.unique(np.concatenate(keys))
@@ -334,13 +339,13 @@ def _find_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]
     return ids, types, by_table
 
 
-def _most_used(mentions: MentionTable, entities: int) -> Numbers:
+def _find_commonest_names(mentions: MentionTable, entities: int) -> Numbers:
     """Return the name that most chunks use for each entity; of equally frequent ones, the first alphabetically."""
     starts = np.flatnonzero(find_firsts(mentions.entity, mentions.name))
     owners, names = mentions.entity[starts], mentions.name[starts]
     counts = np.diff(starts, append=len(mentions.entity))
     order = sort_rows(owners, -counts, names)
-    return names[order[starts_of(owners[order], entities)[:-1]]]
+    return names[order[find_starts(owners[order], entities)[:-1]]]
 
 
 def distinct_triples(heads: Numbers, relations: Numbers, tails: Numbers) -> tuple[Numbers, Numbers]:

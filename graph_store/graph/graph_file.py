@@ -45,8 +45,8 @@ class NodeLink(NamedTuple):
         return cast("TreeGraph", nx.node_link_graph(self.data(), edges="edges"))
 
 
-def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[TreeCommunity],
-              about: Mapping[str, Any]) -> NodeLink:
+def make_node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Sequence[TreeCommunity],
+                   about: Mapping[str, Any]) -> NodeLink:
     """Return entities, triples and the communities of all levels of the default view, with their sources.
 
     A source is {document, start, end, quote}: a place in the document's text, in characters, and the text there. It has
@@ -67,9 +67,9 @@ def node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: Seque
     sources = Sources(chunks)
     return NodeLink(
         about,
-        chain((_entity(graph, node, sources) for node in graph.entity_ids()), map(_community, communities)),
-        chain((_triple(graph, *edge, sources) for edge in enumerate(graph.iterate_edges())),
-              _membership(graph, communities)))
+        chain((_entity_node(graph, node, sources) for node in graph.entity_ids()), map(_community_node, communities)),
+        chain((_triple_edge(graph, *edge, sources) for edge in enumerate(graph.iterate_edges())),
+              _membership_edges(graph, communities)))
 
 
 class Sources:
@@ -83,9 +83,9 @@ class Sources:
         """Return the ids of the documents of some chunks, sorted."""
         return sorted({self._chunks[node].document_id for node in chunk_ids if node in self._chunks})
 
-    def of(self, support: Mapping[str, Sequence[float]],
-           times: Mapping[str, Mapping[str, Sequence[float]]] | None = None) -> list[dict[str, Any]]:
-        """Return the sources of a fact, sorted; see `node_link`. A place in two overlapping chunks is one source."""
+    def locate(self, support: Mapping[str, Sequence[float]],
+               times: Mapping[str, Mapping[str, Sequence[float]]] | None = None) -> list[dict[str, Any]]:
+        """Return the sources of a fact, sorted (see `make_node_link`); a place in two overlapping chunks is one."""
         # By document, start and end: the quote, and the words that say when the fact holds.
         spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
         for time_words, places in (("", support), *(times or {}).items()):
@@ -102,20 +102,20 @@ class Sources:
                 for (document, start, end), (quote, span_times) in sorted(spans.items())]
 
 
-def _entity(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
+def _entity_node(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
     times = graph.value_times(node)
     validities = graph.validities(node) if times else {}  # most entities have no times
     time_notes = {attribute: {value: validity.note() for value, validity in sorted(values.items())}
                   for attribute, values in sorted(validities.items())}
-    attributes = {attribute: {value: sources.of(support, times.get(attribute, {}).get(value))
+    attributes = {attribute: {value: sources.locate(support, times.get(attribute, {}).get(value))
                               for value, support in values.items()}
-                  for attribute, values in graph.told(node).items()}
+                  for attribute, values in graph.descriptive_values(node).items()}
     return {"kind": "entity", "name": graph.name(node), "type": graph.type(node), "names": graph.names(node),
             "documents": sources.documents(graph.entity_support(node)), "attributes": attributes,
             **({"times": time_notes} if time_notes else {}), "id": node}
 
 
-def _triple(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
+def _triple_edge(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
     head, relation, tail = edge
     support, times = graph.support_of(row), graph.times_of(row)
     dates: dict[str, str] = {}
@@ -124,16 +124,16 @@ def _triple(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) ->
         dates = dict(zip(("time", "start", "end"), (validity.note(), *validity.bounds()), strict=True))
     return {"kind": "triple", "id": triple_id(*edge), "relation": relation,
             "confidence": max(entry[2] for entry in support.values()),
-            "documents": sources.documents(support), "sources": sources.of(support, times),
+            "documents": sources.documents(support), "sources": sources.locate(support, times),
             **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
 
 
-def _community(c: TreeCommunity) -> dict[str, Any]:
+def _community_node(c: TreeCommunity) -> dict[str, Any]:
     return {"kind": "community", "name": c.name, "summary": c.summary, "level": c.level, "size": len(c.members),
             "cohesion": c.cohesion, "id": c.id}
 
 
-def _membership(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:
+def _membership_edges(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:
     for c in communities:
         # The tree may be older than the graph, so that it names entities that are deleted.
         for node in c.members if c.level == 0 else ():
@@ -154,11 +154,11 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
     """Write the graph with the `Version` that it shows; an OSError leaves the old file unchanged."""
     with whole_file(path) as file:
         file.write(orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}})[:-1] + b",\n")  # still open
-        for part in _body(graph):
+        for part in _iterate_body(graph):
             file.write(part)
 
 
-def _body(graph: NodeLink) -> Iterator[bytes]:
+def _iterate_body(graph: NodeLink) -> Iterator[bytes]:
     """Yield the JSON that follows the header line, node by node and edge by edge."""
     yield orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]  # without its braces
     for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
@@ -175,7 +175,7 @@ def is_of(path: Path, state: Sequence[int]) -> bool:
     """Return True if the file's first line says that the graph shows this state; False without a valid file."""
     try:
         with path.open("rb") as file:
-            return _state(path, file.readline()) == list(state)
+            return _read_state(path, file.readline()) == list(state)
     except (FileNotFoundError, GraphFileDamagedError):
         return False
 
@@ -187,14 +187,14 @@ def load(path: Path) -> tuple[list[int], dict[str, Any]]:
         FileNotFoundError, GraphFileDamagedError: there is no such file, or it is not what was written.
     """
     with path.open("rb") as file:
-        state, body = _state(path, file.readline()), file.read()
+        state, body = _read_state(path, file.readline()), file.read()
     try:
         return state, orjson.loads(b"{" + body)  # the object's own brace is on the first line, with the state
     except orjson.JSONDecodeError as error:
         raise GraphFileDamagedError(f"{path} is damaged: {error}") from error
 
 
-def _state(path: Path, header: bytes) -> list[int]:
+def _read_state(path: Path, header: bytes) -> list[int]:
     try:
         about = orjson.loads(header.rstrip(b"\n").removesuffix(b",") + b"}")["banyan"]
         if about["format"] == _FORMAT:

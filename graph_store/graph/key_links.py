@@ -23,9 +23,9 @@ from .graph_columns import (
     distinct_triples,
     find_firsts,
     join_rows,
+    keep_surest_rows,
     select_rows,
     sort_rows,
-    surest_rows,
 )
 
 _LEAST_KEYS = 3
@@ -61,19 +61,18 @@ def link_keys(columns: GraphColumns, declined: Collection[str] = ()) -> GraphCol
         if columns.texts[attribute] in declined:
             continue
         field_facts = facts[facts[:, 1] == attribute]
-        fitting = [key for key in keys if key.attribute != attribute and _refers(columns, field_facts, key)]
+        fitting = [key for key in keys if key.attribute != attribute and _refers_to(columns, field_facts, key)]
         if fitting:
             # Prefer the key whose name is most like the field's, then the key to which most of its values refer.
-            field_words = set(label_key(columns.texts[attribute]).split())
-            key = min(fitting, key=lambda key: (-len(field_words.intersection(
-                label_key(columns.texts[key.attribute]).split())), -_count_references(field_facts, key)))
+            best = min(fitting, key=lambda key: (-_count_shared_words(columns, attribute, key.attribute),
+                                                 -_count_references(field_facts, key)))
             rows = np.flatnonzero(values.attribute == attribute)
-            target[rows] = key.owners_of(values.value[rows])
+            target[rows] = best.owners_of(values.value[rows])
     target[target == values.entity] = -1  # a link from an entity to itself says nothing
-    return _with_links(columns, target) if (target >= 0).any() else columns
+    return _turn_into_triples(columns, target) if (target >= 0).any() else columns
 
 
-class _Key:
+class _KeyField:
     """A field that identifies the entities of one type: each has one value, and no two have the same one."""
 
     def __init__(self, attribute: int, owners: Numbers, values: Numbers, *, numeric: bool) -> None:
@@ -88,7 +87,7 @@ class _Key:
         return np.where(self._values[places] == values, self.owners[places], -1).astype(np.int32)
 
 
-def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) -> list[_Key]:
+def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) -> list[_KeyField]:
     """Return the fields that are keys of the entities of a type; those of the most entities first."""
     order = sort_rows(facts[:, 1], kinds, facts[:, 0])
     attributes, types, owners, values = facts[order, 1], kinds[order], facts[order, 0], facts[order, 2]
@@ -103,7 +102,7 @@ def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) 
             names = [columns.texts[columns.names[owner]] for owner in field_owners.tolist()]
             if _identifies(columns.texts[int(attributes[start])], texts, names):
                 is_numeric = all(text.isdecimal() for text in texts)
-                keys.append(_Key(int(attributes[start]), field_owners, field_values, numeric=is_numeric))
+                keys.append(_KeyField(int(attributes[start]), field_owners, field_values, numeric=is_numeric))
     return sorted(keys, key=lambda key: -len(key.owners))
 
 
@@ -120,11 +119,17 @@ def _ends_identifying(field: str) -> bool:
     return label_key(field).rpartition(" ")[2] in _IDENTIFYING
 
 
-def _count_references(facts: NDArray[np.int32], key: _Key) -> int:
+def _count_shared_words(columns: GraphColumns, field: int, other: int) -> int:
+    words, other_words = (set(label_key(columns.texts[number]).split()) for number in (field, other))
+    return len(words & other_words)
+
+
+def _count_references(facts: NDArray[np.int32], key: _KeyField) -> int:
     return int(np.count_nonzero(key.owners_of(np.unique(facts[:, 2])) >= 0))
 
 
-def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
+def _refers_to(columns: GraphColumns, facts: NDArray[np.int32], key: _KeyField) -> bool:
+    """Return True if the values of a field (`facts`) refer to the entities of a key, and do not equal it by chance."""
     field = columns.texts[int(facts[0, 1])]
     field_words, references = set(label_key(field).split()), _count_references(facts, key)
     if references < _LEAST_LINKS:
@@ -135,11 +140,13 @@ def _refers(columns: GraphColumns, facts: NDArray[np.int32], key: _Key) -> bool:
         return False
     if not key.numeric or (_ends_identifying(field) and len(field_words) > 1):
         return True
+    # Of whole numbers under any other name, only lists refer to keys, if most of their owners have such a key, too.
     owners, counts = np.unique(facts[:, 0], return_counts=True)
     return bool(counts.mean() >= _LEAST_LIST_LENGTH and np.isin(owners, key.owners).mean() > 1 / 2)
 
 
-def _with_links(columns: GraphColumns, target: Numbers) -> GraphColumns:
+def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
+    """Return the graph in which values with a `target`, an entity's row, are triples with their places and times."""
     values, times = columns.values, columns.value_times
     linked = np.flatnonzero(target >= 0)
     link_triples = (values.entity[linked], values.attribute[linked], target[linked])
@@ -148,18 +155,18 @@ def _with_links(columns: GraphColumns, target: Numbers) -> GraphColumns:
     old_rows, link_rows = row[:len(columns.triples)], row[len(columns.triples):]
     link_support = SupportTable(link_rows, values.chunk[linked], values.start[linked], values.end[linked],
                                 np.ones(len(linked)))
-    triple_of = dict(zip(_keys(values, linked), link_rows.tolist(), strict=True))
-    is_link_time = np.array([key in triple_of for key in _keys(times, np.arange(len(times.entity)))], bool)
+    triple_of = dict(zip(_value_keys(values, linked), link_rows.tolist(), strict=True))
+    is_link_time = np.array([key in triple_of for key in _value_keys(times, np.arange(len(times.entity)))], bool)
     link_times = select_rows(times, is_link_time)
-    time_rows = [triple_of[key] for key in _keys(times, np.flatnonzero(is_link_time))]
+    time_rows = [triple_of[key] for key in _value_keys(times, np.flatnonzero(is_link_time))]
     link_triple_times = TripleTimeTable(np.array(time_rows, np.int32), link_times.words, link_times.chunk,
                                         link_times.start, link_times.end)
     support = columns.support._replace(triple=old_rows[columns.support.triple])
     triple_times = columns.triple_times._replace(triple=old_rows[columns.triple_times.triple])
-    return replace(columns, triples=triples, support=surest_rows(join_rows(support, link_support)),
+    return replace(columns, triples=triples, support=keep_surest_rows(join_rows(support, link_support)),
                    triple_times=distinct_rows(join_rows(triple_times, link_triple_times), 3),
                    values=select_rows(values, target < 0), value_times=select_rows(times, ~is_link_time))
 
 
-def _keys(table: ValueTable | ValueTimeTable, rows: Rows) -> list[tuple[int, int, int]]:
+def _value_keys(table: ValueTable | ValueTimeTable, rows: Rows) -> list[tuple[int, int, int]]:
     return list(zip(*(column[rows].tolist() for column in table[:3]), strict=True))

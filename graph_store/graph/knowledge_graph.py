@@ -6,7 +6,7 @@ it reads its columns (`graph_columns`), everybody else asks by ids.
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,23 @@ class GraphEntity(Frozen):
     id: str
     name: str
     type: str
+
+
+class EntityLabels(NamedTuple):
+    """What an entity is called: the name that most chunks use, its type, and its other names, sorted."""
+
+    name: str
+    type: str
+    other_names: tuple[str, ...]
+
+
+class Mention(NamedTuple):
+    """A place in a chunk that names an entity, given by its id."""
+
+    entity: str
+    name: str
+    start: int
+    end: int
 
 
 class KnowledgeGraph:
@@ -87,7 +104,7 @@ class KnowledgeGraph:
 
     def spellings(self, entity: str) -> dict[str, Places]:
         """Return all names of an entity, sorted, each with the places where chunks use it, if any do."""
-        spellings, shown_name = self._stated("mentions", self._rows[entity]), self.name(entity)
+        spellings, shown_name = self._nest_rows("mentions", self._rows[entity]), self.name(entity)
         return spellings if shown_name in spellings else dict(sorted([*spellings.items(), (shown_name, {})]))
 
     def names(self, entity: str) -> list[str]:
@@ -98,13 +115,14 @@ class KnowledgeGraph:
         """Return all names of the entity of a row; see `names`."""
         return _names_of(self.columns, row)
 
-    def about(self, row: int) -> Sequence[str]:
-        """Return the name, the type and then the other names, sorted, of the entity in a row."""
-        return describe(self.columns, row)
+    def labels_of(self, row: int) -> EntityLabels:
+        """Return the name, the type and the other names of the entity in a row."""
+        return read_labels(self.columns, row)
 
     def entity_support(self, entity: str) -> list[str]:
         """Return the chunks that mention an entity, sorted."""
-        return sorted({chunk for places in self._stated("mentions", self._rows[entity]).values() for chunk in places})
+        spellings = self._nest_rows("mentions", self._rows[entity])
+        return sorted({chunk for places in spellings.values() for chunk in places})
 
     def mention_pairs(self) -> tuple[Numbers, Numbers]:
         """Return the distinct pairs of an entity's row and the number of a chunk that mentions it, sorted."""
@@ -113,24 +131,26 @@ class KnowledgeGraph:
         order = order[find_firsts(entities[order], chunks[order])]
         return entities[order], chunks[order]
 
-    def mentioned_in(self, chunk_id: str) -> list[tuple[str, str, int, int]]:
-        """Return what a chunk mentions, sorted: (entity's id, the name that the chunk uses, start, end)."""
+    def mentioned_in(self, chunk_id: str) -> list[Mention]:
+        """Return what a chunk mentions, sorted."""
         number, table = self.columns.number_of(chunk_id), self.columns.mentions
         rows: Any = self.columns.by_chunk[number] if number >= 0 else []  # -1: the graph has nothing from this chunk
         cells = (column[rows].tolist() for column in (table.entity, table.name, table.start, table.end))
-        return [(self.columns.ids[entity], self.columns.texts[name], start, end)
+        return [Mention(self.columns.ids[entity], self.columns.texts[name], start, end)
                 for entity, name, start, end in zip(*cells, strict=True)]
 
     def entity_text(self, entity: str) -> str:
         """Return the text that is embedded for an entity: its name in canonical form."""
         return canonical_name(self.name(entity))
 
-    def _stated(self, table: str, owner: int) -> dict[str, Any]:
+    def _nest_rows(self, table: str, owner: int) -> dict[str, Any]:
         """Return the rows of a table about an entity or triple, nested by their texts, the chunk's id last."""
         columns, texts, found = getattr(self.columns, table), self.columns.texts, dict[str, Any]()
         start, end = self.columns.starts[table][owner:owner + 2].tolist()
         depth = len(TEXT_COLUMNS.intersection(columns._fields))
-        for cells in zip(*(column[start:end].tolist() for column in columns[1:]), strict=True) if start < end else ():
+        if start == end:
+            return found
+        for cells in zip(*(column[start:end].tolist() for column in columns[1:]), strict=True):
             within = found
             for number in cells[:depth - 1]:
                 within = within.setdefault(texts[number], {})
@@ -141,17 +161,17 @@ class KnowledgeGraph:
 
     def values(self, entity: str) -> dict[str, dict[str, Places]]:
         """Return where chunks state an entity's attribute values, sorted: {attribute: {value: places}}."""
-        return self._stated("values", self._rows[entity])
+        return self._nest_rows("values", self._rows[entity])
 
     def value_times(self, entity: str) -> dict[str, dict[str, dict[str, Places]]]:
         """Return where chunks say when an entity's values hold: {attribute: {value: {words that say when: places}}}."""
-        return self._stated("value_times", self._rows[entity])
+        return self._nest_rows("value_times", self._rows[entity])
 
     def attributes(self, entity: str) -> dict[str, list[str]]:
         """Return an entity's attribute values, sorted."""
         return {name: list(values) for name, values in self.values(entity).items()}
 
-    def told(self, entity: str) -> dict[str, dict[str, Places]]:
+    def descriptive_values(self, entity: str) -> dict[str, dict[str, Places]]:
         """Return those of an entity's values that describe it (`is_descriptive`): {attribute: {value: places}}."""
         name = self.name(entity)
         descriptive = {attribute: {value: places for value, places in values.items()
@@ -173,7 +193,7 @@ class KnowledgeGraph:
             yield entity, [value for name in attributes for value in values.get(name, {}).items()]
 
     def count_attributes(self) -> int:
-        """Return the number of distinct attribute values that describe entities; see `told`."""
+        """Return the number of distinct attribute values that describe entities."""
         keys, texts, names = self.columns.values[:3], self.columns.texts, self.columns.names
         return sum(is_descriptive(texts[names[entity]], texts[attribute], texts[value])
                    for entity, attribute, value in np.stack(keys, axis=1)[find_firsts(*keys)].tolist())
@@ -226,10 +246,10 @@ class KnowledgeGraph:
             return None
         # The triples of one head are sorted by relation and tail.
         start, end = self.columns.outgoing[head:head + 2].tolist()
-        row = start + bisect_left(range(start, end), [relation, tail], key=self._ends)
-        return row if row < end and self._ends(row) == [relation, tail] else None
+        row = start + bisect_left(range(start, end), [relation, tail], key=self._relation_and_tail)
+        return row if row < end and self._relation_and_tail(row) == [relation, tail] else None
 
-    def _ends(self, row: int) -> list[int]:
+    def _relation_and_tail(self, row: int) -> list[int]:
         ends: list[int] = self.columns.triples[row, 1:].tolist()
         return ends
 
@@ -272,11 +292,11 @@ class KnowledgeGraph:
 
     def support_of(self, row: int) -> Places:
         """Return the support of the triple of a row; see `support`."""
-        return self._stated("support", row)
+        return self._nest_rows("support", row)
 
     def times_of(self, row: int) -> dict[str, Places]:
         """Return where chunks say when the triple in a row holds: {words that say when: places}."""
-        return self._stated("triple_times", row)
+        return self._nest_rows("triple_times", row)
 
     def validity(self, key: EdgeKey) -> Validity:
         """Return when a triple holds."""
@@ -335,10 +355,10 @@ def _names_of(columns: GraphColumns, row: int) -> list[str]:
     return [columns.texts[number] for number in sorted({*used, int(columns.names[row])})]
 
 
-def describe(columns: GraphColumns, row: int) -> Sequence[str]:
-    """Return the name, the type and then the other names, sorted, of the entity in a row."""
+def read_labels(columns: GraphColumns, row: int) -> EntityLabels:
+    """Return the name, the type and the other names of the entity in a row."""
     name, kind = columns.texts[int(columns.names[row])], columns.texts[int(columns.types[row])]
-    return name, kind, *(other for other in _names_of(columns, row) if other != name)
+    return EntityLabels(name, kind, tuple(other for other in _names_of(columns, row) if other != name))
 
 
 def relation_text(relation: str) -> str:

@@ -2,7 +2,7 @@
 
 Made from the mentions' graph, the aliases, and the edits of names, facts and values. An edit names entities by the ids
 that they had when it was decided, so its nodes are looked up again whenever the graph changes. Where a subject has one
-value at a time, later ones end those before (`supersede`).
+value at a time, later ones end those before (`find_later_dates`).
 """
 
 import threading
@@ -31,8 +31,8 @@ from .graph_columns import (
     distinct_rows,
     distinct_triples,
     find_firsts,
+    keep_surest_rows,
     select_rows,
-    surest_rows,
 )
 from .knowledge_graph import EdgeKey, KnowledgeGraph
 
@@ -46,7 +46,7 @@ class GraphEdits:
     edits: Sequence[Edit] = ()
     schema: GraphSchema | None = None
 
-    def on(self, node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
+    def by_node(self, node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
         """Return the edits by the nodes that they concern now; `known` tells which ids the mentions' graph has."""
         current_ids = ids_after(decided_types(self.edits))
 
@@ -61,7 +61,7 @@ class GraphEdits:
             if isinstance(edit, Rename):
                 node_edits.names[node(edit.entity.id)] = edit.name
             elif isinstance(edit, FactEdit):
-                node_edits.put_fact(key(edit.fact), key(edit.corrected) if edit.corrected else None)
+                node_edits.replace_fact(key(edit.fact), key(edit.corrected) if edit.corrected else None)
             elif isinstance(edit, ValueEdit):
                 corrections = node_edits.values.setdefault(node(edit.value.entity.id), {})
                 edited = edit.value.attribute, edit.value.value
@@ -90,7 +90,7 @@ class NodeEdits:
     def __bool__(self) -> bool:
         return bool(self.names or self.facts or self.values)
 
-    def put_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
+    def replace_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
         """Replace a fact, and facts that were corrected to it, by another one, or by None to delete it."""
         for other, corrected in self.facts.items():
             if corrected == fact:
@@ -110,11 +110,11 @@ class ResolvedGraph(KnowledgeGraph):
         self._members: dict[str, list[str]] = {}
         for alias in sorted(entity for entity in self._aliases if entity in mentions):
             self._members.setdefault(self._aliases[alias].canonical, []).append(alias)
-        self._edited = edits.on(self.canonical, mentions.__contains__)
+        self._edited = edits.by_node(self.canonical, mentions.__contains__)
         # Each alias row has the type of its canonical entity.
         types = {node: self._aliases[names[0]].type for node, names in self._members.items()}
         columns = resolve_columns(mentions.columns, self.nodes_of_aliases(), types, self._edited, edits.schema)
-        super().__init__(columns, supersede(columns, edits.schema) if edits.schema else None)
+        super().__init__(columns, find_later_dates(columns, edits.schema) if edits.schema else None)
 
     def canonical(self, entity: str) -> str:
         """Return the id of the node that an entity belongs to: its canonical entity's, or its own if it is no alias."""
@@ -159,47 +159,48 @@ def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: 
     relations = (instead[1] for instead in edits.facts.values() if instead)
     before = mentions.with_texts((*types.values(), *edits.names.values(), *relations, *corrected))
     row_of = {entity: row for row, entity in enumerate(before.ids)} if node_ids or edits else {}
-    # The row of the canonical entity of each entity, among the mentions' entities, and then among the nodes.
+    # By each mentioned entity's row: the row of its canonical entity, and then (`node_of`) the row of its node.
     canonical_row = np.arange(len(before.ids))
     canonical_row[[row_of[alias] for alias in node_ids]] = [row_of[node] for node in node_ids.values()]
     nodes = np.unique(canonical_row)
     node_of = np.searchsorted(nodes, canonical_row).astype(np.int32)
     if len(nodes) == len(canonical_row) and not edits:
         return before
-    place = {entity: int(node_of[row]) for entity, row in row_of.items()}
+    row_of_node = {entity: int(node_of[row]) for entity, row in row_of.items()}
     resolved = replace(before, ids=[before.ids[row] for row in nodes.tolist()],
-                       types=_replace_texts(before, before.types[nodes], types, place),
-                       names=_replace_texts(before, before.names[nodes], edits.names, place))
-    resolved = _resolve_triples(resolved, node_of, edits, schema, place)
+                       types=_replace_texts(before, before.types[nodes], types, row_of_node),
+                       names=_replace_texts(before, before.names[nodes], edits.names, row_of_node))
+    resolved = _resolve_triples(resolved, node_of, edits, schema, row_of_node)
     mentioned = before.mentions._replace(entity=node_of[before.mentions.entity])
     values = before.values._replace(entity=node_of[before.values.entity])
     times = before.value_times._replace(entity=node_of[before.value_times.entity])
     return replace(resolved, mentions=distinct_rows(mentioned, 3),
-                   values=distinct_rows(_correct_values(before, values, edits, place), 4),
-                   value_times=distinct_rows(_correct_values(before, times, edits, place), 5))
+                   values=distinct_rows(_correct_values(before, values, edits, row_of_node), 4),
+                   value_times=distinct_rows(_correct_values(before, times, edits, row_of_node), 5))
 
 
 def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, str],
-                   place: Mapping[str, int]) -> Numbers:
+                   row_of_node: Mapping[str, int]) -> Numbers:
     """Return a column of one text's number for each node, in which the nodes in `texts` have these texts instead."""
     numbers = numbers.copy()
     for node, text in texts.items():
-        if node in place:
-            numbers[place[node]] = columns.number_of(text)
+        if node in row_of_node:
+            numbers[row_of_node[node]] = columns.number_of(text)
     return numbers
 
 
 def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, schema: GraphSchema | None,
-                     place: Mapping[str, int]) -> GraphColumns:
+                     row_of_node: Mapping[str, int]) -> GraphColumns:
     """Return the graph whose triples join nodes, with persons' corrections and without deleted triples."""
     heads, relations, tails = node_of[columns.triples[:, 0]], columns.triples[:, 1], node_of[columns.triples[:, 2]]
     holds = np.ones(len(heads), bool)
     corrected = np.stack([heads, relations, tails], axis=1)
     for (head, relation, tail), instead in edits.facts.items():
-        if head in place and tail in place:
-            edited = (heads == place[head]) & (relations == columns.number_of(relation)) & (tails == place[tail])
-            if instead and _fits(columns, instead, schema, place):
-                corrected[edited] = place[instead[0]], columns.number_of(instead[1]), place[instead[2]]
+        if head in row_of_node and tail in row_of_node:
+            edited = ((heads == row_of_node[head]) & (relations == columns.number_of(relation))
+                      & (tails == row_of_node[tail]))
+            if instead and _fits_schema(columns, instead, schema, row_of_node):
+                corrected[edited] = row_of_node[instead[0]], columns.number_of(instead[1]), row_of_node[instead[2]]
             else:
                 holds[edited] = False
     held = np.flatnonzero(holds)
@@ -213,24 +214,24 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     support = columns.support._replace(triple=triple_of[columns.support.triple])
     times = columns.triple_times._replace(triple=triple_of[columns.triple_times.triple])
     return replace(columns, triples=triples[~is_empty],
-                   support=surest_rows(select_rows(support, support.triple >= 0)),
+                   support=keep_surest_rows(select_rows(support, support.triple >= 0)),
                    triple_times=distinct_rows(select_rows(times, times.triple >= 0), 3))
 
 
-def _fits(columns: GraphColumns, key: tuple[str, str, str], schema: GraphSchema | None,
-          place: Mapping[str, int]) -> bool:
+def _fits_schema(columns: GraphColumns, key: tuple[str, str, str], schema: GraphSchema | None,
+                 row_of_node: Mapping[str, int]) -> bool:
     head, relation, tail = key
-    if head not in place or tail not in place:
+    if head not in row_of_node or tail not in row_of_node:
         return False
-    types = [columns.texts[columns.types[place[end]]] for end in (head, tail)]
+    types = [columns.texts[columns.types[row_of_node[end]]] for end in (head, tail)]
     return schema is None or schema.fits(types[0], relation, types[1])
 
 
-def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, place: Mapping[str, int]) -> _Values:
+def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row_of_node: Mapping[str, int]) -> _Values:
     """Return a table of nodes' values, or of their times, in which persons' corrections are made."""
     values, holds = table.value.copy(), np.ones(len(table.value), bool)
     for node, corrections in edits.values.items():
-        node_rows: Rows = np.flatnonzero(table.entity == place.get(node, -1))
+        node_rows: Rows = np.flatnonzero(table.entity == row_of_node.get(node, -1))
         for (attribute, value), instead in corrections.items() if len(node_rows) else ():
             rows = node_rows[(table.attribute[node_rows] == columns.number_of(attribute))
                              & (table.value[node_rows] == columns.number_of(value))]
@@ -241,7 +242,7 @@ def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, pla
     return select_rows(table._replace(value=values), holds)
 
 
-def supersede(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
+def find_later_dates(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
     """Find the dates from which later facts and values replace earlier ones, where the schema has one at a time."""
     # For a relation: whether a head has one tail at a time, and whether a tail has one head at a time.
     relations, attributes = schema.one_at_a_time()
@@ -304,7 +305,7 @@ class LedgerGraph:
     def state(self) -> GraphState:
         """The state of the ledger that the graph shows; before the graph is made, the current state."""
         made_of = self._made_of
-        return made_of[0] if made_of else self._now()
+        return made_of[0] if made_of else self._current_state()
 
     @property
     def graph(self) -> ResolvedGraph:
@@ -323,14 +324,14 @@ class LedgerGraph:
         """The graph of the rows, in which every name and type is a separate node."""
         with self._loading:
             if self._mentions is None:
-                self._made_of = self._now(), self._schemas.version()
+                self._made_of = self._current_state(), self._schemas.version()
                 self._mentions = KnowledgeGraph.of_all_rows(self._extractions.rows(), self._schemas.unlinked())
             return self._mentions
 
     def refresh(self) -> None:
         """Drop the resolved graph if the ledger has changed, and the graph of mentions below it if rows have."""
         with self._loading:
-            made_of, now = self._made_of, (self._now(), self._schemas.version())
+            made_of, now = self._made_of, (self._current_state(), self._schemas.version())
             if made_of is None or made_of == now:
                 return
             rows_have_changed = made_of[0].position != now[0].position
@@ -343,5 +344,5 @@ class LedgerGraph:
         """Release the graph."""
         self._graph = self._mentions = self._made_of = None
 
-    def _now(self) -> GraphState:
+    def _current_state(self) -> GraphState:
         return GraphState(self._extractions.position(), self._entities.number())

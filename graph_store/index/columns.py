@@ -11,7 +11,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Vectors
-from ..graph.graph_columns import Lists, Rows, distinct
+from ..graph.graph_columns import Lists, Rows, sort_distinct
 from ..vectors.vector_store import Kind
 from .index_file import Arrays
 
@@ -20,32 +20,32 @@ _TEXTS_AT_ONCE = 1 << 14
 
 
 def read_lists(arrays: Arrays, name: str) -> Lists:
-    """Read the arrays `<name>.values` and `<name>.starts`, which `lists` or `inverted` built."""
+    """Read the arrays `<name>.values` and `<name>.starts`, which `build_lists` or `build_inverted` built."""
     return Lists(arrays[f"{name}.values"], arrays[f"{name}.starts"])
 
 
 def distinct_pairs(firsts: "array[int]", seconds: "array[int]") -> tuple[Rows, Rows]:
     """Return the distinct pairs, sorted, as an array of first and one of second numbers; both fit in 32 bits."""
-    pairs = distinct(np.array(firsts, np.int64) << 32 | np.array(seconds, np.int64))
+    pairs = sort_distinct(np.array(firsts, np.int64) << 32 | np.array(seconds, np.int64))
     return pairs >> 32, pairs & 0xFFFFFFFF
 
 
-def lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def build_lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Lists`."""
     listed = list(rows)
     lengths = [len(row) for row in listed]
     return {f"{name}.values": np.fromiter(chain.from_iterable(listed), np.int32, sum(lengths)),
-            f"{name}.starts": starts(lengths)}
+            f"{name}.starts": list_starts(lengths)}
 
 
-def inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -> dict[str, NDArray[Any]]:
+def build_inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Lists` of some rows from pairs of a row (its owner) and a number; each list is sorted."""
     order = np.lexsort((values, owners))
     return {f"{name}.values": values[order].astype(np.int32),
-            f"{name}.starts": starts(np.bincount(owners, minlength=rows))}
+            f"{name}.starts": list_starts(np.bincount(owners, minlength=rows))}
 
 
-def starts(lengths: Any) -> NDArray[Any]:
+def list_starts(lengths: Any) -> NDArray[Any]:
     """Return where lists of the given lengths begin in one array, and where the last one ends."""
     return narrow(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
 
@@ -100,7 +100,7 @@ class Texts(LazySequence[str]):
         return self._lists[row].tobytes()
 
 
-def texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
+def build_texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Texts`."""
     # Copy each item and release it: every result of orjson takes several kilobytes of memory, however short it is.
     joined, lengths = bytearray(), list[int]()
@@ -108,7 +108,7 @@ def texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
         part = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")
         joined += part
         lengths.append(len(part))
-    return {f"{name}.values": np.frombuffer(joined, np.uint8), f"{name}.starts": starts(lengths)}
+    return {f"{name}.values": np.frombuffer(joined, np.uint8), f"{name}.starts": list_starts(lengths)}
 
 
 class Ids(Mapping[str, int]):
@@ -141,7 +141,7 @@ class Ids(Mapping[str, int]):
         return (key.decode() for key in self._ids)
 
 
-def ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
+def build_ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Ids`; the order of sorted keys is not stored."""
     array = np.array([key.encode("ascii") for key in keys], "S") if keys else np.zeros(0, "S20")
     order = np.argsort(array, kind="stable")
@@ -165,7 +165,7 @@ class Words:
         return int(self._numbers[place])
 
 
-def words(name: str, known: Collection[str]) -> dict[str, NDArray[Any]]:
+def build_words(name: str, known: Collection[str]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Words`; words are numbered in the given order."""
     hashes = np.fromiter(map(_hash, known), np.uint64, len(known))
     order = np.argsort(hashes, kind="stable")
@@ -176,7 +176,7 @@ def _hash(word: str) -> int:
     return xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
 
 
-def vectors_of(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
+def read_vectors(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
     """Return the vectors of those of some ids that have one in an index, each of shape (d,)."""
     if kind not in arrays:
         return {}

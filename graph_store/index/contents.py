@@ -18,14 +18,14 @@ from ...schemas.naming import normalise, relation_id, triple_id
 from ...text.titles import plain_title
 from ..bounding.words import without_aside, words
 from ..graph.graph_columns import TABLES, GraphColumns, LaterDates, find_firsts
-from ..graph.knowledge_graph import KnowledgeGraph
+from ..graph.knowledge_graph import EntityLabels, KnowledgeGraph
 from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind
 from . import columns
 from .columns import Ids, LazySequence, Texts, read_lists
 from .index_file import Arrays
-from .lexical import postings, terms
-from .name_trie import NameTrie, trie
+from .lexical import build_postings, index_terms
+from .name_trie import NameTrie, build_trie
 
 NewArrays = dict[str, NDArray[Any]]
 Pairs = NDArray[np.int32]
@@ -46,23 +46,23 @@ class IndexSource(NamedTuple):
     """Returns the vectors of ids, shape (ids, d)."""
 
 
-def contents(source: IndexSource) -> NewArrays:
+def build_index(source: IndexSource) -> NewArrays:
     """Return all arrays of the index."""
     graph, chunks = source.graph, source.chunks
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in chunks],
                                   "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
                                   "relations": sorted(map(relation_id, {*graph.relations(), *graph.attribute_names()}))}
-    made: NewArrays = columns.ids("triples", ids["triples"]) | columns.ids("relations", ids["relations"])
-    made |= graph_arrays(graph)
+    made: NewArrays = columns.build_ids("triples", ids["triples"]) | columns.build_ids("relations", ids["relations"])
+    made |= build_graph_arrays(graph)
     made |= {f"{kind}.vectors": source.vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
-    about = [graph.about(row) for row in range(graph.count_entities())]
-    made |= _entities(graph, about)
-    made |= _chunks(chunks)
-    made |= _mentions(graph, _chunk_rows(graph, chunks))
-    made |= _ranks(graph, about, made)
-    made |= _finest(source.finest, graph)
-    made |= _walk(graph, chunks, made)
-    made |= _communities(source.communities, graph, made)
+    labels = [graph.labels_of(row) for row in range(graph.count_entities())]
+    made |= _build_entities(graph, labels)
+    made |= _build_chunks(chunks)
+    made |= _build_mentions(graph, _chunk_rows(graph, chunks))
+    made |= _build_ranks(graph, labels, made)
+    made |= _build_finest(source.finest, graph)
+    made |= _build_walk(graph, chunks, made)
+    made |= _build_communities(source.communities, graph, made)
     return made
 
 
@@ -75,9 +75,9 @@ def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.in
     return rows
 
 
-def _entities(graph: KnowledgeGraph, about: Sequence[Sequence[str]]) -> NewArrays:
+def _build_entities(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> NewArrays:
     """Return the arrays by which entities are found: by name and by attribute value."""
-    names = [(name, *others) for name, _, *others in about]
+    names = [(name, *others) for name, _, others in labels]
     name_words = set[str]()
 
     def fold_spellings() -> Iterator[tuple[list[str], int]]:
@@ -92,78 +92,80 @@ def _entities(graph: KnowledgeGraph, about: Sequence[Sequence[str]]) -> NewArray
     values = ((words(texts[value]), entity) for entity, value in zip(
         table.entity[firsts].tolist(), table.value[firsts].tolist(), strict=True))
     counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
-    return {"counts": counts, **trie("names", fold_spellings()),
+    return {"counts": counts, **build_trie("names", fold_spellings()),
             # A question names an entity by a value that is short, and not only numbers.
-            **trie("values", ((value, entity) for value, entity in values if len(value) <= _WORDS_OF_A_VALUE
-                              and not all(word.isdecimal() for word in value))),
-            **columns.texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
-            **columns.texts("name_words", sorted(name_words))}
+            **build_trie("values", ((value, entity) for value, entity in values if len(value) <= _WORDS_OF_A_VALUE
+                                    and not all(word.isdecimal() for word in value))),
+            **columns.build_texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
+            **columns.build_texts("name_words", sorted(name_words))}
 
 
-def _mentions(graph: KnowledgeGraph, chunk_rows: NDArray[np.int32]) -> NewArrays:
+def _build_mentions(graph: KnowledgeGraph, chunk_rows: NDArray[np.int32]) -> NewArrays:
     """Return the rows of the chunks that mention each entity, as `Lists`, in the order of the chunks' ids."""
     entities, chunks = graph.mention_pairs()  # sorted by entity
     rows = chunk_rows[chunks]  # negative: a chunk that is not in the index
     counts = np.bincount(entities[rows >= 0], minlength=graph.count_entities())
-    return {"entities.chunks.values": rows[rows >= 0], "entities.chunks.starts": columns.starts(counts)}
+    return {"entities.chunks.values": rows[rows >= 0], "entities.chunks.starts": columns.list_starts(counts)}
 
 
-def _ranks(graph: KnowledgeGraph, about: Sequence[Sequence[str]], made: NewArrays) -> NewArrays:
+def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], made: NewArrays) -> NewArrays:
     """Return the order of the entities: by the number of documents that mention them, then of facts, then by name."""
     mentioned = read_lists(made, "entities.chunks")
     owners = np.repeat(np.arange(len(mentioned)), np.diff(mentioned.starts))
     pairs = np.unique(np.stack([owners, made["chunks.documents"][mentioned.values]]), axis=1)
     documents = np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
-    degrees = np.bincount(graph.columns.triples[:, [0, 2]].reshape(-1), minlength=len(about)).tolist()
+    degrees = np.bincount(graph.columns.triples[:, [0, 2]].reshape(-1), minlength=len(labels)).tolist()
     counts = documents.tolist()
-    ranked = np.array(sorted(range(len(about)), key=lambda row: (-counts[row], -degrees[row], about[row][0], row)),
-                      np.int32)
-    folded = ("\n".join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, *others in about)
-    return {"entities.ranked": ranked, "entities.documents": documents, **columns.texts("entities.folded", folded)}
+    ranked = sorted(range(len(labels)), key=lambda row: (-counts[row], -degrees[row], labels[row].name, row))
+    # A line break before, between and after the names shows where a name begins and ends (`find_containing`).
+    folded = ("\n".join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, others in labels)
+    return {"entities.ranked": np.array(ranked, np.int32), "entities.documents": documents,
+            **columns.build_texts("entities.folded", folded)}
 
 
-def _finest(communities: Sequence[TreeCommunity], graph: KnowledgeGraph) -> NewArrays:
+def _build_finest(communities: Sequence[TreeCommunity], graph: KnowledgeGraph) -> NewArrays:
     """Return the ids of the finest communities, and for each entity the number of its community; -1 for none."""
     number = np.full(graph.count_entities(), -1, np.int32)
     ordered = sorted(communities, key=lambda community: community.id)
     for place, community in enumerate(ordered):
         number[_rows_of(graph, community.members)] = place
-    return columns.ids("finest", [community.id for community in ordered]) | {"entities.finest": number}
+    return columns.build_ids("finest", [community.id for community in ordered]) | {"entities.finest": number}
 
 
-def _chunks(chunks: Sequence[Chunk]) -> NewArrays:
+def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
     """Return the arrays of chunks and their documents: ids, contents, titles, and the words for BM25."""
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
     row_of = {key: row for row, key in enumerate(documents)}
     owners = [row_of[chunk.document_id] for chunk in chunks]
     interned: dict[str, str] = {}  # so that each distinct word is in memory once
-    title_terms = lru_cache(maxsize=512)(terms)  # neighbouring chunks share what stands above them
+    title_terms = lru_cache(maxsize=512)(index_terms)  # neighbouring chunks share what stands above them
 
     def interned_terms(words: list[str]) -> list[str]:
         return [interned.setdefault(word, word) for word in words]
 
-    text_terms = [interned_terms(terms(chunk.text)) for chunk in chunks]
+    text_terms = [interned_terms(index_terms(chunk.text)) for chunk in chunks]
     chunk_terms = [[*interned_terms(title_terms(chunk.titled_text()[:-len(chunk.text) or None])), *own_terms]
                    for chunk, own_terms in zip(chunks, text_terms, strict=True)]
-    return {**columns.ids("chunks", [chunk.id for chunk in chunks]),
-            **columns.texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
+    return {**columns.build_ids("chunks", [chunk.id for chunk in chunks]),
+            **columns.build_texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             "chunks.documents": np.array(owners, np.int32),
-            **postings("chunks.words", chunk_terms), **_documents(owners, chunk_terms, text_terms),
-            **_document_names({chunk.document_id: chunk.title for chunk in chunks})}
+            **build_postings("chunks.words", chunk_terms), **_build_documents(owners, chunk_terms, text_terms),
+            **_build_document_names({chunk.document_id: chunk.title for chunk in chunks})}
 
 
-def _document_names(titles: Mapping[str, str]) -> NewArrays:
+def _build_document_names(titles: Mapping[str, str]) -> NewArrays:
     """Return documents' ids and titles, and for each name the documents with that name (`text/titles.py`)."""
     documents_of: dict[str, list[int]] = {}
     for row, (key, title) in enumerate(titles.items()):
         for name in dict.fromkeys(normalise(plain_title(text)) for text in (key, title)):
             documents_of.setdefault(name, []).append(row)
-    return {**columns.texts("documents.ids", titles), **columns.texts("documents.titles", titles.values()),
-            **columns.words("documents.called", documents_of),
-            **columns.lists("documents.of_name", documents_of.values())}
+    return {**columns.build_texts("documents.ids", titles), **columns.build_texts("documents.titles", titles.values()),
+            **columns.build_words("documents.called", documents_of),
+            **columns.build_lists("documents.of_name", documents_of.values())}
 
 
-def _documents(owners: Sequence[int], chunk_terms: Sequence[list[str]], text_terms: Sequence[list[str]]) -> NewArrays:
+def _build_documents(owners: Sequence[int], chunk_terms: Sequence[list[str]],
+                     text_terms: Sequence[list[str]]) -> NewArrays:
     """Return the BM25 arrays of whole documents; none if these are the chunks.
 
     The terms of a chunk include those of its title; those of its text do not.
@@ -174,26 +176,26 @@ def _documents(owners: Sequence[int], chunk_terms: Sequence[list[str]], text_ter
     for owner, titled_terms, own_terms in zip(owners, chunk_terms, text_terms, strict=True):
         # The title counts once: with the document's first chunk.
         document_terms[owner] += own_terms if document_terms[owner] else titled_terms
-    return postings("documents.words", document_terms)
+    return build_postings("documents.words", document_terms)
 
 
-def _walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], made: NewArrays) -> NewArrays:
+def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], made: NewArrays) -> NewArrays:
     """Return the graph for random walks, and for each entity the chunks of documents about it."""
     mentioned, entities = read_lists(made, "entities.chunks"), graph.count_entities()
     in_title, whole_title = _find_titles(chunks, NameTrie(made, "names", graph.columns.ids.__getitem__), graph)
     owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
     # The nodes of the graph are the entities, followed by the chunks.
-    return {**columns.inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], entities),
-            **step_arrays("walk", entities + len(chunks), np.concatenate([owners, in_title[:, 0]]),
+    return {**columns.build_inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], entities),
+            **build_steps("walk", entities + len(chunks), np.concatenate([owners, in_title[:, 0]]),
                           np.concatenate([mentioned.values, in_title[:, 1]]) + entities)}
 
 
-def step_arrays(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def build_steps(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """Build the arrays for a step of a walk over undirected edges between nodes, given by their two ends.
 
     They are the neighbours of each node, as `Lists`, and the share of its weight that it sends to each: `shares`.
     """
-    made = columns.inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
+    made = columns.build_inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
     degrees = np.diff(made[f"{name}.starts"])
     shares = np.repeat(1 / np.maximum(degrees, 1), degrees)
     return made | {f"{name}.shares": shares.astype(np.float32)}
@@ -216,19 +218,20 @@ def _find_titles(chunks: Sequence[Chunk], names: NameTrie, graph: KnowledgeGraph
     return pairs[:, :2], pairs[pairs[:, 2] == 1, :2]
 
 
-def _communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, made: NewArrays) -> NewArrays:
+def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, made: NewArrays) -> NewArrays:
     incident, mentioned = graph.columns.incident, read_lists(made, "entities.chunks")
     triples, entities = made["triples.vectors"], made["entities.vectors"]
     members = [_rows_of(graph, community.members) for community in communities]
-    vectors = [_mean_direction(triples[incident.of(member_rows)], entities[_rows_of(graph, community.keywords)])
+    vectors = [_mean_direction(triples[incident.unite(member_rows)], entities[_rows_of(graph, community.keywords)])
                for member_rows, community in zip(members, communities, strict=True)]
-    return {**columns.ids("communities", [community.id for community in communities]),
-            **columns.texts("communities.about", (orjson.dumps(community.model_dump()) for community in communities)),
-            **columns.lists("communities.chunks", (mentioned.of(member_rows) for member_rows in members)),
+    return {**columns.build_ids("communities", [community.id for community in communities]),
+            **columns.build_texts("communities.about", (orjson.dumps(one.model_dump()) for one in communities)),
+            **columns.build_lists("communities.chunks", (mentioned.unite(member_rows) for member_rows in members)),
             "communities.vectors": np.array(vectors, np.float32).reshape(len(members), triples.shape[1])}
 
 
 def _mean_direction(triples: Vectors, keywords: Vectors) -> Vectors:
+    """Return the unit vector of the mean of a community's triples, or of its keywords if it has no triples."""
     vectors = triples if len(triples) else keywords
     if not len(vectors):
         return np.zeros(triples.shape[1], np.float32)
@@ -240,11 +243,11 @@ def _rows_of(graph: KnowledgeGraph, entities: Iterable[str]) -> list[int]:
     return [graph.row(entity) for entity in entities if entity in graph]
 
 
-def graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
+def build_graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     """Build the arrays of `read_graph`."""
     stored = graph.columns
     later = {"triples": list(graph.later.triples.items()), "values": list(graph.later.values.items())}
-    return {**columns.ids("entities", stored.ids), **columns.texts("graph.texts", stored.texts),
+    return {**columns.build_ids("entities", stored.ids), **columns.build_texts("graph.texts", stored.texts),
             "graph.types": stored.types, "graph.names": stored.names, "graph.triples": stored.triples,
             "graph.later": np.frombuffer(orjson.dumps(later), np.uint8),
             **{f"{name}.{column}": values for name in TABLES
@@ -252,7 +255,7 @@ def graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
 
 
 def read_graph(arrays: Arrays) -> tuple[GraphColumns, LaterDates]:
-    """Return the graph that `graph_arrays` stored in an index; its arrays are not copied."""
+    """Return the graph that `build_graph_arrays` stored in an index; its arrays are not copied."""
     ids, later = Ids(arrays, "entities"), orjson.loads(arrays["graph.later"].tobytes())
     tables: dict[str, Any] = {name: table(*(arrays[f"{name}.{column}"] for column in table._fields))
                               for name, table in TABLES.items()}

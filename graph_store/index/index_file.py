@@ -122,7 +122,7 @@ class IndexStore:
     def _about(self, version: Version) -> dict[str, Any]:
         return {"version": list(version), "embedding": self._embedder.fingerprint}
 
-    def earlier(self, version: Version) -> Arrays:
+    def load_earlier(self, version: Version) -> Arrays:
         """Return the arrays of the file if they are of the same epoch and embedding model; otherwise none."""
         try:
             found = load(self._path)

@@ -15,7 +15,7 @@ from ...schemas.naming import normalise
 from ...text.content_words import stem_word
 from ...text.dates import date_terms
 from ...text.scripts import MARKS, UNSPACED
-from .columns import Words, narrow, words
+from .columns import Words, build_words, narrow
 from .index_file import Arrays
 
 _RUN = re.compile(rf"[{UNSPACED}]+|(?:[^\W_{UNSPACED}]++|[{MARKS}])++")
@@ -31,7 +31,7 @@ _ALL = 100
 """rapidfuzz's ratio of two names of which one has all words of the other."""
 
 
-def terms(text: str) -> list[str]:
+def index_terms(text: str) -> list[str]:
     """Return a text's index terms: stems of words, dates, and pairs of adjacent characters in scripts without spaces.
 
     In these scripts a single character between other text is a term itself. Words of other languages in Latin letters
@@ -49,7 +49,7 @@ def terms(text: str) -> list[str]:
     return [*indexed, *date_terms(runs)]
 
 
-def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
+def build_postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
     """Build the arrays of a `LexicalIndex` from the index terms of each text."""
     vocabulary = sorted({term for text_terms in lists for term in text_terms})
     number = {term: row for row, term in enumerate(vocabulary)}
@@ -63,7 +63,7 @@ def postings(name: str, lists: Sequence[list[str]]) -> dict[str, NDArray[Any]]:
         model.index((numbered, number), show_progress=False)
         scores = model.scores | {"indptr": narrow(model.scores["indptr"])}
     return {f"{name}.{part}": scores[part]
-            for part in ("data", "indices", "indptr")} | words(f"{name}.terms", vocabulary)
+            for part in ("data", "indices", "indptr")} | build_words(f"{name}.terms", vocabulary)
 
 
 class LexicalIndex:
@@ -77,18 +77,18 @@ class LexicalIndex:
     @classmethod
     def of(cls, texts: Sequence[str]) -> "LexicalIndex":
         """Index some texts."""
-        return cls(postings("texts", [terms(text) for text in texts]), "texts", len(texts))
+        return cls(build_postings("texts", [index_terms(text) for text in texts]), "texts", len(texts))
 
     def __len__(self) -> int:
         return self._size
 
     def knows(self, word: str) -> bool:
         """Return True if a word, in any of its forms, is in some text."""
-        return all(self._terms.get(term) is not None for term in terms(word))
+        return all(self._terms.get(term) is not None for term in index_terms(word))
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """Return every text's BM25 score for a query, shape (n,); 0 for texts that share no term with it."""
-        numbers = (self._terms.get(term) for term in dict.fromkeys(terms(query)))
+        numbers = (self._terms.get(term) for term in dict.fromkeys(index_terms(query)))
         scores = np.zeros(self._size, np.float32)
         for number in numbers:
             if number is not None:
@@ -96,9 +96,9 @@ class LexicalIndex:
                 np.add.at(scores, self._indices[postings], self._data[postings])
         return scores
 
-    def information(self, query: str) -> float:
+    def sum_idf(self, query: str) -> float:
         """Return the sum of the idf of a query's distinct terms; a term that no text has counts most."""
-        numbers = map(self._terms.get, dict.fromkeys(terms(query)))
+        numbers = map(self._terms.get, dict.fromkeys(index_terms(query)))
         return sum(self.idf(0 if number is None else int(self._starts[number + 1] - self._starts[number]))
                    for number in numbers)
 
@@ -117,17 +117,17 @@ class Spellings:
         self._joined = "\n".join(f" {name} " for name in self._folded)
         self._starts = [0, *accumulate(len(name) + 3 for name in self._folded)]
 
-    def near(self, name: str, limit: int) -> tuple[str, ...]:
+    def find_similar(self, name: str, limit: int) -> tuple[str, ...]:
         """Return the nearest names: spelt alike, whatever the words' order, or with all words of one in the other."""
         folded = name.casefold()
         wanted = _sort_words(folded)
         found = process.extract(wanted, self._sorted, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
-        rows = sorted({row for word in wanted.split() for row in self._containing(word)})
+        rows = sorted({row for word in wanted.split() for row in self._rows_containing(word)})
         parts = process.extract(folded, {row: self._folded[row] for row in rows}, scorer=fuzz.token_set_ratio,
                                 score_cutoff=_ALL, limit=limit)
         return tuple(dict.fromkeys(self._names[row] for _, _, row in (*found, *parts)))[:limit]
 
-    def _containing(self, word: str) -> Iterator[int]:
+    def _rows_containing(self, word: str) -> Iterator[int]:
         at = self._joined.find(f" {word} ")
         while at >= 0:
             row = bisect_right(self._starts, at) - 1

@@ -22,7 +22,7 @@ class NamedSpan(NamedTuple):
     end: int
 
 
-def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
+def build_trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
     """Build the arrays of a `NameTrie` from pairs of a name's folded words and an entity's row."""
     path_numbers: dict[str, int] = {}
     whole_names, rows = array("i"), array("i")
@@ -32,7 +32,7 @@ def trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDA
         if folded:
             whole_names.append(number)
             rows.append(row)
-    return columns.words(f"{name}.paths", path_numbers) | columns.inverted(
+    return columns.build_words(f"{name}.paths", path_numbers) | columns.build_inverted(
         f"{name}.entities", *columns.distinct_pairs(whole_names, rows), len(path_numbers))
 
 
@@ -40,7 +40,7 @@ class NameTrie:
     """Names and aliases as paths of folded words; lookup is linear in the question's length."""
 
     def __init__(self, arrays: Arrays, name: str, id_of: Callable[[int], str]) -> None:
-        """Read the arrays of `trie`; `id_of` returns the id of an entity's row."""
+        """Read the arrays of `build_trie`; `id_of` returns the id of an entity's row."""
         self._paths, self._entities = Words(arrays, f"{name}.paths"), read_lists(arrays, f"{name}.entities")
         self._id_of = id_of
 

@@ -244,7 +244,7 @@ def _graph(kb: KnowledgeBase) -> Iterator[str]:
         state, written = graph_file.load(kb.layout.graph)
     except (FileNotFoundError, graph_file.GraphFileDamagedError):
         return  # `damaged_files` reports it, and opening the knowledge base rebuilds it
-    expected = orjson.loads(orjson.dumps(kb.node_link().data()))
+    expected = orjson.loads(orjson.dumps(kb.make_node_link().data()))
     for graph in (written, expected):
         # Ignore the name: if the folder was copied, the file still has the name of the original.
         graph["graph"] = {**graph.get("graph", {}), "name": ""}

@@ -42,7 +42,7 @@ def initial_clusters(representations: Vectors, per_cluster: int, most: int, larg
     labels = _apply_k_means(representations, per_cluster, most, repeated=len(representations) <= EXACT_UP_TO)
     by_cluster = np.argsort(labels, kind="stable")
     parts = np.empty(len(labels), np.intp)  # larger clusters are cut into parts
-    parts[by_cluster] = places(labels[by_cluster]) // largest
+    parts[by_cluster] = numbers_in_groups(labels[by_cluster]) // largest
     return renumber(labels * (parts.max(initial=0) + 1) + parts)
 
 
@@ -54,17 +54,17 @@ def _apply_k_means(points: Vectors, per_cluster: int, most: int, *, repeated: bo
     labels = _k_means(points, min(most, round(wanted ** 0.5)))
     if not labels.any():
         return labels  # all points are in one cluster, because they are equal
-    for members in groups(labels):
+    for members in members_by_community(labels):
         labels[members] = _apply_k_means(points[members], per_cluster, most, repeated=False) + labels.max() + 1
     return renumber(labels)
 
 
-def groups(labels: Labels) -> list[Labels]:
+def members_by_community(labels: Labels) -> list[Labels]:
     """Return the sorted members of each community; labels must be numbered without gaps."""
     return np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
 
 
-def membership(labels: Labels, communities: int = 0) -> sparse.csr_array:
+def membership_matrix(labels: Labels, communities: int = 0) -> sparse.csr_array:
     """Return the membership matrix, shape (n, k): 1 for each entity in its community; k is at least `communities`."""
     n, k = len(labels), max(int(labels.max(initial=-1)) + 1, communities)
     return sparse.csr_array((np.ones(n, np.float32), labels, np.arange(n + 1)), shape=(n, k))
@@ -78,7 +78,7 @@ def renumber(labels: Labels) -> Labels:
     return np.asarray(rank[inverse], np.intp)
 
 
-def places(groups_sorted: Labels) -> Labels:
+def numbers_in_groups(groups_sorted: Labels) -> Labels:
     """Return each item's index within its group: sorted groups [0, 0, 2, 2, 2] give [0, 1, 0, 1, 2]."""
     if not len(groups_sorted):
         return np.zeros(0, np.intp)
@@ -102,7 +102,7 @@ def _k_means(points: Vectors, clusters: int, *, repeated: bool = False) -> Label
         return renumber(np.asarray(search.fit_predict(points), np.intp))
 
 
-def attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.integer], alpha: float) -> Labels:
+def find_attribute_groups(size: int, links: NDArray[np.integer], values: NDArray[np.integer], alpha: float) -> Labels:
     """Find groups of entities with many links and common attribute values, by Louvain's method.
 
     Each value is a node to which its entities are linked: links between them would be n * n.

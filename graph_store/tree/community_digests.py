@@ -22,37 +22,38 @@ TAU = 0.5
 of an entity's neighbours."""
 
 
-def identified(graph: KnowledgeGraph, community: TreeCommunity) -> TreeCommunity:
+def with_content_id(graph: KnowledgeGraph, community: TreeCommunity) -> TreeCommunity:
     """Return a community with its id, a hash of its level, its keywords' ids and its digest.
 
     The level tells a community from the only one within it; the ids, from one of entities with the same names.
     """
-    digest = _digest(graph, community)
+    digest = _make_digest(graph, community)
     level = ("level", str(community.level)) if community.level else ()
     identity = content_id("community", *level, *community.keywords, "keywords", *digest.keywords,
                           "facts", *digest.facts, "connections", *digest.connections)
     return community.model_copy(update={"id": identity})
 
 
-def digests(graph: KnowledgeGraph, communities: Sequence[TreeCommunity]) -> list[CommunityDigest]:
+def make_digests(graph: KnowledgeGraph, communities: Sequence[TreeCommunity]) -> list[CommunityDigest]:
     """Return the digests from which communities are summarised, completed at the boundary (UniAI eq. 4)."""
-    return [_digest(graph, community) for community in communities]
+    return [_make_digest(graph, community) for community in communities]
 
 
-def all_texts(graph: KnowledgeGraph) -> Iterator[str]:
+def iterate_texts(graph: KnowledgeGraph) -> Iterator[str]:
     """Yield every text that a digest may contain: all names of entities, and all triples and values in words."""
     yield from graph.all_names().values()
     yield from map(graph.statement_of, range(graph.count_triples()))
     for entity in (graph.columns.ids[row] for row in np.unique(graph.columns.values.entity).tolist()):
-        for attribute, values in graph.told(entity).items():
+        for attribute, values in graph.descriptive_values(entity).items():
             yield from (graph.value_statement(entity, attribute, value) for value in values)
 
 
-def _digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
+def _make_digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
     seen = set[str]()
-    triples = _first_new(map(graph.statement_of, _facts(graph, community)), _DIGEST_FACTS, seen)
-    values = _first_new(_values(graph, community), _DIGEST_VALUES, seen)
-    connections = _first_new(map(graph.statement_of, _connections(graph, community)), _DIGEST_CONNECTIONS, seen)
+    triples = _take_new(map(graph.statement_of, _iterate_inner_triples(graph, community)), _DIGEST_FACTS, seen)
+    values = _take_new(_iterate_values(graph, community), _DIGEST_VALUES, seen)
+    outer = map(graph.statement_of, _iterate_outer_triples(graph, community))
+    connections = _take_new(outer, _DIGEST_CONNECTIONS, seen)
     type_counts = Counter(map(graph.type, community.keywords))
     return CommunityDigest(keywords=tuple(graph.name(entity) for entity in community.keywords),
                            facts=(*triples[:_DIGEST_FACTS - len(values) - len(connections)], *values),
@@ -60,7 +61,7 @@ def _digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
                            kind=min(type_counts, key=lambda name: (-type_counts[name], name), default=""))
 
 
-def _first_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
+def _take_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
     """Return the first `most` facts that were not seen before, and note them as seen."""
     new_facts = list[str]()
     for fact in facts:
@@ -73,7 +74,7 @@ def _first_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
     return new_facts
 
 
-def _facts(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
+def _iterate_inner_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of the triples between members: first those of keywords, then those between other members."""
     members, keywords = list(map(graph.row, community.members)), list(map(graph.row, community.keywords))
     all_members, others, seen = set(members), set(members) - set(keywords), set[int]()
@@ -87,33 +88,33 @@ def _facts(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
                         and graph.ends_of(row)[0] == member)
 
 
-def _values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[str]:
+def _iterate_values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[str]:
     for keyword in community.keywords:
-        for attribute, values in graph.told(keyword).items():
+        for attribute, values in graph.descriptive_values(keyword).items():
             yield from (graph.value_statement(keyword, attribute, value) for value in values)
 
 
-def _connections(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
+def _iterate_outer_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of the triples to outside entities: first those at the boundary (eq. 4), and those of keywords."""
     ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))
     members, keywords = set(ordered), len(community.keywords)
     keyword_rank = {entity: rank for rank, entity in enumerate(ordered[:keywords])}
-    rank_of_row = {row: keyword_rank.get(member, keywords) for entity in boundary(graph, ordered)
+    rank_of_row = {row: keyword_rank.get(member, keywords) for entity in find_boundary(graph, ordered)
                    for row, member in _triples_of(graph, entity) if member in members}
     yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))
     for member in ordered:
         yield from (row for row, end in _triples_of(graph, member) if end not in members and row not in rank_of_row)
 
 
-def boundary(graph: KnowledgeGraph, members: Sequence[int], tau: float = TAU) -> list[int]:
-    """Return the outside entities of which at least the share tau of the neighbours are members (UniAI-GraphRAG eq. 4).
+def find_boundary(graph: KnowledgeGraph, members: Sequence[int], least_share: float = TAU) -> list[int]:
+    """Return the outside entities of which at least the share tau of neighbours are members (UniAI-GraphRAG eq. 4).
 
     Entities are given as rows. Several triples between two entities count once, as A is an indicator in the paper. A
-    share equal to tau suffices, as in the equation; the paper's text says "exceeds".
+    share equal to tau, `least_share`, suffices, as in the equation; the paper's text says "exceeds".
     """
     counts = Counter(end for member in members for end in graph.neighbour_rows(member))
     return [entity for entity in counts.keys() - set(members)
-            if counts[entity] / len(graph.neighbour_rows(entity)) >= tau]
+            if counts[entity] / len(graph.neighbour_rows(entity)) >= least_share]
 
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
-from .clusters import Labels, membership, places, renumber
-from .features import DECIMALS, EntityFeatures, Perception, Scores, unit
+from .clusters import Labels, membership_matrix, numbers_in_groups, renumber
+from .features import DECIMALS, EntityFeatures, Perception, Scores, scale_to_unit
 
 Pairs = NDArray[np.int64]
 
@@ -22,31 +22,31 @@ _SWEEPS = 8
 SETTLED = 0.03
 
 
-def adjacent(data: EntityFeatures, now: Perception) -> Pairs:
+def pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
     """Pair each community with those of the nearest centroids, and with those with most links to it.
 
     Returns pairs (a, b), sorted, shape (pairs, 2): a might merge with b, and members of a may move to it.
     """
-    k, labels = len(now.sizes), now.labels
+    k, labels = len(perception.sizes), perception.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
-    near = _nearest(unit(now.sums), min(_MOST_ADJACENT, k - 1))
-    members = membership(labels)
+    near = _pair_nearest(scale_to_unit(perception.representation_sums), min(_MOST_ADJACENT, k - 1))
+    members = membership_matrix(labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
     order = np.lexsort((column, -strength, row))  # by community, those with most links to it first
     order = order[row[order] != column[order]]  # without the links inside a community
-    order = order[places(row[order]) < _MOST_ADJACENT]
-    return _deduplicate(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), k)
+    order = order[numbers_in_groups(row[order]) < _MOST_ADJACENT]
+    return _sort_distinct(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), k)
 
 
-def _deduplicate(pairs: Pairs, k: int) -> Pairs:
+def _sort_distinct(pairs: Pairs, k: int) -> Pairs:
     """Return each pair of k communities once, sorted."""
     keys = np.unique(pairs[:, 0] * k + pairs[:, 1])  # one number for each pair
     return np.stack([keys // k, keys % k], axis=1)
 
 
-def _nearest(centroids: Vectors, most: int) -> Pairs:
+def _pair_nearest(centroids: Vectors, most: int) -> Pairs:
     """Pair each centroid with the `most` most similar others, of equals the first; shape (pairs, 2)."""
     nearest = np.empty((len(centroids), most), np.intp)
     for start in range(0, len(centroids), _BLOCK):
@@ -69,7 +69,7 @@ def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labe
     for sweep in range(_SWEEPS):
         labels = renumber(labels)
         chosen = np.arange(sweep % 2, len(labels), 2)
-        links = sparse.coo_array(data.links_to(membership(labels))[chosen])
+        links = sparse.coo_array(data.links_to(membership_matrix(labels))[chosen])
         score = np.round(links.data, DECIMALS)
         labels, moved = _move_to_best(labels, np.bincount(labels), chosen[links.row], links.col, score, max_members)
         if moved <= SETTLED * len(labels):
@@ -77,21 +77,21 @@ def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labe
     return renumber(labels)
 
 
-def move(now: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
-         max_members: int) -> tuple[Labels, int]:
+def move_entities(perception: Perception, chosen: NDArray[np.bool_], pairs: Pairs, semantic_weight: float,
+                  max_members: int) -> tuple[Labels, int]:
     """Move each chosen entity to the community within reach that it fits best and that has room; not all at once.
 
     Returns the new labels, by which a community may have no members left, and how many entities moved.
     """
-    k, rows = len(now.sizes), np.flatnonzero(chosen)
+    k, rows = len(perception.sizes), np.flatnonzero(chosen)
     each_with_itself = np.repeat(np.arange(k)[:, np.newaxis], 2, axis=1)
     one, other = np.concatenate([pairs, each_with_itself]).T
     adjacency = sparse.csr_array((np.ones(len(one), np.float32), (one, other)), shape=(k, k))
     # An entry for each chosen entity and each community that it may move to, stored community by community.
-    reach = sparse.csc_array(now.towards[rows] + now.belong[rows] @ adjacency)
+    reach = sparse.csc_array(perception.link_shares[rows] + perception.membership[rows] @ adjacency)
     entities, communities = rows[reach.indices], np.repeat(np.arange(k), np.diff(reach.indptr))
-    score = now.phi(entities, communities, semantic_weight)
-    return _move_to_best(now.labels, now.sizes, entities, communities, score, max_members)
+    score = perception.phi(entities, communities, semantic_weight)
+    return _move_to_best(perception.labels, perception.sizes, entities, communities, score, max_members)
 
 
 def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: Labels, score: Scores,
@@ -104,7 +104,7 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
     best = np.flatnonzero(score == highest[entities])
     # Of equal ones, keep that with the own community, else the first.
     best = best[np.lexsort((communities[best], ~is_own[best], entities[best]))]
-    best = best[places(entities[best]) == 0]
+    best = best[numbers_in_groups(entities[best]) == 0]
     own_score = np.zeros(len(labels), np.float32)
     own_score[entities[is_own]] = score[is_own]
     best = best[~is_own[best]]
@@ -112,59 +112,62 @@ def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: 
     gain = score[best] - own_score[entities[best]]
     best = best[np.lexsort((entities[best], -gain, communities[best]))]
     room = max_members - sizes[communities[best]]
-    best = best[places(communities[best]) < room]
+    best = best[numbers_in_groups(communities[best]) < room]
     new_labels = labels.copy()
     new_labels[entities[best]] = communities[best]
     return new_labels, len(best)
 
 
-def merge(now: Perception, pairs: Pairs, semantic_weight: float, below: float,
-          max_members: int) -> tuple[Labels, int]:
+def merge_communities(perception: Perception, pairs: Pairs, semantic_weight: float, below: float,
+                      max_members: int) -> tuple[Labels, int]:
     """Merge pairs of adjacent communities whose divergence is below epsilon (eq. 7), the least one first.
 
     A community merges at most once. Returns the labels, numbered without gaps, and how many pairs merged.
     """
-    pairs = _deduplicate(np.sort(pairs, axis=1), len(now.sizes))
-    pairs = pairs[(now.sizes[pairs] > 0).all(axis=1) & (now.sizes[pairs].sum(axis=1) <= max_members)]
-    divergence = np.round(_divergence(now, pairs, semantic_weight), DECIMALS)
+    pairs = _sort_distinct(np.sort(pairs, axis=1), len(perception.sizes))
+    pairs = pairs[(perception.sizes[pairs] > 0).all(axis=1) & (perception.sizes[pairs].sum(axis=1) <= max_members)]
+    divergence = np.round(_compute_divergence(perception, pairs, semantic_weight), DECIMALS)
     order = np.argsort(divergence, kind="stable")
-    merged_into, has_merged = np.arange(len(now.sizes)), np.zeros(len(now.sizes), bool)
+    merged_into, has_merged = np.arange(len(perception.sizes)), np.zeros(len(perception.sizes), bool)
     for a, b in pairs[order[divergence[order] < below]].tolist():
         if not has_merged[a] and not has_merged[b]:
             merged_into[b] = a
             has_merged[a] = has_merged[b] = True
-    return renumber(merged_into[now.labels]), int(np.count_nonzero(has_merged)) // 2
+    return renumber(merged_into[perception.labels]), int(np.count_nonzero(has_merged)) // 2
 
 
-def _divergence(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
+def _compute_divergence(perception: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
     """Return the mean of phi(e, a) - phi(e, b) over e in a, averaged with that of b and a (eq. 7), for pairs (a, b)."""
     a, b = pairs.T
-    mean_fit = _mean_fit(now, pairs, semantic_weight)
-    a_in_b, b_in_a = _mean_overlap(now, np.concatenate([a, b]), np.concatenate([b, a])).reshape(2, -1)
+    mean_fit = _mean_own_fit(perception, pairs, semantic_weight)
+    a_in_b, b_in_a = _mean_overlap_with_other(perception, np.concatenate([a, b]), np.concatenate([b, a])).reshape(2, -1)
     own_fit, overlap = (mean_fit[a] + mean_fit[b]) / 2, (a_in_b + b_in_a) / 2
-    return np.asarray(own_fit - semantic_weight * now.mean_cosines(a, b) - overlap, np.float64)
+    return np.asarray(own_fit - semantic_weight * perception.mean_cosines(a, b) - overlap, np.float64)
 
 
-def _mean_fit(now: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
+def _mean_own_fit(perception: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
     """Compute, for each community in a pair, the mean of phi of its members and itself, shape (k,); 0 for others."""
-    is_paired = np.zeros(len(now.sizes), bool)
+    is_paired = np.zeros(len(perception.sizes), bool)
     is_paired[pairs] = True
-    by_community = np.argsort(now.labels, kind="stable")
-    members = by_community[is_paired[now.labels[by_community]]]
-    fit = now.phi(members, now.labels[members], semantic_weight)
-    return np.bincount(now.labels[members], weights=fit, minlength=len(now.sizes)) / np.maximum(now.sizes, 1)
+    by_community = np.argsort(perception.labels, kind="stable")
+    members = by_community[is_paired[perception.labels[by_community]]]
+    fit = perception.phi(members, perception.labels[members], semantic_weight)
+    total_fit = np.bincount(perception.labels[members], weights=fit, minlength=len(perception.sizes))
+    return total_fit / np.maximum(perception.sizes, 1)
 
 
-def _mean_overlap(now: Perception, a: Labels, b: Labels) -> NDArray[np.float64]:
-    """Compute the mean of S_r(e, b) over the members e of a, for each pair (a, b) of communities, shape (pairs,)."""
-    entities_by_community = np.argsort(now.labels, kind="stable")
-    first_member = np.cumsum(now.sizes) - now.sizes  # where a community's members begin in that order
-    by_b = np.argsort(b, kind="stable")  # `overlap` wants pairs sorted by community
-    a, b = a[by_b], b[by_b]
-    counts = now.sizes[a]
-    pair = np.repeat(np.arange(len(a)), counts)
-    members = entities_by_community[np.repeat(first_member[a], counts) + places(pair)]
-    overlap = now.overlap(members, b[pair])
-    mean = np.empty(len(a))
-    mean[by_b] = np.bincount(pair, weights=overlap, minlength=len(a)) / np.maximum(counts, 1)
-    return mean
+def _mean_overlap_with_other(perception: Perception, communities: Labels, others: Labels) -> NDArray[np.float64]:
+    """Compute, for each pair of communities, the mean of S_r(e, other) over the members e of the first one."""
+    # `overlap` takes pairs of an entity and a community in the order of communities, so the pairs are sorted first.
+    order = np.argsort(others, kind="stable")
+    communities, others = communities[order], others[order]
+    # One row for each member of the first community of each pair; `pair` has the number of the row's pair.
+    counts = perception.sizes[communities]
+    pair = np.repeat(np.arange(len(communities)), counts)
+    entities_by_community = np.argsort(perception.labels, kind="stable")
+    first_member = np.cumsum(perception.sizes) - perception.sizes
+    members = entities_by_community[first_member[communities[pair]] + numbers_in_groups(pair)]
+    total = np.bincount(pair, weights=perception.overlap(members, others[pair]), minlength=len(communities))
+    means = np.empty(len(communities))
+    means[order] = total / np.maximum(counts, 1)  # in the order in which the pairs were given
+    return means

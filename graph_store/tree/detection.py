@@ -5,7 +5,7 @@ two steps alternate until little changes: entities move to the community they fi
 members fit both about equally well. The equations are read as follows; `benchmarks/community_readings.py` compares the
 alternatives:
 
-- Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`features`).
+- Eq. 4: each triple is seen from its entity, [itself || relation || other end] (`compute_features`).
 - Eq. 6, S_r: the paper calls Psi the multiset of incident relation types, and S_r the overlap of "relation-specific
   neighborhoods"; its code computes the overlap of neighbours. Here Psi has each relation together with the entity at
   its other end; being mentioned by a passage is a relation, too. A relation type alone is no part of Psi, because all
@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...runtime.libraries import one_thread
-from .clusters import Labels, initial_clusters, membership, renumber
-from .community_fusion import SETTLED, adjacent, follow_links, merge, move
-from .features import EntityFeatures, Perception, Scores, only_shared, unit
+from .clusters import Labels, initial_clusters, membership_matrix, renumber
+from .community_fusion import SETTLED, follow_links, merge_communities, move_entities, pair_adjacent
+from .features import EntityFeatures, Perception, Scores, drop_unshared_columns, scale_to_unit
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class CommunitySettings:
     drift: float = 0.1
 
 
-def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
+def detect_communities(data: EntityFeatures, settings: CommunitySettings) -> Labels:
     """Return the number of each entity's community, shape (n,), without gaps and in order of first member."""
     if not len(data.representations):
         return np.zeros(0, np.intp)
@@ -77,65 +77,70 @@ def detect(data: EntityFeatures, settings: CommunitySettings) -> Labels:
         labels = initial_clusters(data.representations, settings.entities_per_cluster, settings.max_clusters,
                                   settings.max_members)
         labels = follow_links(data, labels, settings.max_members)
-        return _fuse(data, labels, np.ones(len(labels), bool), settings)
+        return _move_and_merge(data, labels, np.ones(len(labels), bool), settings)
 
 
-def refine(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
+def adapt_partition(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
+                    ) -> Labels:
     """Adapt a partition, shape (n,), to a graph that has changed in places; entities far from them stay where they are.
 
     A new entity is alone in its community; `active` marks the entities that may move in the first round, shape (n,).
     """
     with one_thread():
-        return _fuse(data, renumber(labels), active, settings)
+        return _move_and_merge(data, renumber(labels), active, settings)
 
 
-def _fuse(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings) -> Labels:
+def _move_and_merge(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
+                    ) -> Labels:
     """Move entities and merge communities until little changes; return the labels, numbered without gaps."""
     for _ in range(settings.max_iterations):
-        labels, active, moved, merged = _round(data, labels, active, settings)
+        labels, active, moved, merged = _run_round(data, labels, active, settings)
         if moved + merged <= SETTLED * len(labels):
             break
     return renumber(labels)
 
 
-def _round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
-           ) -> tuple[Labels, NDArray[np.bool_], int, int]:
-    now = Perception(data, labels)
-    pairs, count, moves = adjacent(data, now), len(now.sizes), 0
+def _run_round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], settings: CommunitySettings,
+               ) -> tuple[Labels, NDArray[np.bool_], int, int]:
+    """Return new labels, the entities that may move in the next round, and how many moved and how many pairs merged."""
+    perception = Perception(data, labels)
+    pairs, count, moves = pair_adjacent(data, perception), len(perception.sizes), 0
     for sweep in range(settings.moves):
         # Only every other entity at once, because two that move towards each other would swap places.
         every_other = np.arange(len(labels)) % 2 == sweep % 2
-        new_labels, moved = move(now, active & every_other, pairs, settings.semantic_weight, settings.max_members)
+        new_labels, moved = move_entities(perception, active & every_other, pairs, settings.semantic_weight,
+                                          settings.max_members)
         if moved:
-            now, moves = Perception(data, new_labels, count), moves + moved
-    has_moved = now.labels != labels
+            perception, moves = Perception(data, new_labels, count), moves + moved
+    has_moved = perception.labels != labels
+    # Only communities whose members may have changed are compared again.
     may_merge = np.zeros(count, bool)
-    may_merge[now.labels[active]] = True
+    may_merge[perception.labels[active]] = True
     may_merge[labels[has_moved]] = True
-    labels, merged = merge(now, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight, settings.merge_below,
-                           settings.max_members)
-    is_in_merged = np.bincount(labels)[labels] != now.sizes[now.labels]
+    labels, merged = merge_communities(perception, pairs[may_merge[pairs].any(axis=1)], settings.semantic_weight,
+                                       settings.merge_below, settings.max_members)
+    is_in_merged = np.bincount(labels)[labels] != perception.sizes[perception.labels]
     changed = has_moved | is_in_merged
-    return labels, changed | data.beside(changed), moves, merged
+    return labels, changed | data.mark_linked(changed), moves, merged
 
 
-def hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:
+def detect_hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[Labels]:
     """Detect communities, and communities of communities until no more than `max_clusters` are left.
 
     Returns the levels, the finest first: for each entity the number of its community, shape (n,).
     """
-    labels = detect(data, settings)
+    labels = detect_communities(data, settings)
     levels, settings_above = [labels], replace(settings, max_members=settings.max_children)
     while (count := int(labels.max(initial=-1)) + 1) > settings.max_clusters:
-        data = _group(data, labels)
-        labels = detect(data, settings_above)  # the next level's communities, of the last level's
+        data = _join_features(data, labels)
+        labels = detect_communities(data, settings_above)  # the next level's communities, of the last level's
         if int(labels.max()) + 1 == count:
             break  # nothing was grouped
         levels.append(renumber(labels[levels[-1]]))
     return levels
 
 
-def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Scores:
+def score_members(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Scores:
     """Compute phi(e, C) of every entity and its own community (Youtu-GraphRAG eq. 5), shape (n,)."""
     # `phi` takes the communities in ascending order.
     by_community = np.argsort(labels, kind="stable")
@@ -146,15 +151,16 @@ def affinity(data: EntityFeatures, labels: Labels, settings: CommunitySettings) 
     return scores
 
 
-def _group(data: EntityFeatures, labels: Labels) -> EntityFeatures:
-    members = membership(labels).T.tocsr()
+def _join_features(data: EntityFeatures, labels: Labels) -> EntityFeatures:
+    """Return the features of communities, which are the entities of the next level."""
+    members = membership_matrix(labels).T.tocsr()
     mass = members @ data.mass
     mean_neighbourhoods = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
                                            @ (members @ data.neighbourhoods))
     links = sparse.coo_array(members @ data.links @ members.T)
     between = links.row != links.col
     return EntityFeatures(
-        unit(np.asarray(members @ data.representations, np.float32)),
-        only_shared(mean_neighbourhoods), np.asarray(mass > 0, np.float32),
+        scale_to_unit(np.asarray(members @ data.representations, np.float32)),
+        drop_unshared_columns(mean_neighbourhoods), np.asarray(mass > 0, np.float32),
         sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape),
         sparse.csr_array(members @ data.mentions))

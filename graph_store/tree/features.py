@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ...models.embedding.embedder import Vectors
 from ...runtime.libraries import one_thread
-from .clusters import EXACT_UP_TO, Labels, membership
+from .clusters import EXACT_UP_TO, Labels, membership_matrix
 
 # The weight of each of the two context blocks of eq. 4, so that both together weigh as much as the entity's own block.
 # They are means over few other entities: at full weight, wrong triples would hide what the entity itself is.
@@ -75,11 +75,11 @@ class EntityFeatures:
         shared, to_itself = self._shared_mentions
         by_passages = shared @ (self.mentions.T @ groups) - to_itself @ groups
         total = sparse.csr_array(self.links @ groups + by_passages)
-        total.data[total.data < _NOTHING] = 0.0
+        total.data[total.data < _ROUNDING_ERROR] = 0.0
         total.eliminate_zeros()
         return total
 
-    def beside(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def mark_linked(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which entities have more than a tenth of their links with chosen entities, shape (n,)."""
         sides = sparse.csr_array(np.stack([chosen, ~chosen], axis=1).astype(np.float32))
         links = self.links_to(sides).toarray()
@@ -89,13 +89,13 @@ class EntityFeatures:
 # The share of an entity's links whose other ends must have changed before the entity may move again. If any link
 # sufficed, a year or a country, which is linked to much else, would draw in half of the graph.
 _LEAST_CHANGED_SHARE = 0.1
-_NOTHING = 1e-6
+_ROUNDING_ERROR = 1e-6
 """Less than this is a rounding error of a float32 that is left after subtraction, and counts as 0."""
 
 
-def features(vectors: Vectors, relation_vectors: Vectors,
-             triples: NDArray[np.intp] | Sequence[tuple[int, int, int]],
-             mentions: NDArray[np.intp] | Sequence[tuple[int, int]] = ()) -> EntityFeatures:
+def compute_features(vectors: Vectors, relation_vectors: Vectors,
+                     triples: NDArray[np.intp] | Sequence[tuple[int, int, int]],
+                     mentions: NDArray[np.intp] | Sequence[tuple[int, int]] = ()) -> EntityFeatures:
     """Compute the features of entities: representations (Youtu-GraphRAG eq. 4), neighbourhoods and links.
 
     A representation is [the entity, the mean of its relations, the mean of its neighbours]: each triple is seen from
@@ -113,57 +113,58 @@ def features(vectors: Vectors, relation_vectors: Vectors,
     is_between_two = heads != tails
     entities, others = np.concatenate([heads, tails[is_between_two]]), np.concatenate([tails, heads[is_between_two]])
     relation = np.concatenate([kinds, kinds[is_between_two]])
-    relations = shares(_counts(entities, relation, (n, len(relation_vectors))))
-    neighbours = _counts(entities, others, (n, n))
+    relations = divide_by_row_sums(_count_pairs(entities, relation, (n, len(relation_vectors))))
+    neighbours = _count_pairs(entities, others, (n, n))
     rows, passages = np.array(mentions, np.int64).reshape(-1, 2).T
-    mentioned = _counts(rows, passages, (n, int(passages.max(initial=-1)) + 1))
+    mentioned = _count_pairs(rows, passages, (n, int(passages.max(initial=-1)) + 1))
     # A column for each pair of a relation and an other end.
     pairs, column = np.unique(relation * n + others, return_inverse=True)
-    relations_with_ends = _counts(entities, column, (n, len(pairs)))
+    relations_with_ends = _count_pairs(entities, column, (n, len(pairs)))
     if n > EXACT_UP_TO:
         # Rebinding the names frees the full vectors, provided that the caller keeps no reference to them.
-        vectors, relation_vectors = _principal(vectors), _principal(relation_vectors)
-    representations = unit(np.hstack([
-        _centred(vectors), _CONTEXT_WEIGHT * _centred(relations @ relation_vectors),
-        _CONTEXT_WEIGHT * _centred(shares(neighbours) @ vectors)]))
+        vectors, relation_vectors = _reduce_dimensions(vectors), _reduce_dimensions(relation_vectors)
+    representations = scale_to_unit(np.hstack([
+        _subtract_mean(vectors), _CONTEXT_WEIGHT * _subtract_mean(relations @ relation_vectors),
+        _CONTEXT_WEIGHT * _subtract_mean(divide_by_row_sums(neighbours) @ vectors)]))
     different = entities != others
     beside = sparse.csr_array(sparse.hstack([relations_with_ends, mentioned]))
     return EntityFeatures(
-        representations, only_shared(shares(beside)), np.asarray(np.diff(beside.indptr) > 0, np.float32),
-        _counts(entities[different], others[different], (n, n)), mentioned)
+        representations, drop_unshared_columns(divide_by_row_sums(beside)),
+        np.asarray(np.diff(beside.indptr) > 0, np.float32),
+        _count_pairs(entities[different], others[different], (n, n)), mentioned)
 
 
-def shares(counts: sparse.csr_array) -> sparse.csr_array:
+def divide_by_row_sums(counts: sparse.csr_array) -> sparse.csr_array:
     """Divide each row by its sum; rows of zeros stay unchanged."""
     total = np.asarray(counts.sum(axis=1)).ravel()
     divided = sparse.diags_array(1.0 / np.where(total > 0, total, 1.0)).astype(np.float32) @ counts
     return sparse.csr_array(divided)
 
 
-def only_shared(rows: sparse.csr_array) -> sparse.csr_array:
+def drop_unshared_columns(rows: sparse.csr_array) -> sparse.csr_array:
     """Return the rows with only the columns in which several of them have an entry."""
     several = np.bincount(rows.indices, minlength=rows.shape[1]) > 1
     return sparse.csr_array(rows[:, np.flatnonzero(several)])
 
 
-def unit(rows: Vectors) -> Vectors:
+def scale_to_unit(rows: Vectors) -> Vectors:
     """Scale rows to length 1; rows of zeros stay."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(length > 0, length, 1.0), np.float32)
 
 
-def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+def _count_pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     table = sparse.coo_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape).tocsr()
     table.sort_indices()
     return table
 
 
-def _centred(rows: Vectors) -> Vectors:
+def _subtract_mean(rows: Vectors) -> Vectors:
     return rows - rows.mean(axis=0) if len(rows) else rows
 
 
 @one_thread()
-def _principal(rows: Vectors) -> Vectors:
+def _reduce_dimensions(rows: Vectors) -> Vectors:
     """Project rows on their first `_COMPONENTS` principal components; no rows, and rows of fewer columns, stay."""
     from sklearn.decomposition import PCA  # noqa: PLC0415  (slow to import, and only needed in large graphs)
 
@@ -186,17 +187,18 @@ class Perception:
         self.labels = labels
         self.sizes = np.bincount(labels, minlength=communities)
         self.representations = data.representations
-        self.belong = membership(labels, communities)
-        members = self.belong.T.tocsr()
-        self.towards = shares(data.links_to(self.belong))
-        self._psi = sparse.csr_array(sparse.hstack([data.neighbourhoods * 0.5, self.towards * 0.5], format="csr"))
-        self._mass = 0.5 * data.mass + 0.5 * (np.diff(self.towards.indptr) > 0)
+        self.membership = membership_matrix(labels, communities)
+        members = self.membership.T.tocsr()
+        self.link_shares = divide_by_row_sums(data.links_to(self.membership))
+        # Half of Psi names the other ends, and half their communities (see `detection`, eq. 6).
+        self._psi = sparse.csr_array(sparse.hstack([data.neighbourhoods * 0.5, self.link_shares * 0.5], format="csr"))
+        self._psi_mass = 0.5 * data.mass + 0.5 * (np.diff(self.link_shares.indptr) > 0)
         # Sums over the members: leaving one out is then a subtraction.
-        self._total = sparse.csr_array(members @ self._psi)
-        self._masses = np.bincount(labels, weights=self._mass, minlength=communities)
-        self.sums = np.asarray(members @ data.representations, np.float32)
-        self._norms = data.squares
-        self._squares = np.einsum("ij,ij->i", self.sums, self.sums)
+        self._psi_sums = sparse.csr_array(members @ self._psi)
+        self._psi_mass_sums = np.bincount(labels, weights=self._psi_mass, minlength=communities)
+        self.representation_sums = np.asarray(members @ data.representations, np.float32)
+        self._squared_lengths = data.squares
+        self._squared_sum_lengths = np.einsum("ij,ij->i", self.representation_sums, self.representation_sums)
 
     def phi(self, entities: Labels, communities: Labels, semantic_weight: float) -> Scores:
         """Return phi = S_r + lambda S_s (eq. 5) of pairs of entity and community, sorted by community; rounded."""
@@ -211,21 +213,21 @@ class Perception:
         overlap = np.zeros(len(entities), np.float32)
         own = self.labels[entities] == communities
         # Psi of a block of communities as a dense table; its filled cells are set back to 0 after each block.
-        table = np.zeros((_BLOCK, self._total.shape[1]), np.float32)
+        table = np.zeros((_BLOCK, self._psi_sums.shape[1]), np.float32)
         starts = range(0, len(self.sizes), _BLOCK)
         bounds = np.searchsorted(communities, [*starts, len(self.sizes)]).tolist()
         for first, start, end in zip(starts, bounds[:-1], bounds[1:], strict=True):
             if start < end:
                 part = slice(start, end)
-                rows = self._total[first:first + _BLOCK]
+                rows = self._psi_sums[first:first + _BLOCK]
                 filled = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices
                 table[filled] = rows.data
-                overlap[part] = self._overlap(entities[part], communities[part], own[part], first, table)
+                overlap[part] = self._overlap_with_block(entities[part], communities[part], own[part], first, table)
                 table[filled] = 0.0
         return overlap
 
-    def _overlap(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int,
-                 table: Scores) -> Scores:
+    def _overlap_with_block(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int,
+                            table: Scores) -> Scores:
         """Compute S_r of pairs with a block of communities (see `overlap`)."""
         psi = self._psi[entities]
         counts = np.diff(psi.indptr)
@@ -237,23 +239,24 @@ class Perception:
         community_psi /= np.repeat(other_members.astype(np.float32), counts)
         psi.data = np.minimum(psi.data, community_psi)
         intersection = psi.sum(axis=1)
-        entity_mass = self._mass[entities]
-        mass = np.maximum(self._masses[communities] - np.where(own, entity_mass, 0.0), 0.0) / other_members
+        entity_mass = self._psi_mass[entities]
+        mass = np.maximum(self._psi_mass_sums[communities] - np.where(own, entity_mass, 0.0), 0.0) / other_members
         union = entity_mass + mass - intersection
         return np.asarray(intersection / np.maximum(union, 1e-9), np.float32)
 
     def mean_cosines(self, a: Labels, b: Labels) -> Scores:
         """Return the mean of S_s(e, b) over e in a, averaged with that of b and a, for pairs (a, b)."""
-        lengths = np.sqrt(np.maximum(self._squares, 1e-6))
-        dots = self._dots(self.sums, a, b)
+        lengths = np.sqrt(np.maximum(self._squared_sum_lengths, 1e-6))
+        dots = self._dots(self.representation_sums, a, b)
         return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
 
     def cosine(self, entities: Labels, communities: Labels) -> Scores:
         """Return S_s of pairs: the cosine of the entity and the centroid of the community without it."""
         own = self.labels[entities] == communities
         dots = self._dots(self.representations, entities, communities)
-        itself = np.where(own, self._norms[entities], 0.0)
-        squares = self._squares[communities] - np.where(own, 2 * dots, 0.0) + itself  # |s - e|^2, without the entity
+        itself = np.where(own, self._squared_lengths[entities], 0.0)
+        # |s - e|^2, the squared length of the sum without the entity.
+        squares = self._squared_sum_lengths[communities] - np.where(own, 2 * dots, 0.0) + itself
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
 
     def _dots(self, rows: Vectors, chosen: Labels, communities: Labels) -> Scores:
@@ -261,5 +264,5 @@ class Perception:
         dots = np.empty(len(chosen), np.float32)
         for start in range(0, len(chosen), _PAIRS):
             part = slice(start, start + _PAIRS)
-            np.vecdot(rows[chosen[part]], self.sums[communities[part]], out=dots[part])
+            np.vecdot(rows[chosen[part]], self.representation_sums[communities[part]], out=dots[part])
         return dots

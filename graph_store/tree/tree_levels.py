@@ -1,8 +1,8 @@
 """The knowledge tree (Youtu-GraphRAG eq. 8): L4 communities and L3 keywords, made from the graph (L2 and L1).
 
 If a large graph has changed in places, only new entities, and the communities of entities that share a triple or a
-passage with a new one, are regrouped (`detection.refine`). On the levels above, each community keeps its parent; a new
-one gets the parent that most of its members had, or else most of the entities beside them.
+passage with a new one, are regrouped (`detection.adapt_partition`). On the levels above, each community keeps its
+parent; a new one gets the parent that most of its members had, or else most of the entities beside them.
 """
 
 import logging
@@ -20,10 +20,10 @@ from ..ledger.communities import CommunityTable, TreeCommunity, text_id
 from ..ledger.database import Database
 from ..ledger.version import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
-from .clusters import Labels, groups
-from .community_digests import all_texts, digests, identified
-from .detection import CommunitySettings, affinity, hierarchy, refine
-from .features import EntityFeatures, Scores, features
+from .clusters import Labels, members_by_community
+from .community_digests import iterate_texts, make_digests, with_content_id
+from .detection import CommunitySettings, adapt_partition, detect_hierarchy, score_members
+from .features import EntityFeatures, Scores, compute_features
 
 _DECIMALS = 4
 _SAMPLE = 1000
@@ -39,8 +39,8 @@ _DESCRIBED_AT_ONCE = 256
 def find_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings) -> list[TreeCommunity]:
     """Return the communities of all levels, without names, sorted by level and id; all entities have vectors."""
     data, ids = graph_features(graph, vectors), graph.entity_ids()
-    levels = [described(graph, ids, data, labels, level, settings)
-              for level, labels in enumerate(hierarchy(data, settings))]
+    levels = [make_communities(graph, ids, data, labels, level, settings)
+              for level, labels in enumerate(detect_hierarchy(data, settings))]
     communities: list[TreeCommunity] = []
     for on_level, parents in zip(levels, [*levels[1:], []], strict=True):
         parent_of = {entity: parent.id for parent in parents for entity in parent.members}
@@ -67,24 +67,25 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
     is_included = mentioned >= 0
     passages = np.unique(chunks[is_included], return_inverse=True)[1]
     relation_ids = [relation_id(graph.columns.texts[relation]) for relation in relations.tolist()]
-    data = features(
+    data = compute_features(
         vectors.get("entities", ids), vectors.get("relations", relation_ids),
         np.stack([heads[is_between_chosen], relation_rows, tails[is_between_chosen]], axis=1),
         np.stack([mentioned[is_included], passages], axis=1))
     return data.first(len(chosen)) if sample else data
 
 
-def described(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
-              settings: CommunitySettings) -> list[TreeCommunity]:
+def make_communities(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeatures, labels: Labels, level: int,
+                     settings: CommunitySettings) -> list[TreeCommunity]:
     """Return the communities of a partition on a level, with keywords, cohesion and id; sorted by id."""
     if not len(labels):
         return []
-    scores = affinity(data, labels, settings)
-    return sorted((identified(graph, _community([ids[i] for i in group], scores[group], level, settings.keywords))
-                   for group in groups(labels)), key=lambda community: community.id)
+    scores = score_members(data, labels, settings)
+    communities = [_make_community([ids[i] for i in group], scores[group], level, settings.keywords)
+                   for group in members_by_community(labels)]
+    return sorted((with_content_id(graph, community) for community in communities), key=lambda c: c.id)
 
 
-def _community(members: list[str], scores: Scores, level: int, keywords: int) -> TreeCommunity:
+def _make_community(members: list[str], scores: Scores, level: int, keywords: int) -> TreeCommunity:
     """Return a community without an id; its keywords are the members that fit it best, its cohesion their mean fit."""
     best = sorted(range(len(members)), key=lambda i: (-float(scores[i]), members[i]))[:keywords]
     # "or 0.0" turns -0.0 into 0.0, because PostgreSQL stores -0.0 and SQLite does not.
@@ -94,9 +95,9 @@ def _community(members: list[str], scores: Scores, level: int, keywords: int) ->
 
 
 def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
-                before: Sequence[TreeCommunity]) -> list[TreeCommunity]:
-    """Adapt an earlier tree, `before`, to the graph as it is now; the number of levels stays."""
-    finest = [community for community in before if community.level == 0]
+                old_tree: Sequence[TreeCommunity]) -> list[TreeCommunity]:
+    """Adapt an earlier tree, `old_tree`, to the graph as it is now; the number of levels stays."""
+    finest = [community for community in old_tree if community.level == 0]
     old_community = {entity: community for community in finest for entity in community.members}
     # The entities that share a triple or a passage with each new one.
     beside_new = {entity: graph.neighbours(entity).union(
@@ -107,11 +108,11 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     to_regroup.update(community.id for entity, community in old_community.items() if entity not in graph)
     regrouped = _regroup(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
     # The ids of other communities may change, too: digests have the facts and names that the graph has now.
-    levels = [[identified(graph, c) for c in finest if c.id not in to_regroup] + [
-        c.model_copy(update={"parent": _parent_of(c.members, old_community, beside_new)}) for c in regrouped]]
-    for level in range(1, 1 + max(community.level for community in before)):
-        old_parents = {community.id: community for community in before if community.level == level}
-        levels[-1], parents = _with_parents(graph, levels[-1], old_parents, level, settings)
+    levels = [[with_content_id(graph, c) for c in finest if c.id not in to_regroup] + [
+        c.model_copy(update={"parent": _choose_parent(c.members, old_community, beside_new)}) for c in regrouped]]
+    for level in range(1, 1 + max(community.level for community in old_tree)):
+        old_parents = {community.id: community for community in old_tree if community.level == level}
+        levels[-1], parents = _update_parents(graph, levels[-1], old_parents, level, settings)
         levels.append(parents)
     return [community for level in levels for community in sorted(level, key=lambda c: c.id)]
 
@@ -128,12 +129,12 @@ def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySet
     own_label = len(communities) + np.arange(len(ids))  # a new entity begins in a community of its own
     labels = np.array([label_of.get(entity, own_label[row]) for row, entity in enumerate(ids)], np.intp)
     may_move = set(beside_new).union(*beside_new.values())
-    labels = refine(data, labels, np.array([entity in may_move for entity in ids]), settings)
-    return described(graph, ids, data, labels, 0, settings)
+    labels = adapt_partition(data, labels, np.array([entity in may_move for entity in ids]), settings)
+    return make_communities(graph, ids, data, labels, 0, settings)
 
 
-def _parent_of(members: Iterable[str], old_community: Mapping[str, TreeCommunity],
-               beside_new: Mapping[str, set[str]]) -> str:
+def _choose_parent(members: Iterable[str], old_community: Mapping[str, TreeCommunity],
+                   beside_new: Mapping[str, set[str]]) -> str:
     """Return the parent that most members had before, else most entities beside new members; "" if there is none."""
     votes = (Counter(old_community[entity].parent for entity in members if entity in old_community)
              or Counter(old_community[end].parent for entity in members for end in beside_new[entity]
@@ -141,26 +142,27 @@ def _parent_of(members: Iterable[str], old_community: Mapping[str, TreeCommunity
     return min(votes, key=lambda parent: (-votes[parent], parent), default="")
 
 
-def _with_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_parents: Mapping[str, TreeCommunity],
-                  level: int, settings: CommunitySettings) -> tuple[list[TreeCommunity], list[TreeCommunity]]:
+def _update_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_parents: Mapping[str, TreeCommunity],
+                    level: int, settings: CommunitySettings) -> tuple[list[TreeCommunity], list[TreeCommunity]]:
     """Update the parents of communities, whose ids change with their members."""
     by_parent: dict[str, list[TreeCommunity]] = {}
     for child in children:
         by_parent.setdefault(child.parent, []).append(child)
     new = TreeCommunity(id="", members=(), keywords=(), level=level)
-    parents = {old_id: _join(graph, old_parents.get(old_id, new), siblings, settings)
+    parents = {old_id: _combine_children(graph, old_parents.get(old_id, new), siblings, settings)
                for old_id, siblings in by_parent.items()}
     return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
 
 
-def _join(graph: KnowledgeGraph, before: TreeCommunity, children: Sequence[TreeCommunity], settings: CommunitySettings,
-            ) -> TreeCommunity:
-    """Return the community `before` after an update, with all members of its children."""
+def _combine_children(graph: KnowledgeGraph, parent: TreeCommunity, children: Sequence[TreeCommunity],
+                      settings: CommunitySettings) -> TreeCommunity:
+    """Return a parent after an update, with all members of its children."""
     members = {entity for child in children for entity in child.members}
     largest = sorted(children, key=lambda c: (-len(c.members), c.id))
-    candidates = dict.fromkeys((*before.keywords, *(keyword for child in largest for keyword in child.keywords)))
+    candidates = dict.fromkeys((*parent.keywords, *(keyword for child in largest for keyword in child.keywords)))
     keywords = [entity for entity in candidates if entity in members][:settings.keywords]
-    return identified(graph, before.model_copy(update={"members": tuple(sorted(members)), "keywords": tuple(keywords)}))
+    changed = parent.model_copy(update={"members": tuple(sorted(members)), "keywords": tuple(keywords)})
+    return with_content_id(graph, changed)
 
 
 class TreeSynchroniser:
@@ -192,15 +194,15 @@ class TreeSynchroniser:
     def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
         """Update the stored communities, or replace them by new ones if that is not possible."""
         graph, state = self._graph.graph, self._graph.state
-        before, drift = ([], 0) if whole else self._updatable_tree(settings)
-        communities = update_tree(graph, self._vectors, settings, before) if before else []
+        old_tree, drift = ([], 0) if whole else self._updatable_tree(settings)
+        communities = update_tree(graph, self._vectors, settings, old_tree) if old_tree else []
         # One level may have so many communities that it needs a level above.
         has_levels = any(community.level for community in communities)
         if not communities or (not has_levels and len(communities) > settings.max_clusters):
             communities, drift = find_tree(graph, self._vectors, settings), 0
         with self._db.transaction():
             self._communities.replace(communities)
-            self._revise(ledger_state(self._db).tree._replace(
+            self._store_state(ledger_state(self._db).tree._replace(
                 position=state.position, resolution=state.resolution, drift=drift))
 
     def _updatable_tree(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
@@ -216,7 +218,7 @@ class TreeSynchroniser:
     def forget_outdated_reports(self) -> None:
         """Delete the reports whose prompt had a text that no document states any more, as they may repeat it."""
         if texts_in_prompt := self._communities.find_shared():
-            stated = {text_id(text) for text in all_texts(self._graph.graph)}
+            stated = {text_id(text) for text in iterate_texts(self._graph.graph)}
             self._communities.forget_summaries([report for report, texts in texts_in_prompt.items()
                                                 if not stated.issuperset(texts)])
 
@@ -225,11 +227,11 @@ class TreeSynchroniser:
         undescribed = self._communities.find_undescribed()
         for start in range(0, len(undescribed), _DESCRIBED_AT_ONCE):
             batch = undescribed[start:start + _DESCRIBED_AT_ONCE]
-            summaries = summarise(digests(self._graph.graph, batch))
+            summaries = summarise(make_digests(self._graph.graph, batch))
             with self._db.transaction():
                 self._communities.describe(zip([community.id for community in batch], summaries, strict=True))
-                self._revise(ledger_state(self._db).tree)
+                self._store_state(ledger_state(self._db).tree)
 
-    def _revise(self, state: TreeState) -> None:
+    def _store_state(self, state: TreeState) -> None:
         """Store the tree's state under a new revision, by which readers notice the change."""
         note_state(self._db, tree=state._replace(revision=state.revision + 1))

@@ -147,9 +147,9 @@ def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
     mentioning = index.entity_support(entity)  # ids of the chunks that mention it
     chunks = index.store.documents.chunks(sorted(mentioning))
     return EntityAnswer(
-        **node.model_dump(), aliases=index.about(index.row(entity))[2:],
+        **node.model_dump(), aliases=index.labels_of(index.row(entity)).other_names,
         documents=Sources(chunks).documents(mentioning),
-        attributes={name: sorted(values) for name, values in sorted(index.told(entity).items())},
+        attributes={name: sorted(values) for name, values in sorted(index.descriptive_values(entity).items())},
         times={name: {value: validity.note() for value, validity in values.items()}
                for name, values in index.validities(entity).items()},
         facts=facts_of(index.store, index, view.facts(entity, at)[:_MOST_FACTS]),

@@ -75,7 +75,7 @@ def lexical_scores(index: GraphIndex, query: Query) -> Scores:
 
 def _share(lexical: LexicalIndex, question: str, scores: Scores, name_idf: float) -> Scores:
     """Return scores as shares of what a text of mean length scores that has all terms of a question and its names."""
-    full_score = ONCE * (lexical.information(question) + name_idf)
+    full_score = ONCE * (lexical.sum_idf(question) + name_idf)
     return scores / np.float32(full_score) if full_score else scores
 
 
@@ -85,8 +85,8 @@ def _name_scores(index: GraphIndex, query: Query) -> tuple[Scores, float]:
     for named in query.names:
         rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
         frequency_factor = np.zeros(len(scores), np.float32)
-        frequency_factor[index.mentioning.of(rows)] = ONCE
-        frequency_factor[index.titled.of(rows)] = 1
+        frequency_factor[index.mentioning.unite(rows)] = ONCE
+        frequency_factor[index.titled.unite(rows)] = 1
         idf = index.lexical.idf(int(np.count_nonzero(frequency_factor)))
         scores += np.float32(idf) * frequency_factor
         idf_sum += idf

@@ -147,7 +147,7 @@ def _spread(index: GraphIndex, restart: Seeds, switches: Switches) -> tuple[Scor
     """Return the weights of entities and chunks to which a walk leads; without it, of chunks that mention the seeds."""
     entity_count = len(index.entity_row)
     if switches.spreading:
-        weights = index.spreading.around(restart).spread(restart)
+        weights = index.spreading.select_part(restart).spread(restart)
         return weights[:entity_count], weights[entity_count:]
     weights = restart.dense(entity_count + len(index.chunks))
     entities, chunks = weights[:entity_count], weights[entity_count:]

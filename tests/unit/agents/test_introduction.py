@@ -66,12 +66,12 @@ def test_questions_are_about_what_documents_name_each_about_other_entities(tmp_p
         finish(made)
         index = GraphIndex(made)
         rows = [row for name in ("Zofia Nowak", "Elm Board", "Oak Trust", "Radom")
-                for row in index.called(name).tolist()]
+                for row in index.find_named(name).tolist()]
         asked = introduction.suggest_questions(index, rows)
     assert asked == ["What is said about Zofia Nowak?", "How is Elm Board connected to Oak Trust?"]
 
 
 def test_questions_are_in_the_language_of_the_name(kb):
     index = GraphIndex(kb)
-    assert introduction.suggest_questions(index, index.called("林小雨").tolist()) == ["关于林小雨有哪些内容？"]
+    assert introduction.suggest_questions(index, index.find_named("林小雨").tolist()) == ["关于林小雨有哪些内容？"]
     assert introduction.suggest_questions(index, []) == []

@@ -56,7 +56,7 @@ def test_a_digest_has_values_and_connections_and_says_nothing_twice(base):
         kb.tree.build(small_base.summarise)
         everything = kb.communities.all(level=None)
         told = {digest: {kb.graph.name(one) for one in community.members}
-                for community, digest in zip(everything, tree.digests(kb.graph, everything), strict=True)}
+                for community, digest in zip(everything, tree.make_digests(kb.graph, everything), strict=True)}
         for digest, names in told.items():
             said = [fact.replace(":", "") for fact in digest.statements]
             assert len(said) == len(set(said))

@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from banyan.graph_store.tree.clusters import attribute_groups, groups, renumber
-from banyan.graph_store.tree.detection import CommunitySettings, detect, hierarchy
-from banyan.graph_store.tree.features import features
+from banyan.graph_store.tree.clusters import find_attribute_groups, members_by_community, renumber
+from banyan.graph_store.tree.detection import CommunitySettings, detect_communities, detect_hierarchy
+from banyan.graph_store.tree.features import compute_features
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import homogeneity_score
@@ -51,8 +51,9 @@ def graphs(draw):
 def test_both_signals_together_find_what_neither_finds_alone():
     vectors, relations, triples, truth = planted()
     same = np.tile(vectors[:1], (len(truth), 1))
-    unmixed, semantics, structure = (homogeneity_score(truth, detect(features(*graph), DEFAULT)) for graph in (
-        (vectors, relations, triples), (vectors, relations, []), (same, relations, triples)))
+    unmixed, semantics, structure = (
+        homogeneity_score(truth, detect_communities(compute_features(*graph), DEFAULT))
+        for graph in ((vectors, relations, triples), (vectors, relations, []), (same, relations, triples)))
     assert unmixed == pytest.approx(1)
     assert max(semantics, structure) < 0.9
 
@@ -61,15 +62,15 @@ def test_both_signals_together_find_what_neither_finds_alone():
 @given(graphs(), st.sampled_from([3, 10, 200]), st.sampled_from([2, 200]))
 def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest, most):
     constants = CommunitySettings(max_members=largest, max_children=4, max_clusters=most)
-    levels = hierarchy(features(*graph), constants)
-    assert np.array_equal(levels[0], detect(features(*graph), constants))
+    levels = detect_hierarchy(compute_features(*graph), constants)
+    assert np.array_equal(levels[0], detect_communities(compute_features(*graph), constants))
     for level in levels:
         assert level.shape == (len(graph[0]),)
         assert np.array_equal(level, renumber(level))
     assert np.bincount(levels[0]).max() <= largest
     for fine, coarse in pairwise(levels):
         assert coarse.max() < fine.max()
-        parents = [set(coarse[members].tolist()) for members in groups(fine)]
+        parents = [set(coarse[members].tolist()) for members in members_by_community(fine)]
         assert all(len(parent) == 1 for parent in parents)
         assert np.bincount([parent.pop() for parent in parents]).max() <= 4
 
@@ -77,7 +78,8 @@ def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest
 @pytest.mark.parametrize(("count", "clusters"), [(7, 200), (400, 200), (60, 2)])
 def test_what_nothing_tells_apart_is_cut_to_size(count, clusters):
     alike = np.tile(vectors_of(1), (count, 1))
-    labels = detect(features(alike, vectors_of(1, 1), []), CommunitySettings(max_members=50, max_clusters=clusters))
+    labels = detect_communities(compute_features(alike, vectors_of(1, 1), []),
+                                CommunitySettings(max_members=50, max_clusters=clusters))
     assert np.bincount(labels).max() <= 50
 
 
@@ -85,7 +87,7 @@ def test_a_large_graph_without_triples_has_communities():
     """Prose that was read without a model has names and passages alone; its vectors are reduced all the same."""
     count, no_relations = 1100, np.zeros((0, 384), np.float32)
     mentions = [(entity, entity // 10) for entity in range(count)]
-    labels = detect(features(vectors_of(count, dimension=384), no_relations, [], mentions), DEFAULT)
+    labels = detect_communities(compute_features(vectors_of(count, dimension=384), no_relations, [], mentions), DEFAULT)
     assert labels.shape == (count,)
 
 
@@ -94,7 +96,7 @@ def test_the_number_of_threads_changes_nothing():
     found = []
     for threads in (1, 2):
         with threadpool_limits(limits=threads):
-            found.append(detect(features(vectors, relations, triples), DEFAULT).tolist())
+            found.append(detect_communities(compute_features(vectors, relations, triples), DEFAULT).tolist())
     assert found[0] == found[1]
 
 
@@ -123,19 +125,19 @@ def value_groups(size, values):
 @given(cliques())
 def test_alpha_goes_from_the_graphs_groups_to_the_attributes(drawn):
     size, links, values = drawn
-    assert partition(attribute_groups(size, links, values, 0.0)) == partition(np.arange(size) // CLIQUE)
-    assert partition(attribute_groups(size, links, values, 1.0)) == value_groups(size, values)
+    assert partition(find_attribute_groups(size, links, values, 0.0)) == partition(np.arange(size) // CLIQUE)
+    assert partition(find_attribute_groups(size, links, values, 1.0)) == value_groups(size, values)
 
 
 @given(cliques(), st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
 def test_the_order_in_which_facts_and_values_come_changes_nothing(drawn, alpha):
     size, links, values = drawn
-    found = attribute_groups(size, links, values, alpha).tolist()
-    assert attribute_groups(size, links[::-1, ::-1], values[::-1], alpha).tolist() == found
+    found = find_attribute_groups(size, links, values, alpha).tolist()
+    assert find_attribute_groups(size, links[::-1, ::-1], values[::-1], alpha).tolist() == found
     assert list(dict.fromkeys(found)) == list(range(max(found) + 1))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 def test_what_has_neither_a_fact_nor_a_value_is_alone(alpha):
     none = np.zeros((0, 2), int)
-    assert attribute_groups(3, none, none, alpha).tolist() == [0, 1, 2]
+    assert find_attribute_groups(3, none, none, alpha).tolist() == [0, 1, 2]

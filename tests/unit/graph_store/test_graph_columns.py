@@ -3,7 +3,7 @@
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import GraphEdits, ResolvedGraph
-from banyan.graph_store.index.contents import graph_arrays, read_graph
+from banyan.graph_store.index.contents import build_graph_arrays, read_graph
 from banyan.graph_store.store_errors import LedgerDamagedError
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
@@ -90,7 +90,7 @@ def test_a_stored_graph_is_the_graph(drawn, same):
         "relation_types": [{"name": "knows", "domain": [ANY], "range": [ANY], "functional": True}],
         "attribute_types": [{"name": "age", "owners": [ANY], "functional": True}]})
     graph = ResolvedGraph(mentions, aliases, GraphEdits((), schema))
-    assert KnowledgeGraph(*read_graph(graph_arrays(graph))).dump() == graph.dump()
+    assert KnowledgeGraph(*read_graph(build_graph_arrays(graph))).dump() == graph.dump()
 
 
 def test_a_fact_about_an_entity_that_nothing_mentions_is_damage():

@@ -82,7 +82,7 @@ def grown(kb):
 def test_texts_are_the_same_one_by_one_and_in_a_row(at_once, monkeypatch):
     monkeypatch.setattr(columns, "_TEXTS_AT_ONCE", at_once)
     said = ["Ada", "", "Étienne", "云溪市", "", "\ud83d", "\udc00 🎉", "x"]
-    stored = columns.Texts(columns.texts("said", said), "said")
+    stored = columns.Texts(columns.build_texts("said", said), "said")
     assert [*stored] == [stored[row] for row in range(len(stored))] == said
 
 

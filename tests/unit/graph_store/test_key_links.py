@@ -187,7 +187,7 @@ def test_what_tells_nothing_is_still_listed(tmp_path, hashed_embedder):
                                        (PUMPS, "section_name", "G1")])
             base.finish(kb)
         (node,) = kb.graph.entity_ids()
-        assert set(kb.graph.told(node)) == {"status"}
+        assert set(kb.graph.descriptive_values(node)) == {"status"}
         assert kb.counts().attributes == kb.graph.count_attributes() == 1
         assert set(kb.graph.values(node)) == {"alias", "rfc", "status", "section_name"}
         index = GraphIndex(kb)

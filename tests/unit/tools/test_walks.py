@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from banyan.graph_store.index.contents import step_arrays
+from banyan.graph_store.index.contents import build_steps
 from banyan.graph_store.index.lexical import LexicalIndex
 from banyan.graph_store.index.spreading import Seeds, SpreadingGraph
 from banyan.schemas.retrieval import ROUTES, Switches
@@ -72,14 +72,14 @@ def test_a_word_is_found_in_its_other_forms():
 def spread_from(graph: SpreadingGraph, weights):
     """The stationary weights of a walk that restarts by all nodes' weights."""
     seeds = Seeds.of(weights, np.arange(len(weights)))
-    return graph.around(seeds).spread(seeds)
+    return graph.select_part(seeds).spread(seeds)
 
 
 def test_a_large_graph_is_walked_where_it_is_reached_and_ranks_alike():
     chance = np.random.default_rng(11)
     nodes = 30_000
     ends = chance.integers(nodes, size=(60_000, 2))
-    graph = SpreadingGraph(step_arrays("walk", nodes, ends[:, 0], ends[:, 1]), "walk")
+    graph = SpreadingGraph(build_steps("walk", nodes, ends[:, 0], ends[:, 1]), "walk")
     seeds = np.zeros(nodes, np.float32)
     seeds[chance.integers(1, nodes, size=20)] = 1
     assert graph.whole
