@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-import threading
 import unicodedata
 from pathlib import Path
 
+import anyio
 import pypdfium2
 from PIL import Image, ImageChops
 
@@ -14,14 +14,13 @@ from .reading import MEGABYTE, UnreadableError
 from .reading_process import bound_memory
 
 _SECONDS, _MEMORY = 20, 2_048 * MEGABYTE  # the most time and memory for one page
-_AT_ONCE = threading.BoundedSemaphore(2)  # pages that are drawn at once, each by a core
 _WIDTH, _MOST = 1_000, 2_000  # the width of a picture and the largest width or height, in pixels
 _PART = 40
 """The length of the beginning or the end of words, in letters, that is marked if a page has only a part of them."""
 _MARK = "#ffe27a"
 
 
-def draw_page(file: Path, page: int, words: str = "") -> bytes:
+async def draw_page(file: Path, page: int, words: str = "") -> bytes:
     """Return a picture (PNG) of a page of a PDF file, whose number counts from 1, with some words marked.
 
     Raises:
@@ -29,11 +28,10 @@ def draw_page(file: Path, page: int, words: str = "") -> bytes:
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     try:
-        with _AT_ONCE:
-            done = subprocess.run([sys.executable, "-P", "-m", __name__, str(file), str(page)],  # noqa: S603 - this module
-                                  input=words.encode(), capture_output=True, timeout=_SECONDS, check=True,
-                                  env=environment)
-    except subprocess.TimeoutExpired as error:
+        with anyio.fail_after(_SECONDS):  # which ends the process, as a cancellation of the caller does
+            done = await anyio.run_process([sys.executable, "-P", "-m", __name__, str(file), str(page)],
+                                           input=words.encode(), env=environment)
+    except TimeoutError as error:
         raise UnreadableError(f"page {page} takes more than {_SECONDS} s to draw") from error
     except subprocess.CalledProcessError as error:
         raise UnreadableError(f"page {page} cannot be drawn") from error

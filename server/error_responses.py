@@ -90,13 +90,9 @@ class UnavailableError(RefusedError):
 
 
 class DeadlineError(RefusedError):
-    """The question took longer than allowed."""
+    """The request took longer than allowed."""
 
     status = 504
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"the question was not answered within {seconds:g} s (BANYAN_ASK_SECONDS): ask a simpler one, "
-                         "or ask again when the server is less busy")
 
 
 _STATUS: dict[type[BaseException], int] = {

@@ -20,6 +20,7 @@ from .responses import KbName
 from .runs.builds import Builds
 from .runs.conversations import Conversations
 from .runs.questions import Questions
+from .runs.turns import Shares
 from .security.clients import Clients
 from .server_database import ServerDatabase, message_for_log
 
@@ -50,6 +51,7 @@ class Service:
         self.database = ServerDatabase.of(resources.settings)
         self.conversations = Conversations(self.database)
         self.questions = Questions(resources, self.conversations)
+        self.shares = Shares()
         self.clients = Clients(resources.settings, self.database)
         self.builds = Builds(resources, self.database, self.clients)
 

@@ -10,6 +10,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from functools import partial, wraps
 from importlib.metadata import version
 from typing import Annotated, Any, Literal, cast
 
@@ -61,7 +62,7 @@ Sees = Callable[[Any, str], bool]
 """Checks whether a request may see the knowledge base with this name, whether or not it exists."""
 
 Turn = Callable[[Any], AbstractAsyncContextManager[Any]]
-"""Returns a context manager to enter for each question and search of a request."""
+"""Returns a context manager to enter for a request's question or search, or for another tool, which takes a thread."""
 
 MAX_PASSAGES = 50
 MAX_TEXT = 20_000
@@ -80,18 +81,31 @@ class Tools:
     """The MCP tools over the resources of a process."""
 
     def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees,
-                 turn: Turn) -> None:
+                 turn: Turn, share: Turn) -> None:
         """Set up the tools; see `mcp_server` for the arguments."""
         self._builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
         # One build at a time for each knowledge base, by its name.
         self._builds_of = defaultdict[str, anyio.CapacityLimiter](lambda: anyio.CapacityLimiter(1))
         self._resources = resources
         self._turn = turn
+        self._share = share
         self._default = knowledge_base
         self._permits = permits
         self._sees = sees
         self._asking = retrieval_graph(resources, checkpointer=False)
         self._building = construction_graph(resources)
+
+    def in_share(self, tool: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a tool that waits for its client's share of threads, if it takes one."""
+        if inspect.iscoroutinefunction(tool):
+            return tool
+
+        @wraps(tool)
+        async def call(ctx: Ctx, **arguments: Any) -> Any:
+            async with self._share(ctx.request_context.request):
+                return await anyio.to_thread.run_sync(partial(tool, ctx, **arguments))
+
+        return call
 
     @contextmanager
     def _check_access(self, ctx: Ctx, access: Access) -> Iterator[None]:
@@ -346,7 +360,8 @@ _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempote
 
 
 def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool = True, decides: bool = False,
-               permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None) -> MCPServer[Any]:
+               permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None,
+               share: Turn | None = None) -> MCPServer[Any]:
     """Create the MCP server with Banyan's tools, for `run_stdio_async` or `streamable_http_app`.
 
     Args:
@@ -357,22 +372,23 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         permits: called before each tool call to check the request's permission; None allows everything.
         sees: called with a knowledge base's name to check whether the request may see it; None shows all.
         turn: returns a context manager to enter for each question and search of a request; None starts all at once.
+        share: the same for the tools that take a thread.
 
     Raises:
         KnowledgeBaseNameError: `knowledge_base` cannot be a knowledge base's name.
     """
     tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", permits or _allow_all,
-                  sees or _allow_all, turn or (lambda _: nullcontext()))
+                  sees or _allow_all, turn or (lambda _: nullcontext()), share or (lambda _: nullcontext()))
     with _preserve_root_logging():
         server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
                                            instructions=_INSTRUCTIONS, subscriptions=False)
     for reading in (tools.search, tools.ask, tools.list_knowledge_bases, tools.list_documents, tools.read_document,
                     tools.tables, tools.schema, tools.schema_candidates):
-        server.add_tool(reading, annotations=_READS)
+        server.add_tool(tools.in_share(reading), annotations=_READS)
     for tool in TOOLS:
         server.add_tool(tools.lookup_by(tool), name=tool, description=TOOL_DESCRIPTIONS[tool], annotations=_READS)
     for changing in (*((tools.add_document,) if writes else ()), *((tools.decide_schema,) if decides else ())):
-        server.add_tool(changing, annotations=_CHANGES)
+        server.add_tool(tools.in_share(changing), annotations=_CHANGES)
     return server
 
 

@@ -22,6 +22,7 @@ from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
 from ...ingest.page_pictures import draw_page
 from ...ingest.reading import UnreadableError
 from ...runtime.safe_files import own_folder
+from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
 from ..error_responses import ForbiddenError, NotFoundError, StateError, UnavailableError, detail_of
 from ..metrics import exposition
@@ -41,10 +42,11 @@ from ..responses import (
     ShownDocument,
     errors,
 )
+from ..runs.turns import FairRoute
 from ..security.clients import LOCAL, OF_ALL, Seeing, may
 from ..service import Reading, Service, Serving
 
-router = APIRouter(prefix="/api", tags=["knowledge bases"])
+router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRoute)
 metrics_router = APIRouter(tags=["operations"])
 _MOST_TEXT = 1_000_000
 _MOST_DELETED = 1000
@@ -142,17 +144,27 @@ def show_document(
 
 @router.get("/knowledge-bases/{kb}/document/page", responses=errors(404), response_class=Response,
             dependencies=[may("read")])
-def show_page(reading: Reading, document_id: DocumentId,
-              page: Annotated[int, Query(ge=1, le=100_000)],
-              words: Annotated[str, Query(max_length=2000, description="words to mark on the page")] = "") -> Response:
+async def show_page(
+    request: Request, kb: KbName, service: Serving, document_id: DocumentId,
+    page: Annotated[int, Query(ge=1, le=100_000)],
+    words: Annotated[str, Query(max_length=2000, description="words to mark on the page")] = "",
+) -> Response:
     """Draw a page of the PDF file that a document was read from, as PNG."""
-    file = reading.kb.printed.find(document_id)
-    if file is None or not reading.kb.documents.has(document_id):
-        raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
+    async def draw() -> bytes:
+        return await draw_page(await in_thread(_find_printed, service, kb, document_id), page, words)
+
     try:
-        return Response(draw_page(file, page, words), media_type="image/png")
+        return Response(await service.shares.run_heavy(request, draw), media_type="image/png")
     except UnreadableError as error:
         raise NotFoundError(str(error)) from error
+
+
+def _find_printed(service: Service, kb: str, document_id: str) -> Path:
+    with service.resources.snapshot(kb) as snapshot:
+        file = snapshot.kb.printed.find(document_id)
+        if file is None or not snapshot.kb.documents.has(document_id):
+            raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
+        return file
 
 
 @router.delete("/knowledge-bases/{kb}/document", status_code=204, responses=errors(404, 409), response_class=Response,

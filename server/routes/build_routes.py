@@ -17,11 +17,12 @@ from ...schemas.formats.schema_loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
 from ..responses import Build, BuildId, Decisions, Items, KbName, errors, event, event_stream
 from ..runs.jobs import BuildOptions, no_build
+from ..runs.turns import FairRoute
 from ..runs.uploads import Upload
 from ..security.clients import Seeing, check_base, may
 from ..service import Reading, Service, Serving
 
-router = APIRouter(prefix="/api", tags=["builds"])
+router = APIRouter(prefix="/api", tags=["builds"], route_class=FairRoute)
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SAMPLES = {"en": "english", "zh": "chinese"}
 """The names of the example knowledge bases, as in `make demo`."""

@@ -49,6 +49,7 @@ from ...text.tokens import estimate_tokens
 from ..error_responses import RefusedError, UnavailableError, log_and_describe, status_of
 from ..responses import KbName, errors, event, event_stream
 from ..runs.questions import NOT_ANSWERED, WITHDRAWN, QuestionRequest, question_in
+from ..runs.turns import FairRoute
 from ..security.clients import Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
@@ -186,7 +187,7 @@ async def _with_error_messages(events: AsyncIterable[Any], request: Request) -> 
         yield event("error", {"status_code": status_of(error), "message": log_and_describe(error, request).message})
 
 
-router = APIRouter(prefix="/v1", tags=["openai"])
+router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
 _SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 
 

@@ -24,10 +24,11 @@ from ..responses import (
 )
 from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import NOT_ANSWERED, QuestionRequest
+from ..runs.turns import FairRoute
 from ..security.clients import Asking, Seeing
 from ..service import Service, Serving
 
-router = APIRouter(prefix="/api", tags=["questions"])
+router = APIRouter(prefix="/api", tags=["questions"], route_class=FairRoute)
 _MOST_TITLE = 200
 
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]

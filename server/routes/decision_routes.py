@@ -19,10 +19,11 @@ from ...schemas.graph_schema import ElementChange, diff
 from ...schemas.resolution import Alias, EntityDecision
 from ...subagent.tool_answers import SchemaDecided
 from ..responses import Body, Decisions, Items, KbName, NodeId, SchemaAnswer, SchemaChange, errors
+from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import Reading, Serving
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")], route_class=FairRoute)
 
 _Text = Annotated[str, Field(min_length=1, max_length=500)]
 _Value = Annotated[str, Field(min_length=1, max_length=2000)]

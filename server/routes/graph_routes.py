@@ -1,11 +1,13 @@
 """The graph and its tree, in the parts that are looked at; and what surrounds an answer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from itertools import pairwise
-from typing import Annotated
+from tempfile import SpooledTemporaryFile
+from typing import IO, Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
@@ -15,6 +17,7 @@ from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.graph_file import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
+from ...runtime.threads import check_cancelled
 from ...tools.reports import DocumentSummary, summarise_documents
 from ..error_responses import NotFoundError
 from ..graph_view import GraphView, mentioned_together
@@ -38,13 +41,16 @@ from ..responses import (
     TypeName,
     errors,
 )
+from ..runs.turns import FairRoute
 from ..security.clients import may
-from ..service import Reading, Serving
+from ..service import Reading, Service, Serving
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")])
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")], route_class=FairRoute)
 _MOST_FACTS = 50
 """Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
 _MOST_NODES = 500
+_SPOOLED = 1_000_000
+"""Bytes of an export that are kept in memory; a larger one is a temporary file without a name."""
 
 
 def _view(reading: Reading) -> GraphView:
@@ -198,13 +204,32 @@ def _community_item(community: TreeCommunity, view: GraphView) -> CommunityItem:
 
 
 @router.get("/export", tags=["graph"], responses=errors(404), response_class=StreamingResponse)
-def export(kb: KbName, reading: Reading, form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
+async def export(request: Request, kb: KbName, service: Serving,
+                 form: Annotated[ExportFormat, Query(alias="format")]) -> StreamingResponse:
     """Export the graph with its tree as a file."""
-    pieces = export_pieces(form, reading.kb.tree_graph(), lambda: reading.index)
+    # It is written as a whole before it is sent, so a client that reads slowly holds no graph in memory.
+    pieces = _read_and_close(await service.shares.run_heavy_in_thread(request, _write_export, service, kb, form))
     # `filename` is for clients that support only ASCII names, `filename*` for all others.
     disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
     return StreamingResponse(pieces, media_type=FORMATS[form].media_type,
                              headers={"Content-Disposition": disposition})
+
+
+def _write_export(service: Service, kb: str, form: ExportFormat) -> IO[bytes]:
+    with ExitStack() as closing, service.resources.snapshot(kb) as snapshot:
+        file = closing.enter_context(SpooledTemporaryFile(_SPOOLED))
+        for piece in export_pieces(form, snapshot.kb.tree_graph(), lambda: snapshot.index):
+            check_cancelled()
+            file.write(piece.encode())
+        closing.pop_all()  # no error has occurred, so the file stays open
+    return file
+
+
+def _read_and_close(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        while piece := file.read(_SPOOLED):
+            yield piece
 
 
 class Cited(Body):
@@ -233,9 +258,9 @@ def among(view: View, entities: Annotated[list[Annotated[str, Query(max_length=2
 
 
 @router.get("/introduction", tags=["knowledge bases"], responses=errors(404))
-def show_introduction(kb: KbName, service: Serving) -> Introduction:
+async def show_introduction(request: Request, kb: KbName, service: Serving) -> Introduction:
     """Say what the documents are about, what was not read, and some questions about it."""
-    return introduce(service.resources, kb)
+    return await service.shares.run_heavy_in_thread(request, introduce, service.resources, kb)
 
 
 @router.get("/summaries", tags=["knowledge bases"], responses=errors(404))

@@ -15,11 +15,12 @@ from ...runtime import audit
 from ...schemas.services import check_endpoint
 from ..error_responses import RefusedError, StateError
 from ..responses import Body, errors
+from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, may
 from ..security.keys import WORK
 from ..service import Serving
 
-router = APIRouter(prefix="/api/model", tags=["model"])
+router = APIRouter(prefix="/api/model", tags=["model"], route_class=FairRoute)
 _MOST = 500
 
 

@@ -11,10 +11,11 @@ from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.lookups import LONGEST_SQL
 from ...schemas.records import SqlResult, TableInfo
 from ..responses import Body, Items, KbName, errors
+from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import Service, Serving
 
-router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["tables"])
+router = APIRouter(prefix="/api/knowledge-bases/{kb}", tags=["tables"], route_class=FairRoute)
 _MOST_ROWS = 10_000
 _Documents = Annotated[list[Annotated[str, Query(max_length=1000)]], Query(
     max_length=100, description="only rows of these documents: ids, titles, paths or patterns; none: all")]

@@ -3,13 +3,11 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Literal, NamedTuple, cast
 
 import anyio
-import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream
-from cachetools import LRUCache
 from langchain_core.messages import AnyMessage, HumanMessage
 from pydantic import Field, ValidationError
 
@@ -19,11 +17,11 @@ from ...agents.retrieval.state import MAX_QUESTION, TOOL_NAMES, AskContext, Ques
 from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
 from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.retrieval import Mode
-from ..error_responses import DeadlineError, UnavailableError
+from ..error_responses import UnavailableError
 from ..metrics import QUESTIONS
 from ..responses import AskAnswer, Body
-from ..security.clients import LOCAL
 from .conversations import THREAD_NAME, Conversations, Thread
+from .turns import Turns, time_limit
 
 NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"
 WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
@@ -35,8 +33,6 @@ _MOST_BUFFERED = 2_000
 _RULES_AT_ONCE = 2
 _RULES_SECONDS, _LLM_SECONDS = 60.0, 300.0
 """The time limit of a question, from its arrival."""
-_MOST_CLIENTS = 10_000
-"""Clients whose shares are cached."""
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _PIECE = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+")
 """A word, or a letter of a script without spaces, with the preceding space."""
@@ -98,10 +94,8 @@ class Questions:
         # Each question needs a core if the rules answer, so only a few run at once. With a model, questions mostly wait
         # for its endpoint, so as many run as may call it.
         at_once = settings.asks_at_once or (settings.llm_concurrency if settings.uses_llm else _RULES_AT_ONCE)
-        self._limiter = anyio.CapacityLimiter(at_once)
         # One client may use all slots but one, which is left to other clients.
-        self._most_per_client = max(1, at_once - 1)
-        self._shares: LRUCache[str, anyio.CapacityLimiter] = LRUCache(_MOST_CLIENTS)
+        self._turns = Turns(at_once, max(1, at_once - 1))
         self._answering = set[asyncio.Task[None]]()
 
     def stop(self) -> None:
@@ -118,17 +112,11 @@ class Questions:
         """
         settings = self._resources.settings
         most_seconds = settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
-        # The client's own limit comes first, so whoever waits for it holds no slot.
-        share: AbstractAsyncContextManager[None] = nullcontext() if client == LOCAL else self._shares.setdefault(
-            client, anyio.CapacityLimiter(self._most_per_client))
-        try:
-            async with asyncio.timeout(most_seconds) as deadline, share, self._limiter:
-                with QUESTIONS.track_inprogress():
-                    yield
-        except TimeoutError:
-            if deadline.expired():
-                raise DeadlineError(most_seconds) from None
-            raise  # an error of the block itself, such as an endpoint that does not answer
+        async with time_limit(most_seconds, f"the question was not answered within {most_seconds:g} s "
+                                            "(BANYAN_ASK_SECONDS): ask a simpler one, or ask again when the server is "
+                                            "less busy"), self._turns.take(client):
+            with QUESTIONS.track_inprogress():
+                yield
 
     @asynccontextmanager
     async def answering(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage] = (),
@@ -150,7 +138,7 @@ class Questions:
             DeadlineError: the time limit has passed; raised while reading.
             BanyanError: the question cannot be answered; raised while reading.
         """
-        if self._limiter.statistics().tasks_waiting >= MOST_WAITING:
+        if self._turns.waiting >= MOST_WAITING:
             raise UnavailableError("too many questions are waiting; ask again later")
         send, receive = anyio.create_memory_object_stream[Event](_MOST_BUFFERED)
 

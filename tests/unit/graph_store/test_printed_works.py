@@ -7,12 +7,17 @@ import pytest
 from banyan.graph_store.printed_works import PrintedWorks
 from banyan.ingest.page_pictures import draw_page
 from banyan.ingest.reading import UnreadableError
+from banyan.runtime.event_loop import run
 from banyan.schemas.documents import Document
 from PIL import Image
 
 from ...serving import print_work
 
 WORDS = "Zora Lind was born in Turku."
+
+
+def drawn_page(file, page, words=""):
+    return run(draw_page, file, page, words)
 
 
 @pytest.fixture
@@ -39,20 +44,20 @@ def test_the_file_of_a_printed_work_is_copied_and_goes_with_its_document(tmp_pat
 
 
 def test_a_page_is_drawn(printed):
-    with Image.open(BytesIO(draw_page(printed, 2))) as picture:
+    with Image.open(BytesIO(drawn_page(printed, 2))) as picture:
         assert picture.format == "PNG"
         assert picture.width == 1000
         assert picture.convert("L").histogram()[0] > 0
     with pytest.raises(UnreadableError, match="page 3 cannot be drawn"):
-        draw_page(printed, 3)
+        drawn_page(printed, 3)
     printed.write_bytes(b"%PDF-1.7 broken")
     with pytest.raises(UnreadableError, match="cannot be drawn"):
-        draw_page(printed, 1)
+        drawn_page(printed, 1)
 
 
 def test_words_are_marked_on_their_page_whatever_its_lines(printed):
     def marked(page, words):
-        with Image.open(BytesIO(draw_page(printed, page, words))) as picture:
+        with Image.open(BytesIO(drawn_page(printed, page, words))) as picture:
             return np.argwhere((np.asarray(picture.convert("RGB")) == (255, 226, 122)).all(axis=2))
 
     plain, whole = marked(2, ""), marked(2, WORDS)
@@ -67,5 +72,5 @@ def test_words_are_marked_on_their_page_whatever_its_lines(printed):
 
 def test_words_with_a_sign_for_several_letters_are_marked(tmp_path):
     print_work(tmp_path / "recipe.pdf", "Add ½ cup of salt.")
-    with Image.open(BytesIO(draw_page(tmp_path / "recipe.pdf", 1, "½ cup of salt"))) as picture:
+    with Image.open(BytesIO(drawn_page(tmp_path / "recipe.pdf", 1, "½ cup of salt"))) as picture:
         assert (np.asarray(picture.convert("RGB")) == (255, 226, 122)).all(axis=2).any()

@@ -95,7 +95,7 @@ async def test_a_question_and_what_it_waits_for_end_when_nobody_reads(questions)
             break
     async with asyncio.timeout(60):
         await ended.wait()
-        while questions._limiter.borrowed_tokens:
+        while questions._turns._limiter.borrowed_tokens:
             await anyio.sleep(0.01)
 
 

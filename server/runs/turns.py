@@ -1,0 +1,136 @@
+"""Turns of clients at what takes threads, processors or memory, so that one client cannot keep the others waiting."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from typing import Any, TypeVar, cast
+
+import anyio
+from cachetools import LRUCache
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from ...runtime.threads import in_thread
+from ..error_responses import DeadlineError, UnavailableError
+from ..security.clients import LOCAL
+
+_T = TypeVar("_T")
+_SAFE = {"GET", "HEAD"}
+_MOST_CLIENTS = 10_000
+"""Clients whose shares are cached."""
+_MOST_THREADS = 4
+"""The most threads that read, and the most that write, for one client at once; AnyIO has 40 for all."""
+_HEAVY_AT_ONCE = 2
+"""The most heavy tasks at once, of which one client may have one: each takes a processor, or as much memory as a
+graph."""
+_SECONDS = 60.0
+"""The time limit of such a task, or of a request that waits for a thread, from its arrival."""
+
+
+class Turns:
+    """Turns at one kind of work. Whoever waits for one holds no thread."""
+
+    def __init__(self, at_once: float, most_per_client: int) -> None:
+        """Limit how many turns there are at once, in total and for one client."""
+        self._limiter = anyio.CapacityLimiter(at_once)
+        self._most_per_client = most_per_client
+        self._shares: LRUCache[str, anyio.CapacityLimiter] = LRUCache(_MOST_CLIENTS)
+
+    @property
+    def waiting(self) -> int:
+        """The number of turns that are waited for, without those of clients that have used up their own share."""
+        return self._limiter.statistics().tasks_waiting
+
+    @asynccontextmanager
+    async def take(self, client: str) -> AsyncGenerator[None]:
+        """Wait for a turn, and hold it within the block.
+
+        Everybody who needs no key is the client `LOCAL`, so that one has no share of its own.
+        """
+        # The client's own limit comes first, so whoever waits for it holds no turn of the others.
+        share: AbstractAsyncContextManager[None] = nullcontext() if client == LOCAL else self._shares.setdefault(
+            client, anyio.CapacityLimiter(self._most_per_client))
+        async with share, self._limiter:
+            yield
+
+
+@asynccontextmanager
+async def time_limit(seconds: float, message: str) -> AsyncGenerator[None]:
+    """End the block with a DeadlineError of this message if it takes longer."""
+    try:
+        async with asyncio.timeout(seconds) as deadline:
+            yield
+    except TimeoutError:
+        if deadline.expired():
+            raise DeadlineError(message) from None
+        raise  # an error of the block itself, such as an endpoint that does not answer
+
+
+class Shares:
+    """The turns of a server's routes and MCP tools."""
+
+    def __init__(self) -> None:
+        self._reads = Turns(float("inf"), _MOST_THREADS)
+        # Changes wait for each other and for builds, so they have a share of their own: a client can read meanwhile.
+        self._changes = Turns(float("inf"), _MOST_THREADS)
+        self._heavy = Turns(_HEAVY_AT_ONCE, 1)
+
+    @asynccontextmanager
+    async def take_thread(self, client: str, *, changes: bool = False) -> AsyncGenerator[None]:
+        """Wait until a client has fewer threads than its share, and count one more within the block.
+
+        Raises:
+            DeadlineError: the wait was too long.
+        """
+        async with AsyncExitStack() as turn:
+            async with time_limit(_SECONDS, f"{_MOST_THREADS} other requests of this client have not ended within "
+                                            f"{_SECONDS:g} s: wait for them, and send fewer at once"):
+                await turn.enter_async_context((self._changes if changes else self._reads).take(client))
+            yield
+
+    async def run_heavy(self, request: Request, task: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        """Run a task in its client's turn until its end, the time limit, or the end of the connection.
+
+        Raises:
+            DeadlineError: waiting and the task together took too long.
+            UnavailableError: the client has left.
+        """
+        async with time_limit(_SECONDS, f"this was not done within {_SECONDS:g} s: try again when the server is less "
+                                        "busy"), self._heavy.take(request.state.client):
+            work, departure = asyncio.ensure_future(task()), asyncio.ensure_future(_wait_for_departure(request))
+            try:
+                await asyncio.wait([work, departure], return_when=asyncio.FIRST_COMPLETED)
+                if not work.done():
+                    raise UnavailableError("the client disconnected before this was done")
+                return await work
+            finally:
+                for part in (work, departure):
+                    part.cancel()
+                await asyncio.wait([work, departure])
+
+    async def run_heavy_in_thread(self, request: Request, function: Callable[..., _T], *arguments: Any) -> _T:
+        """Call a function in a thread as a heavy task; it can end early where it calls `check_cancelled`."""
+        return await self.run_heavy(request, lambda: in_thread(function, *arguments))
+
+
+async def _wait_for_departure(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+class FairRoute(APIRoute):
+    """A route that takes a thread of its client's share, unless its function is asynchronous."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return the function that handles a request, with its dependencies."""
+        handle = super().get_route_handler()
+        if inspect.iscoroutinefunction(self.endpoint):
+            return handle
+
+        async def handle_in_turn(request: Request) -> Response:
+            shares = cast("Shares", request.app.state.service.shares)
+            async with shares.take_thread(request.state.client, changes=request.method not in _SAFE):
+                return await handle(request)
+
+        return handle_in_turn
