@@ -1,15 +1,20 @@
-"""Graph nodes, which end when their run is cancelled."""
+"""Graph nodes, whose state is plain data, and which end when their run is cancelled."""
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args, get_type_hints
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
+from langgraph.types import Command, Send
 from opentelemetry.trace import Span
+from pydantic import BaseModel, TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from ..runtime.event_loop import run
 from ..runtime.telemetry import span
@@ -39,35 +44,25 @@ class _Node(Runnable[Any, Any]):
         return await self._step(input)
 
 
-class Branch(Runnable[Any, Any]):
-    """A function that chooses the next nodes from the state, without waiting: LangGraph would call it in a thread."""
-
-    def __init__(self, choose: Callable[[Any], Any]) -> None:
-        self.name, self._choose = choose.__name__, choose
-
-    def invoke(self, input: Any, *_: Any, **__: Any) -> Any:  # noqa: A002  (LangChain's name)
-        """Return the next nodes."""
-        return self._choose(input)
-
-    async def ainvoke(self, input: Any, *_: Any, **__: Any) -> Any:  # noqa: A002
-        """Return the next nodes."""
-        return self._choose(input)
-
-
 def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing) -> Runnable[Any, Any]:
     """Make a graph node from a step.
 
     A step that is a coroutine function runs on the event loop; any other step runs in a thread. The node can also be
-    invoked synchronously.
+    invoked synchronously. The models in the step's `state`, by the types of its annotation, are plain data in the
+    graph's own state: a checkpoint can be read in LangGraph's strict mode, and after a class has moved.
     """
     takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
+    models = {name: TypeAdapter[Any](type_) for name, type_ in
+              get_type_hints(get_type_hints(step)["state"], include_extras=True).items() if _has_model(type_)}
 
     async def node(state: Any) -> Any:
         """Run the step; if it fails or is cancelled, abandon its run."""
+        state = {name: models[name].validate_python(value) if name in models else value
+                 for name, value in state.items()}
         arguments = (state, get_runtime()) if takes_runtime else (state,)
         try:
             with _span(step.__name__, state):
-                return await (step(*arguments) if is_async else in_thread(step, *arguments))
+                return _plain(await (step(*arguments) if is_async else in_thread(step, *arguments)))
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise
         except BaseException:
@@ -75,3 +70,25 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_
             raise
 
     return _Node(step.__name__, node)
+
+
+def _has_model(type_: Any) -> bool:
+    """Return True if a type is or contains a model; LangGraph stores messages itself."""
+    is_model = isinstance(type_, type) and issubclass(type_, BaseModel) and not issubclass(type_, BaseMessage)
+    return is_model or any(map(_has_model, get_args(type_)))
+
+
+def _plain(value: Any) -> Any:
+    """Return a step's result with plain data in the place of models."""
+    match value:
+        case Command():
+            return replace(value, update=_plain(value.update), goto=_plain(value.goto))
+        case Send():
+            return Send(value.node, _plain(value.arg))
+        case BaseMessage():
+            return value
+        case Mapping():
+            return {key: _plain(one) for key, one in value.items()}
+        case list() | tuple():
+            return [*map(_plain, value)]
+    return to_jsonable_python(value)

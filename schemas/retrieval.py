@@ -131,6 +131,9 @@ class DraftAnswer(BaseModel):
 class QuotedDraft(DraftAnswer):
     """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences."""
 
+    quoted: Literal[True] = True
+    """Tells such a draft from another as plain data, as it is in the graph's state."""
+
 
 class AnswerRow(Frozen):
     """A line of the graph that supports an answer: a fact, or a row of a table."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self, cast
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -18,7 +18,7 @@ from pydantic.v1 import ValidationError as OldValidationError
 from typing_extensions import TypedDict
 
 from ..agents.resources import Resources, default_resources
-from ..agents.retrieval.cited_message import answer_message, sources_text
+from ..agents.retrieval.cited_message import sources_text
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..agents.retrieval.wording import read_conversation, respelt
@@ -28,7 +28,7 @@ from ..graph_store.layout import check_name
 from ..runtime.event_loop import run
 from ..schemas.documents import Chunk
 from ..schemas.errors import BanyanError
-from ..schemas.retrieval import Mode
+from ..schemas.retrieval import Mode, StructuredAnswer
 from .tool_answers import AskedQuestion, RetrievedPassage
 
 # Names of functions and message authors that OpenAI-compatible endpoints accept.
@@ -252,8 +252,11 @@ def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
 
 
 def _answer(name: str, answer: AskOutput) -> SubagentOutput:
-    return cast("SubagentOutput", {**answer, "messages": [
-        answer_message(answer["answer"], answer.get("citations", ()), name=name)]})
+    # The message keeps its id: whoever streams subgraphs too would else get two. A server's is JSON.
+    message = convert_to_messages(answer["messages"])[-1]
+    return cast("SubagentOutput", {
+        **answer, "structured_response": StructuredAnswer.model_validate(answer["structured_response"]),
+        "messages": [message.model_copy(update={"name": name})]})
 
 
 def _failure(name: str, error: BanyanError) -> SubagentOutput:

@@ -43,6 +43,9 @@ if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4_000_000_000:
 os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="banyan-tests-data-")
 atexit.register(shutil.rmtree, os.environ["XDG_DATA_HOME"], ignore_errors=True)
 
+# LangGraph then refuses to read types from a checkpoint that it does not know, here and in processes that tests start.
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+
 # Started in a shell's background, pytest ignores Ctrl-C, and so would the processes that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.messages.content import Citation as CitationAnnotation
 
 from ...text.languages import Language, phrase_language
@@ -17,23 +17,40 @@ from .shown_text import find_marks, source_text
 
 _HEADINGS: dict[Language, str] = {"en": "Sources:", "zh": "来源："}
 _SOURCES = re.compile(rf"\n\n(?:{'|'.join(_HEADINGS.values())})\n(?=\[\d++\] )")
+WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
+"""For streams of text, in which nothing can be replaced."""
 _ADDRESS = re.compile(r"https?://\S++")
 _ADDRESS_FIELDS = ("url", "source_url", "link")
 """The metadata fields in which documents give their own address."""
 
 
-def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: str | None = None) -> AIMessage:
+def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: str | None = None,
+                   message_id: str | None = None) -> AIMessage:
     """Return an answer as a message with two text blocks, the answer and the list of its sources.
 
     Args:
         answer: the answer, with marks such as [1] at the ends of its lines.
         citations: `Citation` data, by which the marks are annotated. Without any, the content is the answer alone.
         name: the message's author, such as a subagent.
+        message_id: the message's id; None leaves it to the graph.
     """
     if not citations:
-        return AIMessage(answer, name=name)
+        return AIMessage(answer, name=name, id=message_id)
     return AIMessage([{"type": "text", "text": answer, "annotations": [*_annotations(answer, citations)]},
-                      {"type": "text", "text": sources_text(answer, citations)}], name=name)
+                      {"type": "text", "text": sources_text(answer, citations)}], name=name, id=message_id)
+
+
+def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]], message_id: str, *,
+                 is_last: bool = False) -> AIMessageChunk:
+    """Return the part of an answer's message that follows the text which was shown; the last has the sources, too.
+
+    Chunks are joined by the indices of their blocks, to the content of `answer_message`.
+    """
+    notes = [note for note in _annotations(answer, citations) if note["start_index"] >= len(shown)]
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": answer[len(shown):], "annotations": notes, "index": 0}]
+    if is_last:
+        blocks.append({"type": "text", "text": sources_text(answer, citations), "index": 1})
+    return AIMessageChunk(content=[*blocks], id=message_id, chunk_position="last" if is_last else None)
 
 
 def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:

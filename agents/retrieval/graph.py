@@ -10,7 +10,8 @@ The nodes are methods of `nodes.RetrievalNodes`.
 - `decompose` calls the model with these. It may answer at once, or choose lookups. Without a model it quotes.
 - A lookup is made by the LangChain tool that other agents call too (`tools/langchain_tools`). `evidence` appends what
   was found, so that every prompt begins with the earlier ones.
-- `reflect` answers or looks further, within the limits of `caps`. In the last round it has to answer.
+- `reflect` answers or looks further, in at most `max_rounds` rounds (5 as set; see `state.Caps`) and `max_tool_calls`
+  lookups. In the last round it has to answer.
 - `answer` checks every quote (`citing`).
 """
 
@@ -21,10 +22,13 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from ...schemas.lookups import TOOLS
-from ..nodes import Branch, as_node
+from ..nodes import as_node
 from ..resources import Resources
 from .nodes import RetrievalNodes
 from .state import AskContext, AskInput, AskOutput, AskState, LookupInput
+
+_NEXT = (*TOOLS, "reflect", "answer")
+"""Where a judgement leads: to a lookup each, to be told why none is made, or to the answer."""
 
 
 def build_graph(resources: Resources | None = None, checkpointer: Checkpointer = None,
@@ -41,18 +45,16 @@ def build_graph(resources: Resources | None = None, checkpointer: Checkpointer =
     graph = StateGraph(AskState, context_schema=AskContext, input_schema=AskInput, output_schema=AskOutput)
     graph.add_node("condense", node(nodes.condense))
     graph.add_node("first_look", node(nodes.first_look))
-    graph.add_node("decompose", node(nodes.decompose))
+    graph.add_node("decompose", node(nodes.decompose), destinations=_NEXT)
     for tool in TOOLS:
         graph.add_node(tool, node(nodes.look_up), input_schema=LookupInput)
-    graph.add_node("reflect", node(nodes.reflect))
+    graph.add_node("reflect", node(nodes.reflect), destinations=_NEXT)
     graph.add_node("answer", node(nodes.answer))
     graph.add_edge(START, "condense")
     graph.add_edge("condense", "first_look")
     graph.add_edge("first_look", "decompose")
-    graph.add_conditional_edges("decompose", Branch(nodes.go_on), [*TOOLS, "reflect", "answer"])
     for tool in TOOLS:
         graph.add_edge(tool, "reflect")
-    graph.add_conditional_edges("reflect", Branch(nodes.go_on), [*TOOLS, "reflect", "answer"])
     graph.add_edge("answer", END)
     return graph.compile(checkpointer=checkpointer, name="retrieval")
 

@@ -1,18 +1,21 @@
 """The nodes of the retrieval graph, over the resources of a process."""
 
+import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any
+from typing import Any, Literal
 
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
+from langgraph.graph.message import push_message
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Command, Send
 
 from ...graph_store.layout import choose_name
 from ...graph_store.ledger.notes import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName
-from ...schemas.lookups import LONGEST, Lookup, PassageLookup, lookup_text
+from ...schemas.lookups import LONGEST, Lookup, PassageLookup, Tool, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
@@ -21,10 +24,10 @@ from ..resources import Resources, default_resources
 from ..run_checks import check_context, check_models, is_seen, is_served
 from ..snapshots import Snapshot
 from . import trace_steps
-from .cited_message import answer_message
+from .cited_message import answer_chunk, answer_message
 from .citing import cite
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, terms_text
-from .shown_claims import showing_claims
+from .shown_claims import showing_claims, withdraw_message
 from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupFindings, LookupInput, caps_of, rounds_allowed
 from .wording import (
     has_model_hint,
@@ -35,6 +38,9 @@ from .wording import (
     with_notes,
     with_spelling,
 )
+
+Next = Command[Tool | Literal["reflect", "answer"]]
+"""The state after a judgement, and where it leads."""
 
 
 class RetrievalNodes:
@@ -116,7 +122,8 @@ class RetrievalNodes:
         return {"knowledge_base": name, "revision": revision,
                 "question": question, "respelt": replaced, "hinted": has_model_hint(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [], "draft": None,
-                "iterations": 0, "steps": [trace_steps.data(trace_steps.trace_question(question))], **without_trace}
+                "shown": ("", ""), "iterations": 0,
+                "steps": [trace_steps.data(trace_steps.trace_question(question))], **without_trace}
 
     async def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Find passages, short cards and tables for the question, without calling a model."""
@@ -138,7 +145,7 @@ class RetrievalNodes:
                                are_tables_shown="table_query" in context.tools) if reasons else ""
             return blocks, terms
 
-    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
+    async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> Next:
         """Answer from the first look, or say what to look up [Youtu-GraphRAG 3.3: sub-queries in the schema's terms].
 
         With decomposition off, the question itself is searched first, without calling the model; `reflect` then answers
@@ -148,8 +155,8 @@ class RetrievalNodes:
         is_searched_first = context.agent and not context.decompose and "passage_search" in context.tools
         if is_searched_first and (await in_thread(self._reasoner, state, context)).reasons:
             judgement = Judgement(lookups=[PassageLookup(query=state["question"][:LONGEST])])
-            return self._apply(state, context, "decompose", judgement)
-        return await self._judge(state, context, "decompose")
+            return self._apply(state, context, "decompose", judgement, {})
+        return await self._judge(state, context, "decompose", {})
 
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
         """Make one lookup by its LangChain tool, and return what it found with a step of the trace."""
@@ -158,9 +165,11 @@ class RetrievalNodes:
                                  question=state["question"], seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
         return {"found": [LookupFindings(round=state["round"], place=state["place"], blocks=tuple(blocks))],
+                "messages": [ToolMessage(trace_steps.found_text(step), tool_call_id=state["call"],
+                                         name=state["lookup"].tool)],
                 "steps": [trace_steps.data(step)]}
 
-    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
+    async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> Next:
         """Append what the lookups found to the evidence, and answer or choose further lookups."""
         context, asked = runtime.context or AskContext(), state["next_round"]
         blocks_by_place = {one.place: one.blocks for one in state["found"] if one.round == state["iterations"]}
@@ -169,11 +178,11 @@ class RetrievalNodes:
         newest = completed_round(state["rounds"], asked, found, int(tokens * ROUND_SHARE), state["omitted"])
         rounds = [*state["rounds"], newest]
         dropped = dropped_numbers(rounds, state["dropped"], tokens)
-        state = {**state, "rounds": rounds, "dropped": dropped}
-        return {"rounds": rounds, "dropped": dropped, **await self._judge(state, context, "reflect")}
+        added: AskState = {"rounds": rounds, "dropped": dropped}
+        return await self._judge({**state, **added}, context, "reflect", added)
 
-    async def _judge(self, state: AskState, context: AskContext, step: StepName) -> AskState:
-        """Return the state after a reasoner has answered or chosen lookups."""
+    async def _judge(self, state: AskState, context: AskContext, step: StepName, added: AskState) -> Next:
+        """Let a reasoner answer or choose lookups; `added` is what else is new in the state."""
         with ExitStack() as leases:
             snapshot, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
             with showing_claims(list(inquiry.items()), snapshot.kb.documents, context.mode,
@@ -182,8 +191,8 @@ class RetrievalNodes:
                 if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
                     judgement = Judgement(thought=judgement.thought,
                                           draft=DraftAnswer(answerable=False, confidence=0.0))
-                shown.settle(judgement.draft, self._abstain_below(context))
-        return self._apply(state, context, step, judgement)
+                added = {**added, "shown": shown.settle(judgement.draft, self._abstain_below(context))}
+        return self._apply(state, context, step, judgement, added)
 
     def _begin_judging(self, leases: ExitStack, state: AskState, context: AskContext,
                        ) -> tuple[Snapshot, Reasoner, Inquiry]:
@@ -200,8 +209,12 @@ class RetrievalNodes:
         caps, made = self._caps(context), len(_lookups_of(state))
         return max(0, caps.tool_calls - made) if len(state["rounds"]) <= rounds_allowed(context, caps) else 0
 
-    def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement) -> AskState:
-        """Return the state with the judgement's answer, or with the lookups to make next."""
+    def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, added: AskState,
+               ) -> Next:
+        """Go on to the answer, or to a parallel run of a tool for each lookup, with the judgement in the state.
+
+        If none of the chosen lookups is to be made, the next node is "reflect", where the reasoner reads why.
+        """
         lookups_left = self._lookups_left(state, context)
         allowed = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
         not_made = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
@@ -209,29 +222,33 @@ class RetrievalNodes:
         omitted = [*((lookup_text(lookup), reason) for lookup, reason in not_made), *judgement.refused]
         notes = [f"{lookup}: {reason}" for lookup, reason in omitted]
         traced = trace_steps.trace_judgement(step, state["iterations"], judgement, notes)
-        has_next_round = judgement.draft is None
-        return {"draft": judgement.draft,
-                "next_round": Round(thought=judgement.thought, lookups=tuple(allowed[:lookups_left])),
-                "omitted": omitted, "iterations": state["iterations"] + has_next_round,
-                "steps": [trace_steps.data(traced)]}
-
-    def go_on(self, state: AskState) -> list[Send] | str:
-        """Return the next node: "answer" if there is a draft, else one parallel run of a tool for each lookup.
-
-        If none of the chosen lookups is to be made, the next node is "reflect", where the reasoner reads why.
-        """
-        if state["draft"] is not None:
-            return "answer"
-        lookups, seen = state["next_round"].lookups, seen_passages(state["rounds"])
-        tokens = int(self._resources.settings.context_tokens * ROUND_SHARE)
-        return [Send(lookup.tool, LookupInput(
+        lookups = [] if judgement.draft else allowed[:lookups_left]
+        calls = [ToolCall(name=lookup.tool, args=lookup_arguments(lookup), id=uuid.uuid4().hex) for lookup in lookups]
+        iterations = state["iterations"] + (judgement.draft is None)
+        update: AskState = {
+            **added, "draft": judgement.draft, "omitted": omitted, "iterations": iterations,
+            "next_round": Round(thought=judgement.thought, lookups=tuple(lookups)),
+            # The thought is not checked against the sources, so nobody is shown it as a part of the conversation.
+            "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [trace_steps.data(traced)]}
+        tokens, seen = int(self._resources.settings.context_tokens * ROUND_SHARE), seen_passages(state["rounds"])
+        sends = [Send(lookup.tool, LookupInput(
             knowledge_base=state["knowledge_base"], revision=state["revision"], scope=state["scope"],
-            question=state["question"], round=state["iterations"], place=place, lookup=lookup, tokens=tokens,
-            seen=seen)) for place, lookup in enumerate(lookups)] or "reflect"
+            question=state["question"], round=iterations, place=place, call=str(call["id"]), lookup=lookup,
+            tokens=tokens, seen=seen)) for place, (lookup, call) in enumerate(zip(lookups, calls, strict=True))]
+        return Command(update=update, goto="answer" if judgement.draft else sends or "reflect")
 
     async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
-        """Check every citation against its source, or abstain."""
-        return await in_thread(self._check_answer, state, runtime.context or AskContext())
+        """Check every citation against its source, or abstain; stream what the message has beyond the shown claims."""
+        said = await in_thread(self._check_answer, state, runtime.context or AskContext())
+        message_id, shown = state["shown"]
+        if not said["answer"].startswith(shown):  # a document was changed or deleted, so a claim no longer holds
+            withdraw_message(message_id)
+            message_id = ""
+        elif shown:
+            push_message(answer_chunk(said["answer"], shown, said["citations"], message_id, is_last=True),
+                         state_key=None)
+        return {**said, "messages": [answer_message(said["answer"], said["citations"],
+                                                    message_id=message_id or None)]}
 
     def _check_answer(self, state: AskState, context: AskContext) -> AskState:
         """Return the state with the checked answer, and end the question."""
@@ -277,6 +294,6 @@ def _output(state: AskState, context: AskContext, answer: Answer) -> AskState:
     return {"answer": answer.answer, "abstained": answer.abstained, "confidence": round(answer.confidence, 4),
             "short": answer.short, "grade": answer.grade, "iterations": len(state["rounds"]),
             "citations": citations,
-            "structured_response": answer.as_structured(),
+            "structured_response": answer.as_structured().model_dump(),
             "sub_queries": [state["question"], *map(lookup_text, _lookups_of(state))],
-            "messages": [answer_message(answer.answer, citations)], "steps": [step], **trace}  # type: ignore[typeddict-item]
+            "steps": [step], **trace}  # type: ignore[typeddict-item]

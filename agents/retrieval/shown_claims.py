@@ -4,17 +4,21 @@ A model says that the evidence suffices before it writes claims, so claims are s
 out to be unusable, or less confident than the knowledge base demands.
 """
 
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from langchain_core.messages import AIMessageChunk
 from langgraph.config import get_stream_writer
+from langgraph.graph.message import push_message
 
 from ...graph_store.ledger.document_rows import Documents
 from ...models.claim_stream import claims_to
 from ...runtime.threads import in_thread
 from ...schemas.documents import Citation
 from ...schemas.retrieval import Claim, DraftAnswer, Mode, Passage
+from .cited_message import WITHDRAWN, answer_chunk
 from .citing import cite_claim, is_shown, with_unstated_number
 
 
@@ -22,7 +26,8 @@ class ShownClaims:
     """The claims of one answer that were shown so far.
 
     Each is written to the graph's custom stream as `{"step": "claim", "found": [line], "citations": [...]}`, with the
-    citations that no line before it has; `{"step": "withdrawn", "found": []}` takes all of them back.
+    citations that no line before it has; `{"step": "withdrawn", "found": []}` takes all of them back. Each is also a
+    chunk of the answer's message, in the stream of messages.
 
     Args:
         items: the evidence that the claims quote, the first one number 1.
@@ -35,7 +40,7 @@ class ShownClaims:
         self._write = get_stream_writer()
         self._claims: list[Claim] = []
         self._citations: list[Citation] = []
-        self._is_visible = False
+        self.message_id, self.text = "", ""
 
     async def show(self, claims: Sequence[Claim]) -> None:
         """Check and show the claims that are new among `claims`, all claims of the reply so far.
@@ -50,27 +55,44 @@ class ShownClaims:
             line = await in_thread(cite_claim, checked, self._items, self._documents, self._mode, self._citations)
             self._claims.append(claim)
             if line:  # "" means that the claim has no sound quote
-                self._is_visible = True
-                new_citations = [citation.model_dump() for citation in self._citations[sent_count:]]
-                self._write_step("claim", [line], citations=new_citations)
+                citations = [citation.model_dump() for citation in self._citations]
+                self._write_step("claim", [line], citations=citations[sent_count:])
+                self._push(line, citations)
 
-    def settle(self, draft: DraftAnswer | None, abstain_below: float) -> None:
+    def _push(self, line: str, citations: Sequence[dict[str, Any]]) -> None:
+        """Stream a line as the next chunk of the answer's message."""
+        self.message_id = self.message_id or uuid.uuid4().hex
+        answer = f"{self.text}\n{line}" if self.text else line
+        push_message(answer_chunk(answer, self.text, citations, self.message_id), state_key=None)
+        self.text = answer
+
+    def settle(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
         """Withdraw the claims unless the complete reply begins with them and is confident enough to be shown.
 
         `draft` is None if the reply has no answer; for `abstain_below` see `citing.cite`.
+
+        Returns:
+            What stays shown, as `AskState.shown` has it.
         """
         if (draft is None or draft.claims[:len(self._claims)] != self._claims
                 or not is_shown(draft, self._mode, abstain_below)):
             self.withdraw()
+        return self.message_id, self.text
 
     def withdraw(self) -> None:
-        """Take back all claims that were shown, and begin again without any."""
-        if self._is_visible:
+        """Take back all claims that were shown, and begin again without any, in another message."""
+        if self.text:
             self._write_step("withdrawn", [])
-        self._claims, self._citations, self._is_visible = [], [], False
+            withdraw_message(self.message_id)
+        self._claims, self._citations, self.message_id, self.text = [], [], "", ""
 
     def _write_step(self, step: str, found: list[str], **more: Any) -> None:
         self._write({"step": step, "found": found, **more})
+
+
+def withdraw_message(message_id: str) -> None:
+    """End a message whose chunks were streamed by saying that it is withdrawn: streams cannot take chunks back."""
+    push_message(AIMessageChunk(content=WITHDRAWN, id=message_id, chunk_position="last"), state_key=None)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from ...schemas.documents import Frozen, Scope
 from ...schemas.errors import BanyanError
 from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import TOOLS, Lookup, Tool
-from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, StructuredAnswer, Switches
+from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, QuotedDraft, Switches
 
 ToolName = Literal["entity", "triple", "table", "dfs", "community", "passage"]
 TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
@@ -103,11 +103,13 @@ class AskOutput(TypedDict, total=False):
         "stated: the documents state every link of the answer; inferred: the answer says which one they do not; none"))]
     citations: Annotated[list[dict[str, Any]], Field(description=(
         "{id, document, start, end, quote}: `quote` stands in the document at these characters"))]
-    structured_response: Annotated[StructuredAnswer, Field(description=(
-        "the answer, its grade, citations and rows as one object, for agents that read it under this name"))]
+    structured_response: Annotated[dict[str, Any], Field(description=(
+        "the answer, its grade, citations and rows as one object (`StructuredAnswer`), for agents that read it under "
+        "this name"))]
     sub_queries: Annotated[list[str], Field(description="the question, and what was looked up for it")]
     iterations: Annotated[int, Field(description="rounds: the first look, and those of lookups")]
-    messages: Annotated[list[AnyMessage], Field(description="the conversation with the answer"), add_messages]
+    messages: Annotated[list[AnyMessage], Field(description=(
+        "the conversation with the lookups, as tool calls and their results in brief, and the answer")), add_messages]
     trace: Annotated[list[dict[str, Any]], Field(description="every step, where the context asks for it")]
 
 
@@ -133,7 +135,7 @@ def _append_steps(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[
 
 
 class AskState(AskInput, AskOutput, total=False):
-    """What passes between the nodes."""
+    """What passes between the nodes. Between two of them it is plain data; see `as_node`."""
 
     named: str
     """The knowledge base that the input names, or an earlier one of the thread; "" if it was chosen."""
@@ -156,8 +158,10 @@ class AskState(AskInput, AskOutput, total=False):
     found: Annotated[list[LookupFindings], _gather]
     dropped: list[int]
     """The numbers of the items that no longer fit the budget."""
-    draft: DraftAnswer | None
+    draft: DraftAnswer | QuotedDraft | None
     """The answer before its citations are checked."""
+    shown: tuple[str, str]
+    """The id of the message whose chunks show the answer already, and their text; both "" if none does."""
     steps: Annotated[list[dict[str, Any]], _append_steps]
     """Every step so far as `TraceStep` data."""
 
@@ -171,6 +175,8 @@ class LookupInput(TypedDict):
     question: str
     round: int
     place: int
+    call: str
+    """The id of the tool call that stands for the lookup in the conversation."""
     lookup: Lookup
     tokens: int
     """The round's budget; what all its lookups found is fitted into it."""

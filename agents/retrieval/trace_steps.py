@@ -54,6 +54,13 @@ def trace_answer(number: int, answer: Answer) -> TraceStep:
                      documents=tuple(dict.fromkeys(short(citation.document) for citation in answer.citations)))
 
 
+def found_text(step: TraceStep) -> str:
+    """Return what a lookup found in a few lines, for the people who read a conversation."""
+    lines = [f"{finding.text} ({', '.join(finding.documents)})" for finding in step.found]
+    more = [f"and {step.total - len(lines)} more"] if step.total > len(lines) else []
+    return "\n".join([*lines, *more, *step.notes]) or "nothing was found"
+
+
 def data(step: TraceStep) -> dict[str, Any]:
     """Return a step's non-default fields for the state, and write them to the stream."""
     fields = step.model_dump(mode="json", exclude_defaults=True) | {"step": step.step, "round": step.round}

@@ -67,7 +67,7 @@ def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
                             "shorten it, or add the text as a document")
     roles = {"human": "user", "ai": "assistant"}
     newest_first, characters_left = list[tuple[str, str]](), MAX_EARLIER
-    for message in reversed([message for message in messages if message.type in roles]):
+    for message in reversed([message for message in messages if message.type in roles and message.text]):
         text = without_sources(message.text)[:characters_left]
         newest_first.append((roles[message.type], text))
         characters_left -= len(text)

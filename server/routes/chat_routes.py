@@ -39,7 +39,7 @@ from langserve import APIHandler, CustomUserType
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ...agents.retrieval.cited_message import sources_text
+from ...agents.retrieval.cited_message import WITHDRAWN, sources_text
 from ...agents.retrieval.shown_text import find_marks
 from ...graph_store.layout import check_name, knowledge_bases
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
@@ -48,7 +48,7 @@ from ...schemas.retrieval import Mode
 from ...text.tokens import estimate_tokens
 from ..error_responses import RefusedError, UnavailableError, log_and_describe, status_of
 from ..responses import KbName, errors, event, event_stream
-from ..runs.questions import NOT_ANSWERED, WITHDRAWN, QuestionRequest, question_in
+from ..runs.questions import NOT_ANSWERED, QuestionRequest, question_in
 from ..runs.turns import FairRoute
 from ..security.clients import Asking, Seeing, may
 from ..security.keys import Bases

@@ -24,8 +24,6 @@ from .conversations import THREAD_NAME, Conversations, Thread
 from .turns import Turns, time_limit
 
 NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"
-WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
-"""For streams of text, in which nothing can be replaced."""
 MOST_WAITING = 500
 """The most questions that may wait for a thread; further ones are refused for now."""
 _MOST_BUFFERED = 2_000
@@ -200,7 +198,7 @@ class Questions:
                 sent = ""
             else:
                 yield Event("step", update)
-        answer["rows"] = [row.model_dump() for row in answer.pop("structured_response").rows]
+        answer["rows"] = answer.pop("structured_response")["rows"]
         if not answer["answer"].startswith(sent):  # a document was changed or deleted, so a claim no longer holds
             yield Event("withdrawn", {})
             sent = ""

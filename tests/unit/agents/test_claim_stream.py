@@ -5,6 +5,7 @@ from io import StringIO
 
 import openai
 import pytest
+from banyan.agents.retrieval.cited_message import WITHDRAWN
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands import ask as command
@@ -13,7 +14,6 @@ from banyan.models.claim_stream import complete_claims
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
-from banyan.server.runs.questions import WITHDRAWN
 from rich.console import Console
 from starlette.testclient import TestClient
 

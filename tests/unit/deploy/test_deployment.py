@@ -3,6 +3,7 @@
 No Docker engine and no cluster is needed, or tried: manifests are what Kubernetes' own schemas say of them.
 """
 
+import json
 import re
 import shlex
 import tomllib
@@ -244,3 +245,9 @@ def test_nobody_is_reached_but_by_those_who_are_named():
         makes_keys = ["banyan-key"] if name == "postgres" else []
         assert allowed["values"] == ["banyan", *makes_keys, "ray-head", "ray-worker"]
         assert policies[name]["spec"]["policyTypes"] == ["Ingress", "Egress"], "they call nobody"
+
+
+def test_langgraphs_server_is_the_version_that_the_tests_use_and_reads_no_types_from_checkpoints():
+    config = json.loads((PROJECT / "langgraph.json").read_text("utf-8"))
+    assert f"langgraph-api=={config['api_version']}" in (PROJECT / "constraints.txt").read_text("utf-8").splitlines()
+    assert config["checkpointer"]["serde"] == {"allowed_msgpack_modules": None, "pickle_fallback": False}
