@@ -125,4 +125,4 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
     # An open schema admits every label, so no label waits to join it.
     labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
     if labels:
-        kb.schema_control.keep_same(labels, run(writer.group, labels, schema))
+        kb.schema_control.store_same_labels(labels, run(writer.group, labels, schema))

@@ -315,7 +315,7 @@ class Tools:
         """Show what the documents ask for and the schema does not have: elements that wait for a decision."""
         with self._open(ctx, knowledge_base) as snapshot:
             support = support_in(snapshot.kb, self._resources.settings)
-            waiting = snapshot.kb.schema_control.waiting(support)
+            waiting = snapshot.kb.schema_control.list_candidates(support)
         return Candidates(total=len(waiting), candidates=tuple(waiting[:limit]))
 
     def decide_schema(

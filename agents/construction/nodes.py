@@ -228,7 +228,8 @@ class ConstructionNodes(BuildNodes):
             if writer and policy != "off" and not state.get("recorded") and not state["stopped"]:
                 stopped = self._group_labels(kb, writer, state)
             if policy == "review":
-                candidates = kb.schema_control.waiting(support_in(kb, self._resources.settings), REVIEWED_AT_ONCE)
+                support = support_in(kb, self._resources.settings)
+                candidates = kb.schema_control.list_candidates(support, REVIEWED_AT_ONCE)
             candidate_data = [candidate.model_dump(mode="json") for candidate in candidates]
             return {"undecided": not is_last, "candidates": candidate_data, "stopped": stopped or state["stopped"]}
 

@@ -264,7 +264,7 @@ def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
 
 def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
     with resources.snapshot(kb) as snapshot:
-        return snapshot.kb.schema_control.waiting(support_in(snapshot.kb, resources.settings), most)
+        return snapshot.kb.schema_control.list_candidates(support_in(snapshot.kb, resources.settings), most)
 
 
 def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:

@@ -29,7 +29,7 @@ from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import Asks, Label, SameAs, SchemaHistory
 from .elements import discard, find_element, known_labels, only_in, remove, sort_elements, types_of
 from .forgetting import named_by_people, redact, without_unused_proposals
-from .growth import Thresholds, decide, grow, still_asked, waiting
+from .growth import Thresholds, carry_out_decisions, find_unmet, find_waiting, grow_schema
 from .schema_candidates import SHOWN, Grounds, with_evidence
 
 Policy = Literal["auto", "review", "off"]
@@ -82,8 +82,8 @@ class SchemaControl:
     def note(self, chunk_ids: Sequence[str]) -> None:
         """Record the elements that the extractions of chunks ask the base schema to add (see `Ask`)."""
         # Bound before the transaction begins, so model answers can be stored meanwhile.
-        bounded = self._bound(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids),
-                              self._history.base())
+        bounded = self._bound_chunks(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids),
+                                     self._history.base())
         self.asks.replace(bounded)
 
     def write(self, chunk_ids: Sequence[str]) -> None:
@@ -135,16 +135,16 @@ class SchemaControl:
                        ) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
         """Yield each chunk with its extraction bounded by the schema in force, and by the base schema."""
         base, current = self._history.base(), self._history.current()
-        by_base = dict(self._bound(chunks, extractions, base)) if base != current else {}
-        for chunk, bounded in self._bound(chunks, extractions, current):
+        by_base = dict(self._bound_chunks(chunks, extractions, base)) if base != current else {}
+        for chunk, bounded in self._bound_chunks(chunks, extractions, current):
             yield chunk, bounded, by_base.get(chunk, bounded)
 
-    def _bound(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction], schema: GraphSchema,
-               ) -> list[tuple[Chunk, BoundedExtraction]]:
-        bounds = self._bounds(schema)
+    def _bound_chunks(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction], schema: GraphSchema,
+                      ) -> list[tuple[Chunk, BoundedExtraction]]:
+        bounds = self._prepare_bounds(schema)
         return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
 
-    def _bounds(self, schema: GraphSchema) -> Bounds:
+    def _prepare_bounds(self, schema: GraphSchema) -> Bounds:
         people_types, cache = decided_types(self._edits.in_force()), self._prepared.bounds
         key = self._embedder.fingerprint, schema.model_dump_json(), tuple(people_types.items())
         if key not in cache:
@@ -153,33 +153,33 @@ class SchemaControl:
 
     # Change.
 
-    def waiting(self, support: int, most: int | None = None) -> list[Candidate]:
+    def list_candidates(self, support: int, most: int | None = None) -> list[Candidate]:
         """Return the candidates for elements that the schema lacks, strongest support first.
 
         Args:
             support: how many documents must show a pair of types for it to count as observed.
             most: how many candidates to return, with examples; None returns all, without examples.
         """
-        grounds = self._grounds()
-        candidates = waiting(self._history.current(), grounds, support)
+        grounds = self._gather_grounds()
+        candidates = find_waiting(self._history.current(), grounds, support)
         return candidates if most is None else with_evidence(candidates[:most], grounds)
 
     def count_waiting(self) -> int:
         """Return the number of labels that wait for a decision; near-duplicates count separately."""
-        asked = still_asked(self._history.current(), self.asks.counts())
+        asked = find_unmet(self._history.current(), self.asks.counts())
         return len({(count.kind, count.label) for count in asked} - self._history.declined_labels())
 
     def find_uncompared(self, support: int, most: int) -> list[Candidate]:
         """Return candidates whose labels no model has compared with others yet, strongest support first."""
         verdicts = self.asks.same()
-        grounds = self._grounds()
-        new = [c for c in waiting(self._history.current(), grounds, support)
+        grounds = self._gather_grounds()
+        new = [c for c in find_waiting(self._history.current(), grounds, support)
                if not c.widens and any((c.kind, label) not in verdicts for label in c.labels)]
-        grown = [c for c in waiting(self._history.base(), grounds, support)
+        grown = [c for c in find_waiting(self._history.base(), grounds, support)
                  if not c.widens and not any((c.kind, label) in verdicts for label in c.labels) and c not in new]
         return [*new, *grown][:most]
 
-    def keep_same(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
+    def store_same_labels(self, compared: Sequence[Candidate], same: Sequence[SameLabel]) -> None:
         """Store a model's verdicts on which candidates mean the same as an element or another candidate.
 
         A verdict is ignored if nothing has its name, or its words say the opposite of the candidate's (`are_opposed`).
@@ -206,7 +206,7 @@ class SchemaControl:
         with self._db.transaction():
             self.asks.drop_outdated(())
             base, current = self._history.base(), self._history.current()
-            self._put_in_force(base, base, _removals(current, base, "to grow anew"), "auto")
+            self._put_in_force(base, base, _list_removals(current, base, "to grow anew"), "auto")
 
     def count_outdated_verdicts(self) -> int:
         """Return the number of verdicts that compared labels of deleted documents."""
@@ -247,7 +247,7 @@ class SchemaControl:
         base, current = self._history.base(), self._history.current()
         if base.open:
             return False
-        grown, decided = grow(base, self._grounds(), thresholds)
+        grown, decided = grow_schema(base, self._gather_grounds(), thresholds)
         new_decisions = []
         for one in decided:
             kind, name = one.decision.kind, one.decision.name
@@ -255,7 +255,7 @@ class SchemaControl:
             is_changed = one.decision.verdict == "edit" and old_element != find_element(grown, kind, name)
             if old_element is None or is_changed:
                 new_decisions.append(one)
-        removals = _removals(current, grown, "the documents no longer ask for it strongly enough")
+        removals = _list_removals(current, grown, "the documents no longer ask for it strongly enough")
         return self._put_in_force(base, grown, [*new_decisions, *removals], "auto")
 
     def forget_unused_proposals(self) -> None:
@@ -266,7 +266,7 @@ class SchemaControl:
         used: set[Label] = {("entity_type", label_key(name)) for _, element in only_in(current, base)
                             for name in types_of(element)}
         smaller_base = without_unused_proposals(base, versions, used | self._used_labels())
-        removals = _removals(base, smaller_base, "no document uses it")
+        removals = _list_removals(base, smaller_base, "no document uses it")
         for removal in reversed(removals):  # types last, after what refers to them
             current = discard(current, removal.decision.kind, removal.decision.name)
         self._put_in_force(smaller_base, current, removals, "auto")
@@ -300,7 +300,8 @@ class SchemaControl:
 
     def decide(self, decisions: Sequence[Decision], who: str, support: int) -> bool:
         """Carry out a person's decisions, all or none, or raise DecisionError; return True if the schema changed."""
-        outcome = decide(self._history.base(), self._history.current(), self._grounds(), support, decisions)
+        outcome = carry_out_decisions(self._history.base(), self._history.current(), self._gather_grounds(), support,
+                                      decisions)
         with self._db.transaction():
             for label, is_declined in sorted(outcome.is_declined.items()):
                 self._history.set_declined(*label, who if is_declined else None)
@@ -323,7 +324,7 @@ class SchemaControl:
     def _find_affected_chunks(self, old: GraphSchema, new: GraphSchema) -> set[str]:
         if old == new:
             return set()
-        old_bounds, new_bounds = self._bounds(old), self._bounds(new)
+        old_bounds, new_bounds = self._prepare_bounds(old), self._prepare_bounds(new)
         is_changed: dict[tuple[LabelKind, str], bool] = {}
         affected: set[str] = set()
         for chunk, labels in self._extracted_labels():
@@ -336,14 +337,14 @@ class SchemaControl:
                 affected.add(chunk)
         return affected
 
-    def _grounds(self) -> Grounds:
+    def _gather_grounds(self) -> Grounds:
         return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
                        similar=SimilarLabels(self._embedder, self._history.base()), same=self.asks.same(),
                        examples=lambda candidate: self.asks.examples(
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
 
 
-def _removals(before: GraphSchema, after: GraphSchema, why: str) -> list[Decided]:
+def _list_removals(before: GraphSchema, after: GraphSchema, why: str) -> list[Decided]:
     """Return the decisions that take from a schema what a later one lacks."""
     return [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why=why))
             for kind, element in only_in(before, after)]

@@ -96,8 +96,8 @@ def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
     """Return the schema with an element added; if one of this name exists, the two are joined."""
     existing = find_element(schema, kind, element.name)
     if existing is None:
-        return _with_elements(schema, kind, (*schema.elements(kind), element))
-    return replace_element(schema, kind, existing, _join(existing, element, schema))
+        return _replace_elements(schema, kind, (*schema.elements(kind), element))
+    return replace_element(schema, kind, existing, _combine(existing, element, schema))
 
 
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
@@ -131,7 +131,7 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
     renamed = old.model_copy(update={"name": new_name, "aliases": aliases})
     schema = schema.model_copy(update={_GROUPS[kind]: tuple(
         renamed if e.name == old.name else e for e in schema.elements(kind))})
-    return validate(_repoint(schema, kind, old.name, (new_name,)))
+    return validate(_redirect_references(schema, kind, old.name, (new_name,)))
 
 
 def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> GraphSchema:
@@ -139,8 +139,8 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     element, target = _require(schema, kind, name), _require(schema, kind, into)
     if element.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
-    schema = replace_element(schema, kind, target, _join(target, element, schema))
-    return _without(schema, kind, element.name, (target.name,))
+    schema = replace_element(schema, kind, target, _combine(target, element, schema))
+    return _remove_element(schema, kind, element.name, (target.name,))
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
@@ -149,14 +149,14 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     parent = element.parent if isinstance(element, EntityType) else None
     if parent is not None:
         return merge(schema, kind, element.name, parent)
-    return _without(schema, kind, element.name, ())
+    return _remove_element(schema, kind, element.name, ())
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     """Return the schema without an element, whose names do not become aliases of its parent (see `remove`)."""
     element = _require(schema, kind, name)
     parent = element.parent if isinstance(element, EntityType) else None
-    return _without(schema, kind, element.name, (parent,) if parent else ())
+    return _remove_element(schema, kind, element.name, (parent,) if parent else ())
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
@@ -186,7 +186,7 @@ def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement
     return element
 
 
-def _join(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
+def _combine(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
     """Return `target` with the names of `other` as aliases, and with the domains, ranges or owners of both."""
     target_names = set(map(label_key, (target.name, *target.labels.values())))
     aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in target_names}
@@ -194,16 +194,16 @@ def _join(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> S
     if isinstance(target, RelationType) and isinstance(other, RelationType):
         inverse_aliases = {label_key(a): a for a in (*other.inverse_aliases, *target.inverse_aliases)}
         only_inverse = sorted(inverse_aliases.keys() - target_names - aliases.keys())
-        update |= {"domain": _union(target.domain, other.domain, schema),
-                   "range": _union(target.range, other.range, schema),
+        update |= {"domain": _join_types(target.domain, other.domain, schema),
+                   "range": _join_types(target.range, other.range, schema),
                    "inverse_aliases": tuple(inverse_aliases[key] for key in only_inverse)}
     elif isinstance(target, AttributeType) and isinstance(other, AttributeType):
-        update["owners"] = _union(target.owners, other.owners, schema)
+        update["owners"] = _join_types(target.owners, other.owners, schema)
         update["kind"] = target.kind if target.kind == other.kind else "text"
     return target.model_copy(update=update)
 
 
-def _union(types: Names, other_types: Names, schema: GraphSchema) -> Names:
+def _join_types(types: Names, other_types: Names, schema: GraphSchema) -> Names:
     """Return the union of two lists of types, without other types that are kinds of a type in the first list."""
     if ANY in (*types, *other_types):
         return (ANY,)
@@ -237,7 +237,7 @@ def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> Sch
     return element
 
 
-def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> GraphSchema:
+def _redirect_references(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> GraphSchema:
     """Return the schema with all references to an element replaced."""
     new_name = next(iter(new), None)  # an element that would refer to itself loses the reference, too
     if kind == "relation":
@@ -257,24 +257,24 @@ def _repoint(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> Gr
         "attribute_types": tuple(_with_types(a, repoint_names) for a in schema.attribute_types)})
 
 
-def _without(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) -> GraphSchema:
+def _remove_element(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) -> GraphSchema:
     """Return the schema without an element; references to it point to `instead`, or are removed if this is empty."""
-    schema = _repoint(schema, kind, name, instead)
+    schema = _redirect_references(schema, kind, name, instead)
     relations, attributes = schema.relation_types, schema.attribute_types
     for dependent, types in (*((r.name, r.domain) for r in relations), *((r.name, r.range) for r in relations),
                              *((a.name, a.owners) for a in attributes)):
         if not types:
             raise DecisionError(f"without the entity type {name!r}, {dependent!r} would have no type to stand with: "
                                 f"edit or reject {dependent!r} first, or merge {name!r} into another type")
-    return _with_elements(schema, kind, (e for e in schema.elements(kind) if e.name != name))
+    return _replace_elements(schema, kind, (e for e in schema.elements(kind) if e.name != name))
 
 
 def replace_element(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
     """Return the schema with one element in place of another."""
-    return _with_elements(schema, kind, (new if e.name == old.name else e for e in schema.elements(kind)))
+    return _replace_elements(schema, kind, (new if e.name == old.name else e for e in schema.elements(kind)))
 
 
-def _with_elements(schema: GraphSchema, kind: ElementKind, changed: Iterable[SchemaElement]) -> GraphSchema:
+def _replace_elements(schema: GraphSchema, kind: ElementKind, changed: Iterable[SchemaElement]) -> GraphSchema:
     return validate(schema.model_copy(update={_GROUPS[kind]: tuple(changed)}))
 
 

@@ -68,7 +68,7 @@ def redact(version: SchemaVersion, base: GraphSchema, present: Set[Label], docum
     decisions = tuple(decided for decided in redacted if decided is not None)
     # The description of a schema that a model proposed may have words of the documents.
     update = {"description": ""} if version.graph_schema.name == AUTO_SCHEMA else {}
-    schema, base = (_without(one, removed).model_copy(update=update) for one in (version.graph_schema, base))
+    schema, base = (_remove_labels(one, removed).model_copy(update=update) for one in (version.graph_schema, base))
     return version.model_copy(update={"graph_schema": schema, "decisions": decisions}), base
 
 
@@ -90,7 +90,7 @@ def _redact_decision(decided: Decided, present: Set[Label], documents: Collectio
     return Decided(decision=decision, evidence=evidence.model_copy(update={"examples": examples}))
 
 
-def _without(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
+def _remove_labels(schema: GraphSchema, removed: Set[Label]) -> GraphSchema:
     if not removed:
         return schema
     remaining_types = {t.name for t in schema.entity_types if ("entity_type", label_key(t.name)) not in removed}

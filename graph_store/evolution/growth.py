@@ -14,7 +14,7 @@ from ..bounding.admission import Bounds
 from ..ledger.schema_rows import AskCount
 from . import elements
 from .elements import DecisionError
-from .schema_candidates import Grounds, collect, unify, with_evidence, with_schema_types
+from .schema_candidates import Grounds, collect_candidates, unify_labels, with_evidence, with_schema_types
 
 _COLUMN_FACTOR = 5
 """The limit on new elements is this many times as high for table columns as for labels of sentences, because a table
@@ -35,10 +35,10 @@ class Thresholds:
     """Maximum number of elements of each kind added to the base schema, which keeps it compact."""
 
 
-def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
+def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[GraphSchema, list[Decided]]:
     """Return the base schema with all candidates that meet the thresholds, and each of these with its evidence."""
     schema, decided = base, list[Decided]()
-    asks = unify((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
+    asks = unify_labels((c for c in grounds.counts if (c.kind, c.label) not in grounds.declined), grounds.same, base)
     for kinds in (("entity_type",), ("relation", "attribute")):
         counts = [count for count in asks if count.kind in kinds]
         if "relation" in kinds:  # leave out asks with a type that the schema lacks, whose name is then ""
@@ -46,11 +46,11 @@ def grow(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> tuple[G
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
         for candidate in _select_accepted(counts, base, grounds, thresholds):
             schema = elements.add(schema, candidate.kind, elements.element_of(candidate, schema))
-            decided.append(Decided(decision=_decision(candidate, thresholds), evidence=candidate))
+            decided.append(Decided(decision=_explain_acceptance(candidate, thresholds), evidence=candidate))
     return schema, decided
 
 
-def _decision(candidate: Candidate, thresholds: Thresholds) -> Decision:
+def _explain_acceptance(candidate: Candidate, thresholds: Thresholds) -> Decision:
     """Return the decision by which a candidate is added to a schema, or widens one of its elements."""
     rows = f" and {candidate.rows} table rows" if candidate.rows else ""
     why = (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
@@ -66,7 +66,7 @@ def _decision(candidate: Candidate, thresholds: Thresholds) -> Decision:
 def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Grounds, thresholds: Thresholds,
               ) -> list[Candidate]:
     """Return the candidates that meet the thresholds: first those that widen an element, then new elements."""
-    accepted = [c for c in collect(counts, base, grounds.similar, thresholds.support, supported=True)
+    accepted = [c for c in collect_candidates(counts, base, grounds.similar, thresholds.support, only_supported=True)
                 if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
     widening, new = [c for c in accepted if c.widens], [c for c in accepted if not c.widens]
     from_columns = [c for c in new if c.rows >= thresholds.support]
@@ -79,14 +79,14 @@ def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Gro
     return with_evidence([*widening, *chosen], grounds)
 
 
-def waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
+def find_waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
     """Return the candidates that a schema does not have yet, strongest support first, without examples."""
-    counts = [c for c in still_asked(schema, grounds.counts) if (c.kind, c.label) not in grounds.declined]
-    candidates = collect(unify(counts, grounds.same, schema), schema, grounds.similar, support)
+    counts = [c for c in find_unmet(schema, grounds.counts) if (c.kind, c.label) not in grounds.declined]
+    candidates = collect_candidates(unify_labels(counts, grounds.same, schema), schema, grounds.similar, support)
     return [c for c in candidates if (c.kind, label_key(c.name)) not in grounds.declined]
 
 
-def still_asked(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
+def find_unmet(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount]:
     """Return the asks that a schema does not meet, with the schema's names for their types; "" for an unknown type."""
     known = elements.known_labels(schema)
     return [count for count in with_schema_types(counts, Bounds(schema).entity_type)
@@ -116,8 +116,8 @@ class SchemaOutcome:
     """Whether a label must not be proposed again, for the labels decided on."""
 
 
-def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
-           decisions: Sequence[Decision]) -> SchemaOutcome:
+def carry_out_decisions(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: int,
+                        decisions: Sequence[Decision]) -> SchemaOutcome:
     """Carry out a person's decisions on candidates or elements in force, all or none, in an order of their own.
 
     Types come first, as asks for relations count only if the schema has their types; rejections come last.
@@ -135,10 +135,10 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
     on_types = [d for d in others if d.kind == "entity_type"]
     for step in (on_types, [d for d in others if d.kind != "entity_type"], rejections):
         labels = {(d.kind, label_key(d.name)) for d in step}
-        named = [c for c in (waiting(outcome.schema, grounds, support) if step else ())
+        named = [c for c in (find_waiting(outcome.schema, grounds, support) if step else ())
                  if any((c.kind, label_key(name)) in labels for name in c.names())]
         candidates = {(c.kind, label_key(name)): c for c in with_evidence(named, grounds) for name in c.names()}
-        for decision in sorted(step, key=_order):
+        for decision in sorted(step, key=_sort_key):
             outcome = _carry_out(outcome, decision, candidates.get((decision.kind, label_key(decision.name))))
     elements.validate(outcome.base)
     elements.validate(outcome.schema)
@@ -148,12 +148,12 @@ def decide(base: GraphSchema, schema: GraphSchema, grounds: Grounds, support: in
 def review_elements(schema: GraphSchema, decisions: Sequence[Decision]) -> tuple[GraphSchema, tuple[Decided, ...]]:
     """Return a proposed schema after a person's decisions on its elements, and the decisions as recorded."""
     outcome = SchemaOutcome(base=schema, schema=schema)  # a proposal: nothing has grown
-    for decision in sorted(decisions, key=_order):
+    for decision in sorted(decisions, key=_sort_key):
         outcome = _carry_out(outcome, decision, candidate=None)
     return elements.validate(outcome.schema), outcome.decided
 
 
-def _order(decision: Decision) -> tuple[int, int, str]:
+def _sort_key(decision: Decision) -> tuple[int, int, str]:
     """Return a decision's sort key: types come before what refers to them, but are rejected after it."""
     kind = ELEMENT_KINDS.index(decision.kind)  # types are first
     return _ORDER.index(decision.verdict), -kind if decision.verdict == "reject" else kind, label_key(decision.name)
@@ -166,7 +166,7 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
     if decision.verdict == "define":
         element = elements.build_element(kind, decision.name, decision.element or {})
         is_declined = dict.fromkeys(((kind, label_key(name)) for name in element.all_names()), False)
-        base, schema = (elements.put(_with_types(s, before.schema, elements.types_of(element)), kind, element)
+        base, schema = (elements.put(_add_missing_types(s, before.schema, elements.types_of(element)), kind, element)
                         for s in (before.base, before.schema))
         return SchemaOutcome(base, schema, (*before.decided, Decided(decision=decision)),
                              {**before.is_declined, **is_declined})
@@ -178,7 +178,7 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
         base, schema = (elements.remove(s, kind, decision.name) if elements.find_element(s, kind, decision.name) else s
                         for s in (before.base, before.schema))
     else:
-        base, schema = (_apply_decision(s, before.schema, decision, candidate) for s in (before.base, before.schema))
+        base, schema = (_apply_to_schema(s, before.schema, decision, candidate) for s in (before.base, before.schema))
     # A rejected type with a parent is merged into the parent and keeps its names as aliases, so they are not declined.
     has_parent = getattr(known, "parent", None) is not None
     is_declined = dict.fromkeys(((kind, label_key(name)) for name in names),
@@ -187,7 +187,7 @@ def _carry_out(before: SchemaOutcome, decision: Decision, candidate: Candidate |
                          {**before.is_declined, **is_declined})
 
 
-def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
+def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decision, candidate: Candidate | None,
              ) -> GraphSchema:
     """Return a schema with one decision carried out; the decision's element is added first if it is missing."""
     kind, name = decision.kind, decision.name
@@ -195,38 +195,39 @@ def _apply_decision(schema: GraphSchema, in_force: GraphSchema, decision: Decisi
     if decision.verdict == "merge":
         target = elements.find_element(in_force, kind, decision.into)
         if target is not None:  # it may have grown, so that only the schema in force has it
-            schema = _with(schema, in_force, kind, target)
+            schema = _add_if_missing(schema, in_force, kind, target)
     new_name = decision.new_name if decision.verdict == "rename" else ""
     if decision.verdict == "rename" and not new_name.strip():
         raise DecisionError(f"the decision to rename {name!r} gives no new name")
     if candidate is not None and candidate.widens:  # its labels and types are added to the element that it widens
         widened = elements.find_element(in_force, kind, candidate.widens)
-        schema = _with(schema, in_force, kind, widened) if widened else schema
+        schema = _add_if_missing(schema, in_force, kind, widened) if widened else schema
         element = elements.with_bounds(elements.element_of(candidate, in_force), decision.domain, decision.range)
-        return elements.add(_with_types(schema, in_force, elements.types_of(element)), kind, element)
+        return elements.add(_add_missing_types(schema, in_force, elements.types_of(element)), kind, element)
     if known is None and candidate is not None:
         element = elements.element_of(candidate, in_force, new_name)
         element = elements.with_bounds(element, decision.domain, decision.range)
-        schema, name = _with(schema, in_force, kind, element), element.name
+        schema, name = _add_if_missing(schema, in_force, kind, element), element.name
     elif known is not None:
-        schema, name = _with(schema, in_force, kind, known), known.name
+        schema, name = _add_if_missing(schema, in_force, kind, known), known.name
         if new_name:
             schema, name = elements.rename(schema, kind, name, new_name), new_name
-        schema = _with_types(schema, in_force, (*(decision.domain or ()), *(decision.range or ())))
+        schema = _add_missing_types(schema, in_force, (*(decision.domain or ()), *(decision.range or ())))
         schema = elements.edit(schema, kind, name, decision.domain, decision.range)
     return elements.merge(schema, kind, name, decision.into) if decision.verdict == "merge" else schema
 
 
-def _with(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
+def _add_if_missing(schema: GraphSchema, in_force: GraphSchema, kind: ElementKind, element: SchemaElement,
+                    ) -> GraphSchema:
     """Return a schema with an element and the types it refers to, taken from the schema in force if missing."""
     if any(e.name == element.name for e in schema.elements(kind)):
         return schema
-    return elements.add(_with_types(schema, in_force, elements.types_of(element)), kind, element)
+    return elements.add(_add_missing_types(schema, in_force, elements.types_of(element)), kind, element)
 
 
-def _with_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:
+def _add_missing_types(schema: GraphSchema, in_force: GraphSchema, names: Sequence[str]) -> GraphSchema:
     for name in names:
         grown = in_force.entity_type(name)
         if grown is not None:
-            schema = _with(schema, in_force, "entity_type", grown)
+            schema = _add_if_missing(schema, in_force, "entity_type", grown)
     return schema

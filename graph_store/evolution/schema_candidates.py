@@ -59,27 +59,28 @@ class _Group:
         """Return the labels that were asked for; `backward` selects those that state a relation from tail to head."""
         return tuple(sorted({count.said or count.label for count in self.counts if count.backward == backward}))
 
-    def between(self, pairs: Collection[tuple[str, str]]) -> "_Group":
+    def keep_pairs(self, pairs: Collection[tuple[str, str]]) -> "_Group":
         """Return the group of the asks between the given pairs of types."""
-        return _Group([count for count in self.counts if _pair(count) in pairs])
+        return _Group([count for count in self.counts if _types_of(count) in pairs])
 
-    def pairs(self, support: int) -> list[tuple[str, str]]:
+    def supported_pairs(self, support: int) -> list[tuple[str, str]]:
         """Return the pairs of subject and object type that at least `support` documents show."""
-        documents = self._documents_of_pairs()
+        documents = self._rows_by_pair()
         return sorted(pair for pair, weights in documents.items() if sum(weights.values()) >= support)
 
-    def signature(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the subject types and the object types of the pairs with enough support."""
-        documents = self._documents_of_pairs()
-        observed_pairs = self.pairs(support) or [min(documents, key=lambda pair: (-len(documents[pair]), pair))]
+    def observed_types(self, support: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the subject and the object types of the pairs with enough support, else of the strongest pair."""
+        documents = self._rows_by_pair()
+        most_shown = min(documents, key=lambda pair: (-len(documents[pair]), pair))
+        observed_pairs = self.supported_pairs(support) or [most_shown]
         return (tuple(sorted({subject for subject, _ in observed_pairs if subject})),
                 tuple(sorted({target for _, target in observed_pairs if target})))
 
-    def _documents_of_pairs(self) -> dict[tuple[str, str], dict[str, int]]:
+    def _rows_by_pair(self) -> dict[tuple[str, str], dict[str, int]]:
         """Map each pair of types to the documents that show it, each with the most rows of one of its counts, or 1."""
         documents: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         for count in self.counts:
-            weights = documents[_pair(count)]
+            weights = documents[_types_of(count)]
             weights[count.document] = max(weights.get(count.document, 1), count.rows)
         return documents
 
@@ -91,17 +92,17 @@ class _Group:
         return next((kind for kind in ("date", "number") if kinds[kind] >= _MOSTLY * self.occurrences), "text")
 
 
-def _pair(count: AskCount) -> tuple[str, str]:
+def _types_of(count: AskCount) -> tuple[str, str]:
     """Return an ask's subject type and object type; an attribute's object type is "" as its values have none."""
     return count.subject_type, count.object_type if count.kind == "relation" else ""
 
 
-def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabels, support: int, *,
-            supported: bool = False) -> list[Candidate]:
+def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabels, support: int, *,
+                       only_supported: bool = False) -> list[Candidate]:
     """Return the candidates that asks add up to, strongest support first, without examples (see `with_evidence`).
 
     Near-duplicate labels make one candidate; it widens a known element that has one of them. `support` documents must
-    show a pair of types for it to count as observed; `supported` uses only asks between such pairs.
+    show a pair of types for it to count as observed; `only_supported` uses only asks between such pairs.
     """
     by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
     for count in counts:
@@ -115,20 +116,20 @@ def collect(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabe
         for duplicates in similar.groups(kind, labels):
             group = _Group([count for label in duplicates for count in by_label[kind, label]])
             widens = next((element_names[label] for label in duplicates if label in element_names), "")
-            if supported:
-                observed_pairs = group.pairs(support)
+            if only_supported:
+                observed_pairs = group.supported_pairs(support)
                 if not observed_pairs:
                     continue
-                group = group.between(observed_pairs)
+                group = group.keep_pairs(observed_pairs)
                 if widens and group.occurrences < _FEWEST_TO_WIDEN:
                     continue
-            candidates.append(_candidate(kind, group, widens, support))
+            candidates.append(_make_candidate(kind, group, widens, support))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
 
 
-def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> Candidate:
+def _make_candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> Candidate:
     """Return the candidate of a group of asks; `widens` is the name of the element that it widens, or ""."""
-    subjects, objects = group.signature(support)
+    subjects, objects = group.observed_types(support)
     name = group.name()
     if widens:
         # The name differs from the element's, so declining the candidate leaves the element unchanged.
@@ -142,8 +143,8 @@ def _candidate(kind: ElementKind, group: _Group, widens: str, support: int) -> C
         object_types=(group.value_kind(),) if kind == "attribute" else objects)
 
 
-def unify(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
-          ) -> list[AskCount]:
+def unify_labels(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, str], SameAs], known: GraphSchema,
+                 ) -> list[AskCount]:
     """Return the asks with one label for all labels that mean the same (see `_shared_labels`).
 
     The original label stays in `said`; if it states the relation from tail to head, the types are exchanged. Asks with
@@ -175,7 +176,7 @@ def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, 
             element_key[kind, label] = label_key(element.name)
     # For each pair of linked labels: whether they state the relation in opposite directions.
     linked: defaultdict[_Label, dict[_Label, bool]] = defaultdict(dict)
-    for (kind, label), (name, is_backward) in (*same.items(), *_passives(support)):
+    for (kind, label), (name, is_backward) in (*same.items(), *_pair_with_actives(support)):
         if (kind, label) in support and ((kind, name) in support or (kind, name) in element_key):
             linked[kind, label][kind, name] = linked[kind, name][kind, label] = is_backward
     shared: dict[_Label, tuple[str, bool]] = {}
@@ -183,7 +184,7 @@ def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, 
         if first in shared:
             continue
         is_opposite, queue = {first: False}, [first]  # whether a label's direction differs from that of the first
-        for node in queue:
+        for node in queue:  # grows while it is read
             for other in sorted(linked[node].keys() - is_opposite.keys()):
                 is_opposite[other] = is_opposite[node] != linked[node][other]
                 queue.append(other)
@@ -193,7 +194,7 @@ def _shared_labels(counts: Sequence[AskCount], same: Mapping[tuple[ElementKind, 
     return shared
 
 
-def _passives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
+def _pair_with_actives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameAs]]:
     """Yield the relations that are the passive of another one, and that one: "acquired by" and "acquired"."""
     relations = sorted(label for kind, label in labels if kind == "relation")
     by_stems = {stems(label): label for label in reversed(relations)}

@@ -164,7 +164,7 @@ def _readable(kb: KnowledgeBase) -> Iterator[str]:
     """Read pages, tables, accounts, candidates, decisions, verdicts and edits; what cannot be read is reported."""
     if kb.schemas.version():
         status_of(kb)
-        kb.schema_control.waiting(1)
+        kb.schema_control.list_candidates(1)
     for read in (kb.schemas.declined_labels, kb.documents.entries, kb.entities.decisions, kb.entities.verdicts,
                  kb.edits.all):
         read()

@@ -131,7 +131,7 @@ def read_statement(sql: str) -> exp.Query:
 def with_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[exp.Query, list[TableInfo]]:
     """Return a query with the full names of its tables, and those that it reads; SqlError for an unknown one."""
     query = query.copy()
-    used = {table.name: table for table in _resolve(query, tables)}
+    used = {table.name: table for table in _give_full_names(query, tables)}
     return query, list(used.values())
 
 
@@ -152,11 +152,11 @@ def _check_nesting(sql: str) -> None:
             raise SqlError(f"the statement is nested more than {MOST_NESTED} deep; write it in simpler steps")
 
 
-def _resolve(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
+def _give_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
     """Give each table its full name, and yield what is known of it; common table expressions stay as they are."""
     for node in list(query.find_all(exp.Table)):
         is_full = node.catalog == MAIN  # what stands for a relation, or what is traced
-        if not isinstance(node.this, exp.Identifier) or is_full or _cte_of(node) is not None:
+        if not isinstance(node.this, exp.Identifier) or is_full or _find_cte(node) is not None:
             continue
         info = tables.get(node.name.lower())
         if info is None:
@@ -196,7 +196,7 @@ def stored_table(info: TableInfo) -> str:
     return FACTS if info.columns[0].name == "head" else VALUES
 
 
-def _cte_of(table: exp.Table) -> exp.CTE | None:
+def _find_cte(table: exp.Table) -> exp.CTE | None:
     """Return the common table expression that a table's name means, or None if it means a table."""
     child: exp.Expr = table
     while (node := child.parent) is not None:
@@ -221,7 +221,7 @@ def _check_size(query: exp.Query) -> None:
         if (known := sizes.get(id(part))) is not None:
             return known
         sizes[id(part)] = 1  # a recursive one reads itself
-        found = sum(1 if (cte := _cte_of(table)) is None else size_of(cte) for table in part.find_all(exp.Table)
+        found = sum(1 if (cte := _find_cte(table)) is None else size_of(cte) for table in part.find_all(exp.Table)
                     if table.find_ancestor(exp.CTE) is (part if isinstance(part, exp.CTE) else None))
         sizes[id(part)] = min(found, MOST_TABLES + 1)
         return sizes[id(part)]
@@ -239,13 +239,13 @@ def check_as_read(connection: duckdb.DuckDBPyConnection, text: str) -> None:
     if len(read["statements"]) != 1:
         raise SqlError("only one SELECT statement is allowed")
     calls: Counter[str] = Counter()
-    for node in _nodes(read["statements"][0]):
+    for node in _iterate_nodes(read["statements"][0]):
         _check_node(node, calls)
     if (growing := sum(calls[name] for name in FEW)) > MOST_GROWING:
         raise SqlError(f"the statement joins texts or lists {growing} times, and at most {MOST_GROWING} are allowed")
 
 
-def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+def _iterate_nodes(value: Any) -> Iterator[dict[str, Any]]:
     pending = [value]
     while pending:
         value = pending.pop()
@@ -257,6 +257,11 @@ def _nodes(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
+    """Check one part of a statement, and count the function that it calls in `calls`.
+
+    In DuckDB's JSON only expressions have a `class`, only what stands where a table may stand has `alias` and `sample`,
+    and only whole queries have a type that ends with `_NODE`.
+    """
     kind = str(node.get("type", ""))
     if "class" in node and node["class"] not in EXPRESSIONS:
         raise SqlError(f"{str(node['class']).lower()} is not allowed in a statement")
@@ -268,7 +273,7 @@ def _check_node(node: Mapping[str, Any], calls: Counter[str]) -> None:
         raise SqlError(f"{kind.lower().replace('_', ' ')} is not allowed in a statement")
     if kind == "TABLE_FUNCTION":
         _check_series(node["function"])
-    if kind == "RECURSIVE_CTE_NODE" and any(part.get("function_name") in FEW for part in _nodes(node)):
+    if kind == "RECURSIVE_CTE_NODE" and any(part.get("function_name") in FEW for part in _iterate_nodes(node)):
         raise SqlError("a recursive part of a statement cannot join texts or lists")
 
 
@@ -302,7 +307,7 @@ def _check_series(call: Mapping[str, Any]) -> None:
     if name == "unnest":
         return
     bounds = [argument["expression"].get("literal", {}).get("text", "") for argument in call["arguments"]]
-    try:
+    try:  # as in SQL: one bound is the end, a third one the step
         start, end, step = [0, *map(int, bounds), 1][-3:] if len(bounds) == 1 else [*map(int, bounds), 1][:3]
     except ValueError:
         raise SqlError(f"{name} needs bounds that are integers") from None

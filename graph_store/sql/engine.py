@@ -11,12 +11,12 @@ from sqlglot import exp
 from ...schemas.records import ColumnInfo, ColumnKind, SqlResult, TableInfo
 from ..ledger.document_rows import Documents
 from .checking import DIALECT, check_as_read, read_statement, text_of, with_full_names
-from .result_units import check_units, doubts_of, units_of
-from .sql_errors import SqlError, refused
+from .result_units import check_units, find_units, list_doubts
+from .sql_errors import SqlError, explain_error
 from .table_file import MAIN, read_catalogue
 from .traced_records import MOST_CITED, RecordTracer
 from .tracing import Untraceable
-from .typed_columns import plain
+from .typed_columns import to_json_value
 from .value_words import FoundValue, find_values, read_titles
 
 _MOST_FIELDS = 100_000
@@ -95,14 +95,14 @@ class SqlEngine:
         timer.start()
         try:
             result = _execute(connection, sql, full, most_rows, self._fractions)
-            units = units_of(query, self._tables, result.columns)
-            notes = (*result.notes, *doubts_of(query, self._tables))
+            units = find_units(query, self._tables, result.columns)
+            notes = (*result.notes, *list_doubts(query, self._tables))
             result = result.model_copy(update={"units": units, "notes": notes})
             return self._with_records(connection, query, result, most_cited) if most_cited else result
         except duckdb.InterruptException as error:
             raise SqlError(f"the statement takes longer than {seconds:g} s; ask for less at once") from error
         except duckdb.Error as error:
-            raise refused(error, used, self.tables()) from error
+            raise explain_error(error, used, self.tables()) from error
         finally:
             timer.cancel()
             connection.close()
@@ -129,8 +129,10 @@ def _execute(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, 
 
     `fractions` are the names of the columns whose numbers are not whole.
     """
-    query = _with_exact_sums(_with_names(query), fractions)
-    own = _own_limit(query)
+    query = _make_sums_exact(_name_columns(query), fractions)
+    own = _read_limit(query)
+    # One row more than may be shown tells whether there are more; one more than the statement's own limit, whether the
+    # limit chose among equal rows (`_note_ties`).
     text = text_of(query.limit(min(most_rows + 1, most_rows if own is None else own) + 1))
     check_as_read(connection, text)
     found = connection.execute(text)
@@ -138,15 +140,16 @@ def _execute(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, 
     shown = min(most_rows, MOST_CELLS // len(described))
     rows = found.fetchmany(shown + 2)
     columns = tuple(str(column[0]) for column in described)
-    notes = () if own is None else tuple(_ties(query, columns, rows, own))
+    notes = () if own is None else tuple(_note_ties(query, columns, rows, own))
     rows = rows if own is None else rows[:own]
     return SqlResult(
-        sql=sql, columns=columns, units=("",) * len(described), kinds=tuple(_kind_of(str(one[1])) for one in described),
-        rows=tuple(tuple(map(plain, row)) for row in rows[:shown]), records=None, notes=notes,
-        total=len(rows) if len(rows) <= shown else _count(connection, query))
+        sql=sql, columns=columns, units=("",) * len(described),
+        kinds=tuple(_column_kind(str(one[1])) for one in described),
+        rows=tuple(tuple(map(to_json_value, row)) for row in rows[:shown]), records=None, notes=notes,
+        total=len(rows) if len(rows) <= shown else _count_rows(connection, query))
 
 
-def _kind_of(sql_type: str) -> ColumnKind:
+def _column_kind(sql_type: str) -> ColumnKind:
     if sql_type.endswith("]") or sql_type == "list":
         return "list"
     if sql_type.startswith(("DATE", "TIMESTAMP")):
@@ -156,12 +159,12 @@ def _kind_of(sql_type: str) -> ColumnKind:
     return "text" if sql_type.startswith(_OTHER_TYPES) else "number"
 
 
-def _count(connection: duckdb.DuckDBPyConnection, query: exp.Query) -> int:
+def _count_rows(connection: duckdb.DuckDBPyConnection, query: exp.Query) -> int:
     counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
     return int(connection.execute(text_of(counted)).fetchall()[0][0])
 
 
-def _own_limit(query: exp.Query) -> int | None:
+def _read_limit(query: exp.Query) -> int | None:
     own = query.args.get("limit")
     if own is None:
         return None
@@ -171,7 +174,7 @@ def _own_limit(query: exp.Query) -> int | None:
     return int(count.name)
 
 
-def _with_names(query: exp.Query) -> exp.Query:
+def _name_columns(query: exp.Query) -> exp.Query:
     """Return a query whose computed columns are named as they are written."""
     if isinstance(query, exp.Select):
         query = query.copy()
@@ -182,7 +185,7 @@ def _with_names(query: exp.Query) -> exp.Query:
     return query
 
 
-def _with_exact_sums(query: exp.Query, fractions: Collection[str]) -> exp.Query:
+def _make_sums_exact(query: exp.Query, fractions: Collection[str]) -> exp.Query:
     """Return a query that adds numbers with fractions so that the sum has no error of floats (Kahan's sum)."""
     query = query.copy()
     for call in list(query.find_all(exp.Sum, exp.Avg)):
@@ -192,18 +195,18 @@ def _with_exact_sums(query: exp.Query, fractions: Collection[str]) -> exp.Query:
     return query
 
 
-def _ties(query: exp.Query, columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int) -> Sequence[str]:
+def _note_ties(query: exp.Query, columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int) -> Sequence[str]:
     """Return a note if the first row behind a limit has the same values in what rows are ordered by."""
     order = query.args.get("order")
     if order is None or not 0 < limit < len(rows) or not isinstance(query, exp.Select):
         return ()
-    places = [_place(ordered.this, query, columns) for ordered in order.expressions]
+    places = [_find_position(ordered.this, query, columns) for ordered in order.expressions]
     if None in places or any(rows[limit - 1][place] != rows[limit][place] for place in places if place is not None):
         return ()
     return (_TIED.format(keys=" and ".join(columns[place] for place in places if place is not None)),)
 
 
-def _place(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> int | None:
+def _find_position(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> int | None:
     """Return the position of the column by which rows are ordered, None if it is not among the columns."""
     if isinstance(key, exp.Literal):
         return int(key.name) - 1 if key.name.isdecimal() and 0 < int(key.name) <= len(columns) else None

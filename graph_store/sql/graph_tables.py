@@ -25,11 +25,11 @@ from .typed_columns import (
     LONGEST_SHOWN,
     MOST_FREQUENT,
     SqlColumn,
-    column_of,
     create_table,
-    number_column,
-    shown_value,
-    text_column,
+    make_column,
+    make_number_column,
+    make_text_column,
+    show_value,
 )
 
 ENTITIES, FACTS, VALUES = GRAPH_TABLES = ("entities", "facts", "attribute_values")
@@ -43,18 +43,18 @@ _MEMBERS = {FACTS: ("relation", "tail", _RELATION_COLUMNS), VALUES: ("attribute"
 _MEMBER_KINDS: Mapping[str, ColumnKind] = {"number": "number", "date": "date", "documents": "list"}
 
 
-class _Hidden(NamedTuple):
+class _HiddenPlaces(NamedTuple):
     """Where the words of each row stand; None where nothing mentions it."""
 
     documents: list[str | None]
-    starts: Sequence[int | None]
-    ends: Sequence[int | None]
+    starts: list[int | None]
+    ends: list[int | None]
 
 
 class _Table(NamedTuple):
     name: str
     columns: Sequence[SqlColumn]
-    hidden: _Hidden
+    hidden: _HiddenPlaces
 
     def values(self, column: str) -> list[Any]:
         """Return the values of a column."""
@@ -69,64 +69,70 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
         What is said of them, and of its relations and attributes, which get names in SQL.
     """
     places, times = ChunkPlaces(graph, chunks), Times(graph)
-    entities, *facts = [_entities(graph, places), _facts(graph, places, times), _values(graph, places, times)]
+    entities = _make_entities(graph, places)
+    facts = [_make_facts(graph, places, times), _make_values(graph, places, times)]
     for table in (entities, *facts):
         stored = {column.info.name: (column.sql_type, column.values) for column in table.columns}
-        hidden = dict(zip(HIDDEN, zip(("VARCHAR", "INTEGER", "INTEGER"), map(_objects, table.hidden), strict=True),
-                          strict=True))
-        create_table(connection, f"main.{table.name}", stored | hidden)
+        places_of_rows: tuple[Sequence[Any], ...] = table.hidden
+        for name, sql_type, values in zip(HIDDEN, ("VARCHAR", "INTEGER", "INTEGER"), places_of_rows, strict=True):
+            stored[name] = sql_type, _object_array(values)
+        create_table(connection, f"main.{table.name}", stored)
     infos = [TableInfo(name=table.name, title=table.name.replace("_", " "), kind=_KINDS[table.name],
                        rows=len(table.hidden.documents), documents=len({*table.hidden.documents} - {None}),
                        columns=tuple(column.info for column in table.columns)) for table in (entities, *facts)]
-    return infos + [info for table in facts for info in _member_infos(table, names)]
+    return infos + [info for table in facts for info in _describe_members(table, names)]
 
 
-def _entities(graph: KnowledgeGraph, places: ChunkPlaces) -> _Table:
+def _make_entities(graph: KnowledgeGraph, places: ChunkPlaces) -> _Table:
     columns, mentions = graph.columns, graph.columns.mentions
     no_time = np.zeros_like(mentions.entity)
     rows = place_rows(Statements(mentions.entity, no_time, mentions.chunk, mentions.start, mentions.end), places)
-    mentioned = {entity: (len(documents), documents[0], start, end) for entity, documents, start, end in zip(
-        rows.fact.tolist(), rows.documents, rows.starts.tolist(), rows.ends.tolist(), strict=True)}
-    counts, documents, starts, ends = zip(*(mentioned.get(row, (None,) * 4) for row in range(len(columns.ids))),
-                                          strict=True) if len(columns.ids) else ((),) * 4
-    shown = [text_column("entity", "entity", _texts(graph, columns.names)),
-             text_column("type", "type", _texts(graph, columns.types)),
-             number_column("documents", "documents", list(counts), integers=True)]
-    return _Table(ENTITIES, shown, _Hidden(list(documents), starts, ends))
+    # Entities that only a person's edit has are mentioned nowhere.
+    size = len(columns.ids)
+    counts: list[int | None] = [None] * size
+    hidden = _HiddenPlaces([None] * size, [None] * size, [None] * size)
+    for entity, documents, start, end in zip(
+            rows.fact.tolist(), rows.documents, rows.starts.tolist(), rows.ends.tolist(), strict=True):
+        counts[entity] = len(documents)
+        hidden.documents[entity], hidden.starts[entity], hidden.ends[entity] = documents[0], start, end
+    shown = [make_text_column("entity", "entity", _read_texts(graph, columns.names)),
+             make_text_column("type", "type", _read_texts(graph, columns.types)),
+             make_number_column("documents", "documents", counts, integers=True)]
+    return _Table(ENTITIES, shown, hidden)
 
 
-def _facts(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Table:
+def _make_facts(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Table:
     columns, support, timed = graph.columns, graph.columns.support, graph.columns.triple_times
-    rows = place_rows(times.statements(
+    rows = place_rows(times.combine_statements(
         Statements(support.triple, np.zeros_like(support.triple), support.chunk, support.start, support.end),
         timed.words, Statements(timed.triple, timed.triple, timed.chunk, timed.start, timed.end)), places)
     head, relation, tail = columns.triples[rows.fact].T
     ends = {"head": columns.names[head], "head_type": columns.types[head], "relation": relation,
             "tail": columns.names[tail], "tail_type": columns.types[tail]}
-    shown = [text_column(name, name, _texts(graph, numbers)) for name, numbers in ends.items()]
-    whens = times.of_rows(rows, lambda fact: graph.later.triples.get(fact, ()))
-    return _Table(FACTS, [*shown, *_when_columns(whens, rows)], _hidden(rows))
+    shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in ends.items()]
+    whens = times.find_times(rows, lambda fact: graph.later.triples.get(fact, ()))
+    return _Table(FACTS, [*shown, *_make_when_columns(whens, rows)], _hide_places(rows))
 
 
-def _values(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Table:
+def _make_values(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Table:
     columns, values, timed = graph.columns, graph.columns.values, graph.columns.value_times
     keys, facts = _number_values(graph)
     untimed_facts, timed_facts = facts[:len(values.entity)], facts[len(values.entity):]
-    rows = place_rows(times.statements(
+    rows = place_rows(times.combine_statements(
         Statements(untimed_facts, np.zeros_like(untimed_facts), values.chunk, values.start, values.end),
         timed.words, Statements(timed_facts, timed_facts, timed.chunk, timed.start, timed.end)), places)
     attribute, entity, value = keys[rows.fact].T
     texts = {"entity": columns.names[entity], "type": columns.types[entity], "attribute": attribute, "value": value}
-    shown = [text_column(name, name, _texts(graph, numbers)) for name, numbers in texts.items()]
+    shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in texts.items()]
     typed = _typed_values(graph)
     of_rows = [typed[pair] for pair in zip(attribute.tolist(), value.tolist(), strict=True)]
     dates = [one.date for one in of_rows]
-    shown += [number_column("number", "number", [one.number for one in of_rows]),
-              text_column("unit", "unit", [one.unit for one in of_rows]),
-              column_of("date", "date", "date", dates, empty=dates.count(None))]
+    shown += [make_number_column("number", "number", [one.number for one in of_rows]),
+              make_text_column("unit", "unit", [one.unit for one in of_rows]),
+              make_column("date", "date", "date", dates, empty=dates.count(None))]
     entities = [(entity, attribute, value) for attribute, entity, value in keys.tolist()]
-    whens = times.of_rows(rows, lambda fact: graph.later.values.get(entities[fact], ()))
-    return _Table(VALUES, [*shown, *_when_columns(whens, rows)], _hidden(rows))
+    whens = times.find_times(rows, lambda fact: graph.later.values.get(entities[fact], ()))
+    return _Table(VALUES, [*shown, *_make_when_columns(whens, rows)], _hide_places(rows))
 
 
 def _number_values(graph: KnowledgeGraph) -> tuple[Numbers, Numbers]:
@@ -155,11 +161,11 @@ def _typed_values(graph: KnowledgeGraph) -> dict[tuple[int, int], _TypedValue]:
     for attribute in np.unique(both[:, 0]).tolist():
         values = np.unique(both[both[:, 0] == attribute, 1]).tolist()
         typed = type_column([texts[number] for number in values], texts[attribute])
-        found |= zip(((attribute, value) for value in values), _typed_cells(typed), strict=True)
+        found |= zip(((attribute, value) for value in values), _iterate_typed_cells(typed), strict=True)
     return found
 
 
-def _typed_cells(typed: TypedColumn) -> Iterator[_TypedValue]:
+def _iterate_typed_cells(typed: TypedColumn) -> Iterator[_TypedValue]:
     units = typed.units or [typed.unit] * len(typed.values)
     for value, unit in zip(typed.values, units, strict=True):
         if value is None or typed.kind not in ("number", "date"):
@@ -170,28 +176,28 @@ def _typed_cells(typed: TypedColumn) -> Iterator[_TypedValue]:
             yield _TypedValue(date=value.date() if isinstance(value, datetime.datetime) else value)  # type: ignore[arg-type]
 
 
-def _when_columns(whens: Sequence[When], rows: PlacedRows) -> Iterator[SqlColumn]:
+def _make_when_columns(whens: Sequence[When], rows: PlacedRows) -> Iterator[SqlColumn]:
     for name in _WHEN:
-        yield text_column(name, name, [getattr(when, name) for when in whens])
-    yield column_of("documents", "documents", "list", rows.documents)
+        yield make_text_column(name, name, [getattr(when, name) for when in whens])
+    yield make_column("documents", "documents", "list", rows.documents)
 
 
-def _hidden(rows: PlacedRows) -> _Hidden:
-    return _Hidden([documents[0] for documents in rows.documents], rows.starts.tolist(), rows.ends.tolist())
+def _hide_places(rows: PlacedRows) -> _HiddenPlaces:
+    return _HiddenPlaces([documents[0] for documents in rows.documents], rows.starts.tolist(), rows.ends.tolist())
 
 
-def _texts(graph: KnowledgeGraph, numbers: Numbers) -> list[str]:
+def _read_texts(graph: KnowledgeGraph, numbers: Numbers) -> list[str]:
     text_of = {number: graph.columns.texts[number] for number in np.unique(numbers).tolist()}
     return [text_of[number] for number in numbers.tolist()]
 
 
-def _objects(items: Sequence[Any]) -> NDArray[Any]:
+def _object_array(items: Sequence[Any]) -> NDArray[Any]:
     array = np.empty(len(items), object)
     array[:] = items
     return array
 
 
-def _member_infos(table: _Table, names: NameSpace) -> Iterator[TableInfo]:
+def _describe_members(table: _Table, names: NameSpace) -> Iterator[TableInfo]:
     """Yield a table for each relation or attribute; a number is added to a name that another table has."""
     by, counted, columns = _MEMBERS[table.name]
     rows_of: dict[str, list[int]] = {}
@@ -200,7 +206,7 @@ def _member_infos(table: _Table, names: NameSpace) -> Iterator[TableInfo]:
     values = table.values(counted)
     numbers, units = (table.values(name) if name in columns else [] for name in ("number", "unit"))
     for member, rows in sorted(rows_of.items()):
-        frequent = _frequent(values[row] for row in rows)
+        frequent = _most_frequent(values[row] for row in rows)
         own = tuple(sorted({units[row] or _NO_UNIT for row in rows if numbers and numbers[row] is not None}))
         infos = [ColumnInfo(name=name, title=name, kind=_MEMBER_KINDS.get(name, "text"),
                             unit=own[0].replace(_NO_UNIT, "") if name == "number" and len(own) == 1 else "",
@@ -210,7 +216,7 @@ def _member_infos(table: _Table, names: NameSpace) -> Iterator[TableInfo]:
                         documents=len({table.hidden.documents[row] for row in rows}), columns=tuple(infos))
 
 
-def _frequent(values: Iterator[str]) -> tuple[tuple[str, int], ...]:
+def _most_frequent(values: Iterator[str]) -> tuple[tuple[str, int], ...]:
     most = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))[:MOST_FREQUENT]
-    found = tuple((shown_value(value)[:LONGEST_SHOWN], count) for value, count in most)
+    found = tuple((show_value(value)[:LONGEST_SHOWN], count) for value, count in most)
     return found if found and found[0][1] > 1 else ()

@@ -100,7 +100,7 @@ def _reserved_words() -> frozenset[str]:
     return frozenset(word for (word,) in words)
 
 
-def logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) -> list[LogicalTable]:
+def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) -> list[LogicalTable]:
     """Return the logical tables of documents' tables, which come in the order of ids and texts, sorted by name."""
     groups: dict[_Header, list[_Part]] = {}
     tables_of = Counter[str]()
@@ -109,14 +109,14 @@ def logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSpace) 
             parts = groups.setdefault(_header(table.columns), [])
             tables_of[document] += not any(part.document == document for part in parts[-1:])
             parts.append(_Part(document, table))
-    return sorted((_join(parts, names, tables_of) for parts in groups.values()), key=lambda table: table.name)
+    return sorted((_join_parts(parts, names, tables_of) for parts in groups.values()), key=lambda table: table.name)
 
 
 def _header(columns: Sequence[str]) -> _Header:
-    return tuple(sorted(_keys(columns)))
+    return tuple(sorted(_header_keys(columns)))
 
 
-def _keys(columns: Iterable[str]) -> list[tuple[str, int]]:
+def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:
     """Return the folded name of each column with its number among those of the same name."""
     seen = Counter[str]()
     keys = []
@@ -126,13 +126,13 @@ def _keys(columns: Iterable[str]) -> list[tuple[str, int]]:
     return keys
 
 
-def _join(parts: Sequence[_Part], names: NameSpace, tables_of: Mapping[str, int]) -> LogicalTable:
+def _join_parts(parts: Sequence[_Part], names: NameSpace, tables_of: Mapping[str, int]) -> LogicalTable:
     """Return the logical table of some tables with the same header; its columns are in the order of the first one."""
-    title = _title(parts, tables_of)
+    title = _choose_title(parts, tables_of)
     table = LogicalTable(names.take(title, "records"), title)
     columns = NameSpace([DOCUMENT])
     titles = parts[0].table.columns
-    for number, (column, cells) in enumerate(zip(titles, zip(*_aligned_rows(parts), strict=True), strict=True), 1):
+    for number, (column, cells) in enumerate(zip(titles, zip(*_align_rows(parts), strict=True), strict=True), 1):
         table.columns.append(SourceColumn(columns.take(column, f"column_{number}"), column, list(cells)))
     if len({part.table.title for part in parts}) > 1:
         sections = [part.table.title for part in parts for _ in part.table.rows]
@@ -141,11 +141,11 @@ def _join(parts: Sequence[_Part], names: NameSpace, tables_of: Mapping[str, int]
     return table
 
 
-def _aligned_rows(parts: Sequence[_Part]) -> Iterable[Sequence[str]]:
+def _align_rows(parts: Sequence[_Part]) -> Iterable[Sequence[str]]:
     """Yield the rows of tables with the same header, with their cells in the order of the first one's columns."""
-    order = _keys(parts[0].table.columns)
+    order = _header_keys(parts[0].table.columns)
     for part in parts:
-        own = _keys(part.table.columns)
+        own = _header_keys(part.table.columns)
         if own == order:
             yield from part.table.rows
         else:
@@ -153,20 +153,21 @@ def _aligned_rows(parts: Sequence[_Part]) -> Iterable[Sequence[str]]:
             yield from ([row[place] for place in places] for row in part.table.rows)
 
 
-def _title(parts: Sequence[_Part], tables_of: Mapping[str, int]) -> str:
+def _choose_title(parts: Sequence[_Part], tables_of: Mapping[str, int]) -> str:
     """Return what a logical table is called: by its file, or if it is of several files by the title they share."""
     titles = {part.table.title for part in parts}
     documents = {part.document for part in parts}
     shared = titles.pop() if len(titles) == 1 else ""
     if len(documents) == 1:
         (document,) = documents
-        return f"{_stem(document)} {shared}".strip() if tables_of[document] > 1 else _stem(document)
+        return f"{_file_stem(document)} {shared}".strip() if tables_of[document] > 1 else _file_stem(document)
     # Else by the words that the names of the files share, or the folder that they share, or the first file's name.
-    words = [_WORD_OR_NUMBER.findall(snake_case(_stem(document))) for document in sorted(documents)]
+    words = [_WORD_OR_NUMBER.findall(snake_case(_file_stem(document))) for document in sorted(documents)]
     shared_words = [word for word in words[0] if all(word in of_one for of_one in words)]
     folders = {PurePath(document).parent.name for document in documents}
-    return shared or " ".join(shared_words) or (folders.pop() if len(folders) == 1 else "") or _stem(min(documents))
+    shared_folder = folders.pop() if len(folders) == 1 else ""
+    return shared or " ".join(shared_words) or shared_folder or _file_stem(min(documents))
 
 
-def _stem(document: str) -> str:
+def _file_stem(document: str) -> str:
     return PurePath(document).stem

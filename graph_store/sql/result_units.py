@@ -17,7 +17,7 @@ _LISTED = 10
 _Columns = Mapping[str, ColumnInfo]
 
 
-def units_of(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequence[str]) -> tuple[str, ...]:
+def find_units(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequence[str]) -> tuple[str, ...]:
     """Return the unit of each column of a result, "" where it has none or it cannot be told.
 
     `names` are the names of the result's columns.
@@ -25,19 +25,19 @@ def units_of(query: exp.Query, tables: Mapping[str, TableInfo], names: Sequence[
     select = query
     while isinstance(select, exp.Subquery | exp.SetOperation):
         select = select.this
-    known = _columns(query, tables)
+    known = _columns_by_name(query, tables)
     if not isinstance(select, exp.Select):
         return ("",) * len(names)
     projections = select.expressions
     if len(projections) != len(names) or any(part.is_star for part in projections):
         return tuple(known[name.lower()].unit if name.lower() in known else "" for name in names)
-    return tuple(_unit(part, known) for part in projections)
+    return tuple(_find_unit(part, known) for part in projections)
 
 
 def check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
     """Raise SqlError if a statement computes with numbers of several units without telling the units apart."""
     used = {column.name.lower() for column in query.find_all(exp.Column)}
-    for info in _tables(query, tables):
+    for info in _iterate_tables(query, tables):
         for column in info.columns:
             number, unit = f"{column.name}_number", f"{column.name}_unit"
             if info.kind == "relation":
@@ -48,10 +48,10 @@ def check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
                 raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
                                f"be added or compared: group by {unit}, or limit it with WHERE {unit} = ...")
         if info.kind == "values" and "number" in used and "unit" not in used:
-            _check_attributes(query, tables)
+            _check_attribute_units(query, tables)
 
 
-def _check_attributes(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
+def _check_attribute_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
     """Check that of the attributes that a statement over all values names, each has numbers of one unit."""
     several = {table.title: bool(table.columns[2].units) for table in tables.values()
                if table.kind == "relation" and table.columns[0].name == "entity"}
@@ -62,53 +62,53 @@ def _check_attributes(query: exp.Query, tables: Mapping[str, TableInfo]) -> None
                        "compared: group by unit, or limit it with WHERE unit = ...")
 
 
-def doubts_of(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[str, ...]:
+def list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[str, ...]:
     """Return what was decided without proof about the columns that a statement names, and what conditions pass over."""
     used = {column.name.lower() for column in query.find_all(exp.Column)}
-    notes = (f"{column.name}: {column.note}" for info in _tables(query, tables) for column in info.columns
+    notes = (f"{column.name}: {column.note}" for info in _iterate_tables(query, tables) for column in info.columns
              if column.note and column.name in used)
-    return (*notes, *_passed_over(query, tables))
+    return (*notes, *_note_passed_over(query, tables))
 
 
-def _passed_over(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
+def _note_passed_over(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
     """Yield how many records no condition can fit, because they have no value of the column's kind."""
     asked = {column.name.lower() for where in query.find_all(exp.Where) for column in where.find_all(exp.Column)
              if not isinstance(column.parent, exp.Is)}
-    for info in _tables(query, tables):
+    for info in _iterate_tables(query, tables):
         for column in info.columns if info.kind in {"records", "documents"} else ():
             if (missing := column.empty + column.untyped) and column.name in asked:
                 yield f"{missing:,} of {info.rows:,} in {info.name} have no {column.name}: no condition on it fits them"
 
 
-def _tables(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
+def _iterate_tables(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
     names = dict.fromkeys(table.name.lower() for table in query.find_all(exp.Table))
     return (tables[name] for name in names if name in tables)
 
 
-def _columns(query: exp.Query, tables: Mapping[str, TableInfo]) -> _Columns:
+def _columns_by_name(query: exp.Query, tables: Mapping[str, TableInfo]) -> _Columns:
     """Return the columns of a statement's tables by name, and those that it computes; without ambiguous names."""
     known: dict[str, ColumnInfo] = {}
-    for info in _tables(query, tables):
+    for info in _iterate_tables(query, tables):
         for column in info.columns:
             same = known.setdefault(column.name, column)
             if same.unit != column.unit:
                 known[column.name] = same.model_copy(update={"unit": ""})
     inner = [part for part in query.find_all(exp.Alias) if part.alias and part.alias.lower() not in known]
     for alias in reversed(inner):  # the innermost ones come last
-        if unit := _unit(alias.this, known):
+        if unit := _find_unit(alias.this, known):
             known[alias.alias.lower()] = ColumnInfo(name=alias.alias, title=alias.alias, kind="number", unit=unit)
     return known
 
 
-def _unit(part: exp.Expr, known: _Columns) -> str:
+def _find_unit(part: exp.Expr, known: _Columns) -> str:
     if isinstance(part, exp.Column):
         found = known.get(part.name.lower())
         return found.unit if found else ""
     if isinstance(part, exp.Add | exp.Sub):
-        units = {_unit(side, known) for side in (part.left, part.right) if not isinstance(side, exp.Literal)}
+        units = {_find_unit(side, known) for side in (part.left, part.right) if not isinstance(side, exp.Literal)}
         return units.pop() if len(units) == 1 else ""
     if isinstance(part, exp.Mul | exp.Div):
         if isinstance(part.right, exp.Literal):
-            return _unit(part.left, known)
-        return _unit(part.right, known) if isinstance(part, exp.Mul) and isinstance(part.left, exp.Literal) else ""
-    return _unit(part.this, known) if isinstance(part, _KEEPING) and isinstance(part.this, exp.Expr) else ""
+            return _find_unit(part.left, known)
+        return _find_unit(part.right, known) if isinstance(part, exp.Mul) and isinstance(part.left, exp.Literal) else ""
+    return _find_unit(part.this, known) if isinstance(part, _KEEPING) and isinstance(part.this, exp.Expr) else ""

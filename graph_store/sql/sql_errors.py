@@ -23,7 +23,7 @@ class SqlError(BanyanError):
 
 def unknown_table(name: str, tables: Sequence[TableInfo]) -> SqlError:
     """Return the error for a table that there is not, with those that there are."""
-    return SqlError(f"no table {name!r}; {_known(name, [table.name for table in tables])}")
+    return SqlError(f"no table {name!r}; {_list_known(name, [table.name for table in tables])}")
 
 
 def unknown_column(name: str, tables: Sequence[TableInfo], known: Sequence[TableInfo] = ()) -> SqlError:
@@ -33,8 +33,8 @@ def unknown_column(name: str, tables: Sequence[TableInfo], known: Sequence[Table
     """
     if not tables:
         return SqlError(f"no column {name!r}")
-    has = "; ".join(f"{table.name} has: {_listed([column.name for column in table.columns])}" for table in tables)
-    near = _nearest(name, (column.name for table in tables for column in table.columns))
+    has = "; ".join(f"{table.name} has: {_list_names([column.name for column in table.columns])}" for table in tables)
+    near = _list_nearest(name, (column.name for table in tables for column in table.columns))
     names = ", ".join(table.name for table in tables)
     named_alike = "".join(f"; {other.title!r} of the graph is the table {other.name}" for other in known
                           if other.kind == "relation" and other not in tables
@@ -43,7 +43,7 @@ def unknown_column(name: str, tables: Sequence[TableInfo], known: Sequence[Table
         f"{tables[0].name} has", "it has", 1)) + named_alike)
 
 
-def refused(error: duckdb.Error, tables: Sequence[TableInfo], known: Sequence[TableInfo]) -> SqlError:
+def explain_error(error: duckdb.Error, tables: Sequence[TableInfo], known: Sequence[TableInfo]) -> SqlError:
     """Return DuckDB's error in a statement over some of the known tables as an error of ours."""
     message = str(error)
     if match := _NO_COLUMN.search(message):
@@ -54,15 +54,15 @@ def refused(error: duckdb.Error, tables: Sequence[TableInfo], known: Sequence[Ta
     return SqlError(f"the statement cannot be run: {cause[:_LONGEST]}")
 
 
-def _known(name: str, names: Sequence[str]) -> str:
-    return f"there are: {_listed(names)}{_nearest(name, names)}" if names else "there are none"
+def _list_known(name: str, names: Sequence[str]) -> str:
+    return f"there are: {_list_names(names)}{_list_nearest(name, names)}" if names else "there are none"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     rest = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     return ", ".join(names[:_LISTED]) + rest
 
 
-def _nearest(name: str, names: Iterable[str]) -> str:
+def _list_nearest(name: str, names: Iterable[str]) -> str:
     found = process.extract(name, sorted(set(names)), scorer=fuzz.WRatio, limit=_NEAREST, score_cutoff=_LEAST_LIKE)
     return f" (the nearest: {', '.join(match for match, *_ in found)})" if found else ""

@@ -85,17 +85,17 @@ class Times:
         for words, when in read.items():
             self._numbers[words] = number_of.get(when, 0)
 
-    def statements(self, untimed: Statements, words: Numbers, timed: Statements) -> Statements:
+    def combine_statements(self, untimed: Statements, words: Numbers, timed: Statements) -> Statements:
         """Return all statements of facts: those of `timed` have a time in `words` if it can be read."""
         timed = timed._replace(when=self._numbers[words])
         timed = Statements(*(column[timed.when > 0] for column in timed))
-        is_timed = np.isin(_pairs(untimed, len(self._numbers)), _pairs(timed, len(self._numbers)))
-        untimed = _at_all_times(Statements(*(column[~is_timed] for column in untimed)), timed)
+        is_timed = np.isin(_number_pairs(untimed, len(self._numbers)), _number_pairs(timed, len(self._numbers)))
+        untimed = _repeat_for_all_times(Statements(*(column[~is_timed] for column in untimed)), timed)
         return Statements(*map(np.concatenate, zip(timed, untimed, strict=True)))
 
-    def of_rows(self, rows: PlacedRows, later: Callable[[int], Sequence[str]]) -> list[When]:
+    def find_times(self, rows: PlacedRows, later: Callable[[int], Sequence[str]]) -> list[When]:
         """Return when each row holds; `later` returns the dates from which later facts replace a fact."""
-        return [when._replace(until=_first_after(when.since, later(fact))) if when.is_open else when
+        return [when._replace(until=_find_first_after(when.since, later(fact))) if when.is_open else when
                 for fact, when in zip(rows.fact.tolist(), map(self.whens.__getitem__, rows.when.tolist()), strict=True)]
 
 
@@ -109,24 +109,24 @@ def _read_when(words: str) -> When | None:
                 "; ".join(filter(None, qualifiers)) or None, time.kind in ("at", "from"))
 
 
-def _first_after(since: str | None, dates: Iterable[str]) -> str | None:
+def _find_first_after(since: str | None, dates: Iterable[str]) -> str | None:
     return min((date for date in dates if since is not None and date > since), default=None)
 
 
-def _pairs(stated: Statements, texts: int) -> Numbers:
+def _number_pairs(stated: Statements, texts: int) -> Numbers:
     """Return one number for each pair of a fact and a chunk."""
     return stated.fact.astype(np.int64) * texts + stated.chunk
 
 
-def _at_all_times(untimed: Statements, timed: Statements) -> Statements:
+def _repeat_for_all_times(untimed: Statements, timed: Statements) -> Statements:
     """Repeat statements without a time for each time of their fact."""
     rows = sort_rows(timed.fact, timed.when)
     fact, when = timed.fact[rows], timed.when[rows]
     firsts = find_firsts(fact, when)
     fact, when = fact[firsts], np.append(when[firsts], 0)
     starts, ends = (np.searchsorted(fact, untimed.fact, side) for side in ("left", "right"))
-    counts = np.maximum(ends - starts, 1)
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    at = np.where(np.repeat(ends > starts, counts), np.repeat(starts, counts) + within, len(fact))
+    counts = np.maximum(ends - starts, 1)  # a statement of a fact without any time stays one row, with time 0
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)  # 0, 1, ... for each statement
+    places = np.where(np.repeat(ends > starts, counts), np.repeat(starts, counts) + within, len(fact))
     repeated = Statements(*(np.repeat(column, counts) for column in untimed))
-    return repeated._replace(when=when[at])
+    return repeated._replace(when=when[places])

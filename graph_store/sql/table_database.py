@@ -36,7 +36,7 @@ def write_file(path: Path, source: TableSource) -> None:
         OSError: the disk is full or not writable.
     """
     try:
-        with _attached(str(path)) as (connection, _):
+        with _attach(str(path)) as (connection, _):
             write_tables(connection, source)
     except duckdb.IOException as error:
         raise OSError(f"the tables cannot be written: {error}") from error
@@ -47,19 +47,19 @@ def check_file(path: Path) -> None:
     try:
         with _connect(str(path), "(READ_ONLY)") as connection:
             read_catalogue(connection)
-            _sums(connection, MAIN)
+            _checksum_tables(connection, MAIN)
     except duckdb.Error as error:
         raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
 
 
 def differs(path: Path, source: TableSource) -> bool:
     """Return True if a file's tables differ from those that the ledger's state gives."""
-    with _connect(str(path), "(READ_ONLY)") as stored, _attached(":memory:") as (expected, database):
+    with _connect(str(path), "(READ_ONLY)") as stored, _attach(":memory:") as (expected, database):
         write_tables(expected, source)
-        return _sums(stored, MAIN) != _sums(expected, database)
+        return _checksum_tables(stored, MAIN) != _checksum_tables(expected, database)
 
 
-def _sums(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any]:
+def _checksum_tables(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any]:
     """Return for each table the number of its rows and a sum of their hashes."""
     names = connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [database]).fetchall()
     return {name: connection.execute(
@@ -69,7 +69,7 @@ def _sums(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, Any
 
 def _connect(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
     """Return a connection that has a database as `MAIN`."""
-    connection = _instance()
+    connection = _start_instance()
     try:
         connection.execute(f"ATTACH {_quoted(path)} AS {MAIN} {how}; USE {MAIN}")
     except BaseException:
@@ -78,18 +78,18 @@ def _connect(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _instance() -> duckdb.DuckDBPyConnection:
+def _start_instance() -> duckdb.DuckDBPyConnection:
     # No threads of DuckDB's own: a process that forks could not end in its child with them.
     return duckdb.connect(":memory:", config={"threads": 1, "async_threads": 0})
 
 
-_writing_instance = cache(_instance)
+_writing_instance = cache(_start_instance)
 """The instance of DuckDB by which this process writes: to make one takes as long as to write a small graph."""
 _numbers = count()
 
 
 @contextmanager
-def _attached(path: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+def _attach(path: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """Attach a new database within the block: a connection that uses it, and its name there."""
     name = f"{MAIN}_{next(_numbers)}"
     with _writing_instance().cursor() as connection:

@@ -14,8 +14,8 @@ from ...schemas.documents import Chunk, SourceTable
 from ...schemas.records import TableInfo
 from ..graph.knowledge_graph import KnowledgeGraph
 from .graph_tables import GRAPH_TABLES, write_graph
-from .logical_tables import DOCUMENT, HIDDEN, LogicalTable, NameSpace, Place, SourceColumn, logical_tables
-from .typed_columns import SqlColumn, create_table, text_column, typed_columns
+from .logical_tables import DOCUMENT, HIDDEN, LogicalTable, NameSpace, Place, SourceColumn, make_logical_tables
+from .typed_columns import SqlColumn, create_table, make_text_column, make_typed_columns
 from .value_words import write_value_words
 
 MAIN, DOCUMENTS = "kb", "documents"
@@ -39,7 +39,7 @@ class TableSource(NamedTuple):
 def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> None:
     """Write all tables and the catalogue to the empty database that a connection uses."""
     names = NameSpace([DOCUMENTS, *GRAPH_TABLES])
-    infos = [_write_records(connection, table) for table in logical_tables(source.tables, names)]
+    infos = [_write_records(connection, table) for table in make_logical_tables(source.tables, names)]
     infos.append(_write_documents(connection, source.documents))
     infos += write_graph(connection, source.graph, source.chunks, names)
     write_value_words(connection, infos, source.chunks)
@@ -55,8 +55,8 @@ def read_catalogue(connection: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ..
 
 def _write_records(connection: duckdb.DuckDBPyConnection, table: LogicalTable) -> TableInfo:
     names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
-    columns = list(typed_columns(table.columns, names))
-    columns.append(text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
+    columns = list(make_typed_columns(table.columns, names))
+    columns.append(make_text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
     _write_table(connection, table.name, columns, table.places)
     return TableInfo(name=table.name, title=table.title, kind="records", rows=len(table.places),
                      documents=len({place.document for place in table.places}),
@@ -67,11 +67,11 @@ def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents
     """Write the table of all documents with the fields of their metadata."""
     own = (DOCUMENT, "title", "source")
     names = NameSpace(own)
-    columns = [text_column(name, name, [str(document[place]) for document in documents])
+    columns = [make_text_column(name, name, [str(document[place]) for document in documents])
                for place, name in enumerate(own)]
     fields = [SourceColumn(names.take(field, "field"), field, [metadata.get(field, "") for *_, metadata in documents])
               for field in sorted({field for *_, metadata in documents for field in metadata})]
-    columns += typed_columns(fields, names)
+    columns += make_typed_columns(fields, names)
     _write_table(connection, DOCUMENTS, columns, [Place(document, 0, 0) for document, *_ in documents])
     return TableInfo(name=DOCUMENTS, title=DOCUMENTS, kind="documents", rows=len(documents), documents=len(documents),
                      columns=tuple(column.info for column in columns))

@@ -16,8 +16,8 @@ from ..ledger.document_rows import Documents
 from .checking import text_of, with_full_names
 from .logical_tables import HIDDEN, Place
 from .table_file import MAIN
-from .tracing import TracedQuery, UsedColumn, is_grouped, trace
-from .typed_columns import plain
+from .tracing import TracedQuery, UsedColumn, is_grouped, trace_statement
+from .typed_columns import to_json_value
 
 MOST_CITED = 10
 _MOST_READ = 200
@@ -45,20 +45,20 @@ class RecordTracer:
         Raises:
             Untraceable: that cannot be told.
         """
-        parts = trace(query, self._tables)
+        parts = trace_statement(query, self._tables)
         texts = [(part, self._text_with_full_names(part.query)) for part in parts]
-        counted = [(part, self._text_with_full_names(_all_rows(part.query))) for part in parts]
+        counted = [(part, self._text_with_full_names(_without_limit(part.query))) for part in parts]
         tables = dict.fromkeys(ids.table for part in parts for ids in part.ids)
-        records = max((self._count(connection, table, counted) for table in tables), default=0)
+        records = max((self._count_records(connection, table, counted) for table in tables), default=0)
         left_out = [found for part in parts for column in part.used
-                    if (found := self._left_out(connection, part, column)) is not None]
+                    if (found := self._count_left_out(connection, part, column)) is not None]
         of_rows: list[_TableRow | None] = []
         is_one_part = len(parts) == 1 and len(parts[0].ids) == 1 and not parts[0].is_joined
         if is_one_part and isinstance(query, exp.Select) and not is_grouped(query):  # each row shows one record
             (part, text), = texts
             of_rows = [None if number is None else (part.ids[0].table, number)
-                       for number in _records_of_rows(connection, part, text, result.rows[:self._most_cited])]
-        cited = self._cite(connection, [row for row in of_rows if row] or self._first(connection, texts))
+                       for number in _find_records_of_rows(connection, part, text, result.rows[:self._most_cited])]
+        cited = self._cite(connection, [row for row in of_rows if row] or self._find_first_rows(connection, texts))
         citations = {citation.id: citation for citation in cited.values()}
         return result.model_copy(update={
             "records": records, "left_out": tuple(left_out), "citations": tuple(citations.values()),
@@ -68,7 +68,9 @@ class RecordTracer:
         return text_of(with_full_names(query, self._tables)[0])
 
     @staticmethod
-    def _count(connection: duckdb.DuckDBPyConnection, table: str, texts: Sequence[tuple[TracedQuery, str]]) -> int:
+    def _count_records(connection: duckdb.DuckDBPyConnection, table: str,
+                       texts: Sequence[tuple[TracedQuery, str]]) -> int:
+        """Return how many rows of a table the traced queries (each with its text) find together."""
         selected = [(part, ids.column, text) for part, text in texts for ids in part.ids if ids.table == table]
         if len(selected) == 1 and not selected[0][0].is_joined:
             query = f"SELECT count(*) FROM ({selected[0][2]})"  # noqa: S608
@@ -77,8 +79,8 @@ class RecordTracer:
             query = f"SELECT count(id) FROM ({union})"  # noqa: S608
         return int(connection.execute(query).fetchall()[0][0])
 
-    def _first(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[tuple[TracedQuery, str]],
-               ) -> list[_TableRow]:
+    def _find_first_rows(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[tuple[TracedQuery, str]],
+                         ) -> list[_TableRow]:
         found: dict[_TableRow, None] = {}
         for part, text in texts:
             columns, most = ", ".join(f'"{ids.column}"' for ids in part.ids), max(_MOST_READ, self._most_cited)
@@ -89,12 +91,12 @@ class RecordTracer:
 
     def _cite(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Citation]:
         """Return the citation of each row of a table; rows at one place share it."""
-        places = self._places(connection, rows)
+        places = self._find_places(connection, rows)
         numbers = {place: number for number, place in enumerate(dict.fromkeys(places[row] for row in rows), 1)}
-        citations = {place: self._citation(number, place) for place, number in numbers.items()}
+        citations = {place: self._make_citation(number, place) for place, number in numbers.items()}
         return {row: citations[places[row]] for row in rows}
 
-    def _places(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Place]:
+    def _find_places(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Place]:
         places: dict[_TableRow, Place] = {}
         for table in {table for table, _ in rows}:
             numbers = [number for of, number in rows if of == table]
@@ -103,7 +105,7 @@ class RecordTracer:
                 "WHERE rowid IN (SELECT unnest(?))", [numbers]).fetchall()})
         return places
 
-    def _citation(self, number: int, place: Place) -> Citation:
+    def _make_citation(self, number: int, place: Place) -> Citation:
         document, start, end = place[0], max(place[1], 0), max(place[2], 0)  # a stranger's backup may say anything
         text = self._text(document)
         if not end:
@@ -111,7 +113,8 @@ class RecordTracer:
         return Citation(id=number, document=document, start=start, end=end, quote=text[start:end],
                         metadata=self._metadata(document), page=self._documents.page(document, start))
 
-    def _left_out(self, connection: duckdb.DuckDBPyConnection, part: TracedQuery, column: UsedColumn) -> LeftOut | None:
+    def _count_left_out(self, connection: duckdb.DuckDBPyConnection, part: TracedQuery,
+                        column: UsedColumn) -> LeftOut | None:
         """Return how many rows have no value in an aggregated column; None if all have one."""
         if not column.info.empty and not column.info.untyped:
             return None
@@ -128,7 +131,7 @@ class RecordTracer:
         return LeftOut(column=column.info.name, empty=empty, untyped=untyped) if empty or untyped else None
 
 
-def _all_rows(query: exp.Select) -> exp.Select:
+def _without_limit(query: exp.Select) -> exp.Select:
     """Return a query without its limit: the rows that it does not show fit its conditions, too."""
     query = query.copy()
     for clause in ("order", "limit", "offset"):
@@ -136,7 +139,7 @@ def _all_rows(query: exp.Select) -> exp.Select:
     return query
 
 
-def _records_of_rows(connection: duckdb.DuckDBPyConnection, part: TracedQuery, text: str,
+def _find_records_of_rows(connection: duckdb.DuckDBPyConnection, part: TracedQuery, text: str,
                     rows: Sequence[Sequence[Any]]) -> list[int | None]:
     """Return the id of the record that each of the first rows of a list shows; None where that is not certain.
 
@@ -149,5 +152,5 @@ def _records_of_rows(connection: duckdb.DuckDBPyConnection, part: TracedQuery, t
     record = names.index(part.ids[0].column)
     records = defaultdict[bytes, deque[int]](deque)
     for row in found.fetchall():
-        records[orjson.dumps([plain(row[place]) for place in shown])].append(row[record])
+        records[orjson.dumps([to_json_value(row[place]) for place in shown])].append(row[record])
     return [same.popleft() if (same := records.get(orjson.dumps(list(row)))) else None for row in rows]

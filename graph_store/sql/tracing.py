@@ -56,12 +56,12 @@ class _Derived(NamedTuple):
     visible: "Mapping[str, _Derived]"
 
 
-def trace(query: exp.Query, tables: Mapping[str, TableInfo]) -> list[TracedQuery]:
+def trace_statement(query: exp.Query, tables: Mapping[str, TableInfo]) -> list[TracedQuery]:
     """Return queries for the rows that a statement's result rests on, without full names, or raise Untraceable."""
     with_clause = query.args.get("with_")
     if with_clause is not None and with_clause.args.get("recursive"):
         raise Untraceable("it is recursive")
-    traced = list(_Tracer(tables).parts(query, {}))
+    traced = list(_Tracer(tables).trace_parts(query, {}))
     for part in traced:
         if with_clause is not None and part.query.args.get("with_") is None:
             part.query.set("with_", with_clause.copy())
@@ -75,13 +75,13 @@ class _Tracer:
         self._tables = tables
         self._count = 0
 
-    def parts(self, query: exp.Expr, visible: Mapping[str, _Derived]) -> Iterator[TracedQuery]:
+    def trace_parts(self, query: exp.Expr, visible: Mapping[str, _Derived]) -> Iterator[TracedQuery]:
         """Yield a query for each part of a statement that is traced on its own."""
-        query = _unwrapped(query)
+        query = _unwrap(query)
         if isinstance(query, exp.Union):
-            inner = _with_own(query, visible)
-            yield from self.parts(query.left, inner)
-            yield from self.parts(query.right, inner)
+            inner = _see_own_ctes(query, visible)
+            yield from self.trace_parts(query.left, inner)
+            yield from self.trace_parts(query.right, inner)
         elif isinstance(query, exp.Select):
             own, others = self._expand(query, visible)
             if own.ids:
@@ -92,53 +92,54 @@ class _Tracer:
 
     def _expand(self, select: exp.Select, visible: Mapping[str, _Derived]) -> tuple[TracedQuery, list[TracedQuery]]:
         """Return the query for the rows of a select, and those for the parts of it that group."""
-        visible = _with_own(select, visible)
+        visible = _see_own_ctes(select, visible)
         new = select.copy()
         made, others, sources = TracedQuery(new, []), list[TracedQuery](), dict[str, tuple[TableInfo, RowIds]]()
         nodes = [node.this for node in (new.args.get("from_"), *(new.args.get("joins") or ())) if node is not None]
         for node in nodes:
-            derived = _derived(node, visible)
+            derived = _find_derived(node, visible)
             if derived is not None:
                 self._follow(node, derived, made, others)
             elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
                 self._add_table(node, self._tables[node.name.lower()], made, sources)
         made.is_joined |= len(nodes) > 1
         if not nodes:  # SELECT (SELECT count(*) FROM a) + 1
-            others += [part for inner in new.find_all(exp.Subquery)
-                       if inner.find_ancestor(exp.Select, exp.Subquery) is new for part in self.parts(inner, visible)]
-        made.used = list(_used_columns(select, sources))
+            for inner in new.find_all(exp.Subquery):
+                if inner.find_ancestor(exp.Select, exp.Subquery) is new:
+                    others += self.trace_parts(inner, visible)
+        made.used = list(_find_aggregated(select, sources))
         _select_ids(new, made, is_grouped=is_grouped(select))
         return made, others
 
     def _add_table(self, node: exp.Table, info: TableInfo, made: TracedQuery,
                    sources: dict[str, tuple[TableInfo, RowIds]]) -> None:
-        ids, alias = RowIds(self._name(), stored_table(info)), node.alias or node.name
+        ids, alias = RowIds(self._next_name(), stored_table(info)), node.alias or node.name
         rowid = exp.alias_(exp.column("rowid", quoted=True), ids.column, quoted=True)
-        _replace(node, table_source(info, rowid), alias)
+        _put_in_place(node, table_source(info, rowid), alias)
         sources[alias.lower()] = info, ids
-        made.ids.append(self._renamed(alias, ids, made.query))
+        made.ids.append(self._select_under_new_name(alias, ids, made.query))
 
     def _follow(self, node: exp.Expr, derived: _Derived, made: TracedQuery, others: list[TracedQuery]) -> None:
         """Trace a subquery or common table expression: with its rows if it only selects, else on its own."""
-        inner = _unwrapped(derived.query)
+        inner = _unwrap(derived.query)
         if not isinstance(inner, exp.Select) or is_grouped(inner):
-            others += self.parts(derived.query, derived.visible)
+            others += self.trace_parts(derived.query, derived.visible)
             return
         own, further = self._expand(inner, derived.visible)
         others += further
-        alias = node.alias or node.name or self._name()
+        alias = node.alias or node.name or self._next_name()
         if own.ids:
-            _replace(node, own.query.subquery(), alias)
+            _put_in_place(node, own.query.subquery(), alias)
         made.is_joined |= own.is_joined
-        made.ids += [self._renamed(alias, ids, made.query) for ids in own.ids]
+        made.ids += [self._select_under_new_name(alias, ids, made.query) for ids in own.ids]
 
-    def _renamed(self, alias: str, ids: RowIds, query: exp.Select) -> RowIds:
+    def _select_under_new_name(self, alias: str, ids: RowIds, query: exp.Select) -> RowIds:
         """Select a source's column of ids under a new name, as * may select it under the old one."""
-        new = RowIds(self._name(), ids.table)
+        new = RowIds(self._next_name(), ids.table)
         query.append("expressions", exp.alias_(exp.column(ids.column, alias, quoted=True), new.column, quoted=True))
         return new
 
-    def _name(self) -> str:
+    def _next_name(self) -> str:
         self._count += 1
         return f"_row{self._count}"
 
@@ -151,29 +152,29 @@ def is_grouped(select: exp.Select) -> bool:
                for projection in select.expressions for node in projection.find_all(exp.AggFunc))
 
 
-def _unwrapped(query: exp.Expr) -> exp.Expr:
+def _unwrap(query: exp.Expr) -> exp.Expr:
     while isinstance(query, exp.Subquery):
         query = query.this
     return query
 
 
-def _with_own(query: exp.Query, visible: Mapping[str, _Derived]) -> Mapping[str, _Derived]:
+def _see_own_ctes(query: exp.Query, visible: Mapping[str, _Derived]) -> Mapping[str, _Derived]:
     """Return the common table expressions that a query can see, with its own."""
     for cte in query.ctes:
         visible = {**visible, cte.alias.lower(): _Derived(cte.this, visible)}
     return visible
 
 
-def _derived(node: exp.Expr, visible: Mapping[str, _Derived]) -> _Derived | None:
+def _find_derived(node: exp.Expr, visible: Mapping[str, _Derived]) -> _Derived | None:
     """Return what a source is if it is a subquery or a common table expression."""
     if isinstance(node, exp.Subquery):
-        if not isinstance(_unwrapped(node), exp.Query):
+        if not isinstance(_unwrap(node), exp.Query):
             raise Untraceable("it has joins in brackets")
         return _Derived(node, visible)
     return visible.get(node.name.lower()) if isinstance(node, exp.Table) and not node.args.get("db") else None
 
 
-def _replace(node: exp.Expr, source: exp.Expr, alias: str) -> None:
+def _put_in_place(node: exp.Expr, source: exp.Expr, alias: str) -> None:
     named = node.args.get("alias")
     source.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True),
                                        columns=named.args.get("columns") if named else None))
@@ -190,7 +191,7 @@ def _select_ids(query: exp.Select, made: TracedQuery, *, is_grouped: bool) -> No
     projections = query.expressions[:-len(made.ids)] if made.ids else query.expressions
     for clause in ("where", "group", "having"):
         _inline_aliases(query.args.get(clause), projections)
-    condition, ordered = _condition_of_groups(query, projections), _order_of_extreme(projections)
+    condition, ordered = _make_group_condition(query, projections), _order_by_extreme(projections)
     for clause in _CLAUSES_OF_GROUPS:
         query.set(clause, None)
     query.set("expressions", query.expressions[len(projections):])
@@ -202,9 +203,9 @@ def _select_ids(query: exp.Select, made: TracedQuery, *, is_grouped: bool) -> No
         query.order_by(ordered, copy=False)
 
 
-def _condition_of_groups(query: exp.Select, projections: list[exp.Expr]) -> exp.Expr | None:
+def _make_group_condition(query: exp.Select, projections: list[exp.Expr]) -> exp.Expr | None:
     """Return a condition for the rows of the groups that fit HAVING: what it aggregates becomes windows over groups."""
-    having, keys = query.args.get("having"), _keys_of_groups(query.args.get("group"), projections)
+    having, keys = query.args.get("having"), _find_group_keys(query.args.get("group"), projections)
     if having is None or keys is None:
         return None
     condition = exp.Qualify(this=exp.Paren(this=having.this.copy()))
@@ -215,7 +216,7 @@ def _condition_of_groups(query: exp.Select, projections: list[exp.Expr]) -> exp.
     return condition if calls else condition.this
 
 
-def _keys_of_groups(group: exp.Group | None, projections: list[exp.Expr]) -> list[exp.Expr] | None:
+def _find_group_keys(group: exp.Group | None, projections: list[exp.Expr]) -> list[exp.Expr] | None:
     """Return what rows are grouped by; None if they are grouped in several ways, or by a column of *."""
     if group is None:
         return []
@@ -231,7 +232,7 @@ def _keys_of_groups(group: exp.Group | None, projections: list[exp.Expr]) -> lis
     return keys
 
 
-def _order_of_extreme(projections: list[exp.Expr]) -> exp.Ordered | None:
+def _order_by_extreme(projections: list[exp.Expr]) -> exp.Ordered | None:
     """Return an order that begins with the rows of the largest or smallest value, if that is what is asked for."""
     for projection in projections:
         found = projection.find(*_EXTREMES)
@@ -252,19 +253,19 @@ def _inline_aliases(clause: exp.Expr | None, projections: list[exp.Expr]) -> Non
             column.replace(exp.Paren(this=meant.copy()))
 
 
-def _used_columns(select: exp.Select, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> Iterator[UsedColumn]:
+def _find_aggregated(select: exp.Select, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> Iterator[UsedColumn]:
     seen = set[tuple[str, str]]()
     for projection in select.expressions:
         for call in projection.find_all(exp.AggFunc):
             for column in call.find_all(exp.Column):
-                found = _source_of(column, sources)
+                found = _find_source(column, sources)
                 if found is None or (key := (found[0], column.name.lower())) in seen:
                     continue
                 seen.add(key)
                 yield UsedColumn(found[1], found[0], sources[found[0]][1].column)
 
 
-def _source_of(column: exp.Column, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> tuple[str, ColumnInfo] | None:
+def _find_source(column: exp.Column, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> tuple[str, ColumnInfo] | None:
     """Return the source of a column, by its name in the query, and what is known of the column; None if unknown."""
     name, of = column.name.lower(), column.table.lower()
     for alias, (info, _) in sources.items():

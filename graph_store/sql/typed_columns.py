@@ -33,7 +33,7 @@ class SqlColumn(NamedTuple):
     info: ColumnInfo
 
 
-def typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Iterator[SqlColumn]:
+def make_typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Iterator[SqlColumn]:
     """Yield the columns of a table as they are typed, and the columns beside them.
 
     Numbers of several units are text, with NAME_number and NAME_unit. Cells that are not of the column's kind have
@@ -41,38 +41,38 @@ def typed_columns(columns: Sequence[SourceColumn], names: NameSpace) -> Iterator
     """
     all_typed = type_columns([column.cells for column in columns], [column.title for column in columns])
     for column, typed in zip(columns, all_typed, strict=True):
-        yield from _with_beside(column, typed, names)
+        yield from _type_column(column, typed, names)
 
 
-def _with_beside(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> Iterator[SqlColumn]:
+def _type_column(column: SourceColumn, typed: TypedColumn, names: NameSpace) -> Iterator[SqlColumn]:
     texts = [cell if cell.strip() else None for cell in column.cells]
     if typed.units is not None:
         units = tuple(sorted({unit for unit in typed.units if unit}))
-        yield column_of(column.name, column.title, "text", texts, empty=typed.empty, units=units)
-        yield _number_column(names.take(f"{column.name}_number", ""), column.title, typed)
-        yield column_of(names.take(f"{column.name}_unit", ""), column.title, "text", typed.units, empty=typed.empty)
+        yield make_column(column.name, column.title, "text", texts, empty=typed.empty, units=units)
+        yield _make_typed_numbers(names.take(f"{column.name}_number", ""), column.title, typed)
+        yield make_column(names.take(f"{column.name}_unit", ""), column.title, "text", typed.units, empty=typed.empty)
         return
     if typed.kind == "number":
-        yield _number_column(column.name, column.title, typed)
+        yield _make_typed_numbers(column.name, column.title, typed)
     else:
-        yield column_of(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped,
+        yield make_column(column.name, column.title, typed.kind, typed.values, empty=typed.empty, untyped=typed.untyped,
                       note=typed.note)
     if typed.untyped:
-        yield column_of(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
+        yield make_column(names.take(f"{column.name}_text", ""), column.title, "text", texts, empty=typed.empty)
 
 
-def text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlColumn:
+def make_text_column(name: str, title: str, texts: Sequence[str | None]) -> SqlColumn:
     """Return a column of texts that are taken as they are."""
-    return column_of(name, title, "text", texts, empty=sum(not text for text in texts))
+    return make_column(name, title, "text", texts, empty=sum(not text for text in texts))
 
 
-def number_column(name: str, title: str, numbers: Sequence[float | None], *, integers: bool = False) -> SqlColumn:
+def make_number_column(name: str, title: str, numbers: Sequence[float | None], *, integers: bool = False) -> SqlColumn:
     """Return a column of numbers that are taken as they are."""
     typed = TypedColumn("number", list(numbers), empty=sum(number is None for number in numbers), integers=integers)
-    return _number_column(name, title, typed)
+    return _make_typed_numbers(name, title, typed)
 
 
-def _number_column(name: str, title: str, typed: TypedColumn) -> SqlColumn:
+def _make_typed_numbers(name: str, title: str, typed: TypedColumn) -> SqlColumn:
     """Return a column of numbers; BIGINT if all are integers, otherwise DOUBLE."""
     values = np.array([np.nan if value is None else value for value in typed.values], np.float64)
     missing = np.isnan(values)
@@ -81,13 +81,13 @@ def _number_column(name: str, title: str, typed: TypedColumn) -> SqlColumn:
     if is_integer:
         numbers = np.ma.masked_array(np.where(missing, 0, values).astype(np.int64), missing)
     shown = [int(value) if is_integer else value for value in values[~missing].tolist()]
-    info = _info(name, title, "number", shown, [shown_value(value) for value in shown])
+    info = _describe_values(name, title, "number", shown, [show_value(value) for value in shown])
     return SqlColumn("BIGINT" if is_integer else "DOUBLE", numbers, info.model_copy(update={
         "unit": typed.unit, "empty": typed.empty, "untyped": typed.untyped, "note": typed.note}))
 
 
-def column_of(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, empty: int = 0, untyped: int = 0,
-              units: tuple[str, ...] = (), note: str = "") -> SqlColumn:
+def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *, empty: int = 0, untyped: int = 0,
+                units: tuple[str, ...] = (), note: str = "") -> SqlColumn:
     """Return a column of values that are typed already; None stands for no value."""
     filled = [value for value in values if value is not None]
     sql_type = _SQL_TYPES.get(kind, "VARCHAR")
@@ -95,13 +95,13 @@ def column_of(name: str, title: str, kind: ColumnKind, values: Sequence[Any], *,
         has_times = any(_comparable(value).time() != datetime.time() for value in filled)
         sql_type = "TIMESTAMP" if has_times else "DATE"
     items = [item for value in filled for item in value] if kind == "list" else filled
-    info = _info(name, title, kind, items, [_shown_date(item, sql_type) if kind == "date" else str(item)
-                                            for item in items])
-    return SqlColumn(sql_type, _array(kind, values), info.model_copy(update={
+    info = _describe_values(name, title, kind, items, [_show_date(item, sql_type) if kind == "date" else str(item)
+                                                       for item in items])
+    return SqlColumn(sql_type, _make_array(kind, values), info.model_copy(update={
         "empty": empty, "untyped": untyped, "units": units, "note": note}))
 
 
-def _info(name: str, title: str, kind: ColumnKind, items: Sequence[Any], shown: Sequence[str]) -> ColumnInfo:
+def _describe_values(name: str, title: str, kind: ColumnKind, items: Sequence[Any], shown: Sequence[str]) -> ColumnInfo:
     """Return what is said of a column's values, or of the members of its lists."""
     counts = Counter(text[:LONGEST_SHOWN] for text in shown)
     most = nsmallest(MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
@@ -121,7 +121,7 @@ def _comparable(value: Any) -> Any:
     return value
 
 
-def _array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
+def _make_array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
     if kind == "date":
         return np.array([np.datetime64("NaT") if value is None else np.datetime64(_comparable(value), "us")
                          for value in values], "datetime64[us]")
@@ -131,17 +131,17 @@ def _array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
     return array
 
 
-def _shown_date(value: Any, sql_type: str) -> str:
+def _show_date(value: Any, sql_type: str) -> str:
     day: datetime.datetime = _comparable(value)
     return day.isoformat(" ") if sql_type == "TIMESTAMP" else day.date().isoformat()
 
 
-def shown_value(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Return a value as text; numbers without the digits in which floats differ."""
     return f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value)
 
 
-def plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Return a value as JSON has it; numbers without the digits in which floats differ, None if they are not finite."""
     if isinstance(value, float | Decimal):
         return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else None
@@ -150,9 +150,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_json_value(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_json_value(item) for key, item in value.items()}
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 

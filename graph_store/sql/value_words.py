@@ -43,14 +43,15 @@ def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[Ta
     if legends:
         connection.executemany(f"INSERT INTO {_LEGENDS} VALUES (?, ?, ?)", sorted(set(legends)))  # noqa: S608
     # The words of all columns in one statement: reading the pattern takes longer than searching some cells.
-    _write(connection, _VALUES, ("source", "field", "value", "legend"), _selects(tables, has_legends=bool(legends)),
-           f"{_SPLIT} AS word, * FROM found")
-    _write(connection, _TITLES, ("source", "title"), _title_selects(tables), "* FROM found")
+    _write_words(connection, _VALUES, ("source", "field", "value", "legend"),
+                 _select_values(tables, has_legends=bool(legends)),
+                 f"{_SPLIT} AS word, * FROM found")
+    _write_words(connection, _TITLES, ("source", "title"), _select_titles(tables), "* FROM found")
     connection.execute(f"DROP TABLE {_LEGENDS}")
 
 
-def _write(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], selects: Iterable[str],
-           stored: str) -> None:
+def _write_words(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], selects: Iterable[str],
+                 stored: str) -> None:
     """Write what is `stored` of what some SELECTs find, sorted and without repeats; all names are of `NameSpace`."""
     connection.execute(f"CREATE TEMP TABLE found ({', '.join(f'{column} VARCHAR' for column in columns)})")
     for select in selects:
@@ -59,14 +60,14 @@ def _write(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[s
     connection.execute("DROP TABLE found")
 
 
-def _selects(tables: Sequence[TableInfo], *, has_legends: bool) -> Iterator[str]:
+def _select_values(tables: Sequence[TableInfo], *, has_legends: bool) -> Iterator[str]:
     for table in tables:
         for column in table.columns if table.kind in {"records", "documents"} else ():
             if column.kind in {"text", "list"} and not (column.name == "document" and table.kind == "records"):
-                yield from _selects_of(table, column, has_legends=has_legends)
+                yield from _select_column_values(table, column, has_legends=has_legends)
 
 
-def _selects_of(table: TableInfo, column: ColumnInfo, *, has_legends: bool) -> Iterator[str]:
+def _select_column_values(table: TableInfo, column: ColumnInfo, *, has_legends: bool) -> Iterator[str]:
     """Yield SELECTs of a column's values, and of the legends of those."""
     value = f'unnest("{column.name}")' if column.kind == "list" else f'"{column.name}"'
     names, values = f"'{table.name}', '{column.name}'", f'SELECT DISTINCT {value} AS value FROM main."{table.name}"'  # noqa: S608
@@ -76,7 +77,7 @@ def _selects_of(table: TableInfo, column: ColumnInfo, *, has_legends: bool) -> I
                f'"{table.name}" WHERE document = {_LEGENDS}.document AND "{column.name}" = {_LEGENDS}.value)')
 
 
-def _title_selects(tables: Sequence[TableInfo]) -> Iterator[str]:
+def _select_titles(tables: Sequence[TableInfo]) -> Iterator[str]:
     for table in tables:
         if table.kind == "records" and table.documents <= _FEW_DOCUMENTS:
             documents = f'FROM main.documents WHERE document IN (SELECT document FROM main."{table.name}")'  # noqa: S608
@@ -84,10 +85,10 @@ def _title_selects(tables: Sequence[TableInfo]) -> Iterator[str]:
             yield f"SELECT '{table.name}', {stem} {documents}"
             yield f"SELECT '{table.name}', title {documents} AND title <> ''"
         elif table.kind == "documents" and table.rows > 1:
-            yield _shared_prefix(table)
+            yield _select_shared_prefix(table)
 
 
-def _shared_prefix(table: TableInfo) -> str:
+def _select_shared_prefix(table: TableInfo) -> str:
     """Return a SELECT of the word with which nearly all documents' names begin: they are called so."""
     return (f"SELECT '{table.name}', word FROM (SELECT regexp_extract(document, '([A-Za-z]{{3,}})[^/]*$', 1) AS word "  # noqa: S608
             f"FROM main.documents) AS words WHERE word <> '' GROUP BY word "

@@ -198,7 +198,7 @@ def schema_history(reading: Reading) -> Items[SchemaChange]:
 def schema_candidates(reading: Reading, service: Serving) -> Items[Candidate]:
     """List pending candidates with their evidence, strongest first."""
     support = support_in(reading.kb, service.resources.settings)
-    return Items(items=reading.kb.schema_control.waiting(support, REVIEWED_AT_ONCE))
+    return Items(items=reading.kb.schema_control.list_candidates(support, REVIEWED_AT_ONCE))
 
 
 @router.put("/schema", tags=["schema"], responses=errors(404, 409, 413), dependencies=[may("review", "write")])

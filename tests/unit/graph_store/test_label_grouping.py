@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from banyan.graph_store.evolution.schema_candidates import unify
+from banyan.graph_store.evolution.schema_candidates import unify_labels
 from banyan.graph_store.ledger.schema_rows import AskCount
 from banyan.schemas.delta import SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
@@ -79,7 +79,7 @@ def asked(label, subject="person", target="firm", kind="relation"):
 
 def unified(counts, same, known=SCHEMA):
     return [(c.label, c.said, c.backward, c.subject_type, c.object_type, c.confidence)
-            for c in unify(counts, same, known)]
+            for c in unify_labels(counts, same, known)]
 
 
 def test_a_passive_says_it_from_tail_to_head_without_a_model():

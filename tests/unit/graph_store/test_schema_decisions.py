@@ -38,7 +38,7 @@ def test_what_is_rejected_is_neither_proposed_nor_grown_again_until_it_is_accept
     ledger = make()
     ledger.put(PAINTED)
     decide(ledger, relation("painted", "reject"))
-    assert ledger.control.waiting(2) == []
+    assert ledger.control.list_candidates(2) == []
     assert ledger.control.count_waiting() == 0
     assert ledger.grow() == SCHEMA
     ledger.history.set_declined("relation", "painted", None)
