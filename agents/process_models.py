@@ -14,7 +14,7 @@ from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.token_accounts import Calls
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.embedding_models import EmbeddingModels, chooses, default_name, load_embedder
+from ..models.embedding.embedding_models import EmbeddingModels, default_name, is_chosen_by_documents, load_embedder
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
@@ -44,10 +44,10 @@ class ProcessModels(ABC):
         self.own_embedder = embedder is not None
         self._reranker = reranker
         self._parser = Parser(settings.spacy_pipelines)
-        self._begin()
+        self._start_without_open_bases()
 
-    def _begin(self) -> None:
-        """Start without reasoners."""
+    def _start_without_open_bases(self) -> None:
+        """Start without reasoners; called again in a forked child, which must not use its parent's connections."""
         self._lock = threading.RLock()
         self._reasoners: dict[str, dict[tuple[Calls | None, tuple[tuple[str, str], ...]], Reasoner]] = {}
         """The reasoners of each knowledge base, by the arguments of `_make_reasoner`."""
@@ -64,7 +64,7 @@ class ProcessModels(ABC):
     @property
     def embedding(self) -> Embedder | EmbeddingModels:
         """The embedding model of all knowledge bases, or the available ones if each knowledge base chooses (`auto`)."""
-        return self._models if chooses(self.settings) and self._embedder is None else self.embedder
+        return self._models if is_chosen_by_documents(self.settings) and self._embedder is None else self.embedder
 
     def _load_embedder(self, settings: Settings) -> Embedder:
         return load_embedder(settings)

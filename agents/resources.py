@@ -57,9 +57,9 @@ class Resources(ProcessModels):
         super().__init__(settings, embedder, reranker)
         _ALIVE.add(self)
 
-    def _begin(self) -> None:
+    def _start_without_open_bases(self) -> None:
         """Start with nothing open."""
-        super()._begin()
+        super()._start_without_open_bases()
         self.snapshots = Snapshots(self.settings, lambda: self.embedding, self._forget_reasoners, RankingModels(
             self._parser, lambda: self.reranker, _RERANKED_PASSAGES))
         self.writers = Writers(self._open_writer, self.spending.forget, self.settings.open_bases,
@@ -278,11 +278,11 @@ _INHERITED: list[object] = []
 """The open objects that a forked child has inherited. Closing them would release the parent's locks and files."""
 
 
-def _begin_in_child() -> None:
+def _start_anew_in_child() -> None:
     """Start all resources anew in a forked child, and keep what they had open from being closed by their deletion."""
     for resources in list(_ALIVE):
         _INHERITED.append((resources.snapshots, resources.writers, resources._reasoners))  # noqa: SLF001
-        resources._begin()  # noqa: SLF001
+        resources._start_without_open_bases()  # noqa: SLF001
 
 
 @atexit.register
@@ -292,7 +292,7 @@ def _close_at_exit() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_in_child)
+    os.register_at_fork(after_in_child=_start_anew_in_child)
 
 
 @once

@@ -196,13 +196,13 @@ class ManualEdits:
 
     def merge(self, first: str, second: str, *, why: str = "", who: str = "") -> None:
         """Merge two entities into one; `split` undoes it."""
-        self._pair("merge", first, second, why, who)
+        self._decide_pair("merge", first, second, why, who)
 
     def split(self, first: str, second: str, *, why: str = "", who: str = "") -> None:
         """Split an entity that was merged from two; each gets its own facts back. `merge` undoes it."""
-        self._pair("split", first, second, why, who)
+        self._decide_pair("split", first, second, why, who)
 
-    def _pair(self, verdict: Literal["merge", "split"], first: str, second: str, why: str, who: str) -> None:
+    def _decide_pair(self, verdict: Literal["merge", "split"], first: str, second: str, why: str, who: str) -> None:
         self._resources.decide_entities(self._name, verdict, (first, second), who or getpass.getuser(), why)
 
     def rename(self, entity: str, name: str, *, why: str = "", who: str = "") -> int:
@@ -216,12 +216,12 @@ class ManualEdits:
     def reject(self, fact: AnyFact, *, why: str = "", who: str = "") -> int:
         """Mark a fact or a value as wrong, even if a document states it."""
         return self._resources.edit(self._name, lambda edits: edits.change_fact(
-            _as_said(fact), None, who or getpass.getuser(), why))
+            _as_stated(fact), None, who or getpass.getuser(), why))
 
     def correct(self, fact: AnyFact, *, subject: str = "", relation: str = "", object: str = "",  # noqa: A002  (as facts have it)
                 why: str = "", who: str = "") -> int:
         """Replace a wrong fact or value; its source stays the same. What is right about it need not be given."""
-        wrong = _as_said(fact)
+        wrong = _as_stated(fact)
         right = Said(subject or wrong.subject, relation or wrong.relation, object or wrong.object)
         return self._resources.edit(self._name, lambda edits: edits.change_fact(
             wrong, right, who or getpass.getuser(), why))
@@ -236,5 +236,5 @@ class ManualEdits:
             return snapshot.kb.edits.all()
 
 
-def _as_said(fact: AnyFact) -> Said:
+def _as_stated(fact: AnyFact) -> Said:
     return Said(fact.subject_id, fact.relation, fact.object_id) if isinstance(fact, Fact) else Said(*fact)

@@ -113,14 +113,14 @@ def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Ans
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
         citations=citations,
-        facts=_facts_behind(lease, citations) if not output["abstained"] else (),
+        facts=_read_facts_behind(lease, citations) if not output["abstained"] else (),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"], grade=output["grade"])
 
 
-def _facts_behind(lease: AbstractContextManager[Snapshot], cited: Sequence[Citation]) -> tuple[Fact, ...]:
+def _read_facts_behind(lease: AbstractContextManager[Snapshot], cited: Sequence[Citation]) -> tuple[Fact, ...]:
     with lease as snapshot:
-        return facts_of(snapshot.kb, snapshot.index, stated_by(snapshot.index, cited).facts)
+        return facts_of(snapshot.kb, snapshot.index, find_stated(snapshot.index, cited).facts)
 
 
 class CitedPlace(Frozen):
@@ -141,7 +141,7 @@ class CitedFacts(NamedTuple):
     entities: set[str]
 
 
-def stated_by(index: GraphIndex, cited: Sequence[Cited]) -> CitedFacts:
+def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> CitedFacts:
     """Return the facts and entities whose place in a document overlaps the cited text."""
     facts: set[EdgeKey] = set()
     entities: set[str] = set()
@@ -178,10 +178,10 @@ def facts_of(kb: KnowledgeBase, graph: KnowledgeGraph, keys: Iterable[EdgeKey]) 
     ordered_keys = list(keys)
     chunks = {chunk for key in ordered_keys for chunk in graph.support(key)}
     sources = Sources(kb.documents.chunks(sorted(chunks)))
-    return tuple(_fact(graph, key, sources) for key in ordered_keys)
+    return tuple(_make_fact(graph, key, sources) for key in ordered_keys)
 
 
-def _fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
+def _make_fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
     """Return the fact with a key; `sources` must have the chunks that state it."""
     head, relation, tail = key
     support, validity = graph.support(key), graph.validity(key)

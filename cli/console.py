@@ -117,13 +117,13 @@ def explain_errors() -> Iterator[None]:
     try:
         yield
     except BanyanError as error:
-        _fail(error.here if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error))
+        _exit_with_error(error.here if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error))
     except ValidationError as error:
         first = error.errors()[0]
-        _fail(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
+        _exit_with_error(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
     except (OSError, sqlite3.OperationalError) as error:
-        _fail(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
-              "resume")
+        _exit_with_error(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
+                         "resume")
     except (KeyboardInterrupt, SystemExit) as ended:
         # Typer turns Ctrl-C in a command into a SystemExit with this code; exits with another code are intended.
         if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED_CODE:
@@ -132,7 +132,7 @@ def explain_errors() -> Iterator[None]:
         sys.exit(_INTERRUPTED_CODE)
 
 
-def _fail(message: str) -> None:
+def _exit_with_error(message: str) -> None:
     err.print(f"[red]error:[/red] {escape(message)}", soft_wrap=True)
     sys.exit(1)
 

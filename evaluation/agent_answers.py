@@ -22,7 +22,7 @@ from ..runtime.event_loop import run
 from ..schemas.documents import Frozen
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Mode
-from .datasets import DatasetQuestion, GoldPassage, is_part
+from .datasets import DatasetQuestion, GoldPassage, is_of_gold_passage
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff]")
@@ -47,10 +47,10 @@ def f1(answer: str, expected: Sequence[str]) -> float:
 
     Tokens are words, and single Chinese or Japanese characters; two empty texts match fully.
     """
-    return max((_overlap(_tokens(answer), _tokens(accepted)) for accepted in expected), default=0.0)
+    return max((_token_f1(_tokens(answer), _tokens(accepted)) for accepted in expected), default=0.0)
 
 
-def holds(answer: str, expected: Sequence[str]) -> bool:
+def contains_answer(answer: str, expected: Sequence[str]) -> bool:
     """Return True if the answer contains an expected answer as whole tokens (words, or single Chinese characters)."""
     answer_tokens = f" {' '.join(_tokens(answer))} "
     return any(f" {' '.join(tokens)} " in answer_tokens for accepted in expected if (tokens := _tokens(accepted)))
@@ -60,7 +60,7 @@ def _tokens(text: str) -> list[str]:
     return _HAN.sub(lambda match: f" {match.group()} ", normal_answer(text)).split()
 
 
-def _overlap(given: list[str], expected: list[str]) -> float:
+def _token_f1(given: list[str], expected: list[str]) -> float:
     """Return the F1 of two lists of tokens, 0 to 1; two empty lists match fully."""
     if not given or not expected:
         return float(given == expected)
@@ -127,25 +127,25 @@ class AnswerReport(Frozen):
     records: tuple[AnswerRecord, ...]
 
 
-def point(records: Sequence[AnswerRecord], threshold: float) -> CurvePoint:
+def measure_at_threshold(records: Sequence[AnswerRecord], threshold: float) -> CurvePoint:
     """Return what would happen if answers with a confidence below a threshold were declined.
 
     Shares are in %, and 0 if there is no answerable or no unanswerable question.
     """
     answerable = [record for record in records if not record.unanswerable]
-    shown = [record for record in answerable if _confidence(record) >= threshold]
+    shown = [record for record in answerable if _curve_place(record) >= threshold]
     unanswerable = [record for record in records if record.unanswerable]
     return CurvePoint(
         threshold=round(threshold, 4),
-        declined=percent(sum(_confidence(record) < threshold for record in unanswerable), len(unanswerable)),
+        declined=percent(sum(_curve_place(record) < threshold for record in unanswerable), len(unanswerable)),
         answered=percent(len(shown), len(answerable)),
         correct=percent(sum(record.correct for record in shown), len(answerable)),
         grounded=percent(sum(record.citation_recall == 1.0 for record in shown), len(answerable)))
 
 
-def curve(records: Sequence[AnswerRecord]) -> tuple[CurvePoint, ...]:
+def measure_at_all_thresholds(records: Sequence[AnswerRecord]) -> tuple[CurvePoint, ...]:
     """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
-    return tuple(point(records, step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1))
+    return tuple(measure_at_threshold(records, step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1))
 
 
 def percent(part: float, whole: int) -> float:
@@ -153,7 +153,7 @@ def percent(part: float, whole: int) -> float:
     return round(100 * part / whole, 2) if whole else 0.0
 
 
-def _confidence(record: AnswerRecord) -> float:
+def _curve_place(record: AnswerRecord) -> float:
     return _DECLINED if record.curve_place is None else record.curve_place
 
 
@@ -182,12 +182,13 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
         for number, question in enumerate(questions, 1):
             reply: dict[str, Any] = run(partial(
                 graph.ainvoke, {"knowledge_base": name, "question": question.question}, context=context))
-            records.append(_record(question, reply, snapshot.kb.documents, threshold))
+            records.append(_score_reply(question, reply, snapshot.kb.documents, threshold))
             progress(number, len(questions))
-    return _report(records, threshold)
+    return _summarise(records, threshold)
 
 
-def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documents, threshold: float) -> AnswerRecord:
+def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Documents,
+                 threshold: float) -> AnswerRecord:
     answer = "" if reply["abstained"] else without_marks(reply["answer"])
     short = reply["short"] or answer.partition("\n")[0]
     cited = tuple(dict.fromkeys(citation["document"] for citation in reply["citations"]))
@@ -196,8 +197,8 @@ def _record(question: DatasetQuestion, reply: dict[str, Any], documents: Documen
         id=question.id, question=question.question, unanswerable=question.unanswerable, answer=answer, short=short,
         confidence=reply["confidence"], declined=reply["abstained"] or reply["confidence"] < threshold,
         exact_match=exact_match(short, question.answers), f1=f1(short, question.answers),
-        correct=holds(f"{short}\n{answer}", question.answers), citation_recall=recall, citation_precision=precision,
-        cited=cited, curve_place=None if reply["abstained"] else reply["confidence"])
+        correct=contains_answer(f"{short}\n{answer}", question.answers), citation_recall=recall,
+        citation_precision=precision, cited=cited, curve_place=None if reply["abstained"] else reply["confidence"])
 
 
 def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
@@ -208,7 +209,8 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
     document_is_gold: dict[str, bool] = {}
     for citation in citations:
         document = documents.get(citation["document"])
-        quoted = {passage for passage in gold if is_part(passage, document.id, document.title, citation["quote"])}
+        quoted = {passage for passage in gold
+                  if is_of_gold_passage(passage, document.id, document.title, citation["quote"])}
         cited_gold |= quoted
         document_is_gold[document.id] = document_is_gold.get(document.id, False) or bool(quoted)
     recall = len(cited_gold) / len(set(gold))
@@ -216,7 +218,7 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
     return recall, precision
 
 
-def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
+def _summarise(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
     answerable = [record for record in records if not record.unanswerable]
     answered = [record for record in answerable if not record.declined]
     scores = {
@@ -230,7 +232,8 @@ def _report(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
     return AnswerReport(
         questions=len(records), unanswerable=len(records) - len(answerable), answered=len(answered), answers=scores,
         citations=citations, records=tuple(records),
-        abstention=Abstention(at_threshold=point(records, threshold), curve=curve(records)))
+        abstention=Abstention(at_threshold=measure_at_threshold(records, threshold),
+                              curve=measure_at_all_thresholds(records)))
 
 
 def _mean(values: Sequence[float | None]) -> float:

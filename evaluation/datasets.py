@@ -84,7 +84,7 @@ def load_answered_questions(path: Path, form: QuestionFormat) -> list[DatasetQue
     return questions
 
 
-def spread(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
+def pick_evenly(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
     """Return `limit` items spread evenly from the first to the last, or all for None."""
     if limit is None or limit >= len(items):
         return items
@@ -174,10 +174,10 @@ _FORMS: dict[QuestionFormat, type[_Musique | _Titled | _Generic]] = {
 
 def is_gold(gold: GoldPassage, chunk: Chunk) -> bool:
     """Return True if a chunk belongs to a gold passage."""
-    return is_part(gold, chunk.document_id, chunk.title, chunk.text)
+    return is_of_gold_passage(gold, chunk.document_id, chunk.title, chunk.text)
 
 
-def is_part(gold: GoldPassage, document: str, title: str, text: str) -> bool:
+def is_of_gold_passage(gold: GoldPassage, document: str, title: str, text: str) -> bool:
     """Return True if a text of a document belongs to a gold passage.
 
     A gold passage with an id is the whole document. Otherwise the titles must be equal, and the text must be in the

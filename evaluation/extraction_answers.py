@@ -20,7 +20,7 @@ of an ontology's relation labels are errors in the ontology, and are ignored.
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
@@ -61,25 +61,25 @@ class _GoldTriple(BaseModel):
     obj: str
 
 
-class _Answer(BaseModel):
+class _RecordedAnswer(BaseModel):
     id: str
     triples: tuple[Triple, ...]
 
 
-class _Gold(BaseModel):
+class _GoldLine(BaseModel):
     id: str
     sent: str
     triples: tuple[_GoldTriple, ...]
 
 
 _T = TypeVar("_T")
-_Record = TypeVar("_Record", _Answer, _Gold)
+_Record = TypeVar("_Record", _RecordedAnswer, _GoldLine)
 
 
 def load_gold(path: Path) -> list[GoldCase]:
     """Read sentences with their gold triples from JSON lines `{id, sent, triples: [{sub, rel, obj}]}`."""
     cases = [GoldCase(id=record.id, text=record.sent, triples=tuple((t.sub, t.rel, t.obj) for t in record.triples))
-             for record in _records(path, _Gold)]
+             for record in _read_records(path, _GoldLine)]
     if not cases:
         raise DatasetError(f"{path} has no sentence: a gold file has lines {{id, sent, triples: [{{sub, rel, obj}}]}}")
     return cases
@@ -87,10 +87,10 @@ def load_gold(path: Path) -> list[GoldCase]:
 
 def load_recorded(path: Path) -> dict[str, tuple[Triple, ...]]:
     """Read a model's triples by sentence id from JSON lines `{id, triples: [[head, relation, tail]]}`."""
-    return {record.id: record.triples for record in _records(path, _Answer)}
+    return {record.id: record.triples for record in _read_records(path, _RecordedAnswer)}
 
 
-def _records(path: Path, model: type[_Record]) -> Iterator[_Record]:
+def _read_records(path: Path, model: type[_Record]) -> Iterator[_Record]:
     first_place: dict[str, str] = {}
     for place, value in json_lines(path, DatasetError):
         record = validate_record(place, value, model, DatasetError)
@@ -183,58 +183,72 @@ class ExtractionScores(Frozen):
     hallucination: Hallucination
 
 
-def score(ontology: GraphSchema, gold: Sequence[GoldCase],
-          answers: Mapping[str, Sequence[Triple]]) -> ExtractionScores:
+def score_answers(ontology: GraphSchema, gold: Sequence[GoldCase],
+                  answers: Mapping[str, Sequence[Triple]]) -> ExtractionScores:
     """Score a model's triples (`answers`, by sentence id) against the gold sentences, at least one."""
     if not gold:
         raise ValueError("there is no gold sentence to score against")
-    relations = _relations(ontology)
+    relations = _relation_labels(ontology)
     concepts = " ".join(concept.name for concept in ontology.entity_types if concept.name != ROOT_TYPE)
-    rows = [(*_agreement(case.triples, answers[case.id]), *_faults(case.text + concepts, relations, answers[case.id]))
-            for case in gold if case.id in answers]
-    columns = zip(*rows, strict=True) if rows else [()] * 7  # seven scores, each without a value
-    # Divided by the number of all gold sentences: those without an answer count as 0.
-    precision, recall, f1, conformance, subject, relation, object_ = (
-        round(sum(column) / len(gold), 4) for column in columns)
-    return ExtractionScores(precision=precision, recall=recall, f1=f1, conformance=conformance,
-                            hallucination=Hallucination(subject=subject, relation=relation, object=object_))
+    answered = [case for case in gold if case.id in answers]
+    agreements = [_score_agreement(case.triples, answers[case.id]) for case in answered]
+    faults = [_score_hallucination(case.text + concepts, relations, answers[case.id]) for case in answered]
+
+    def mean(values: Iterable[float]) -> float:
+        """Divide by the number of all gold sentences: those without an answer count as 0."""
+        return round(sum(values) / len(gold), 4)
+
+    return ExtractionScores(
+        precision=mean(one.precision for one in agreements), recall=mean(one.recall for one in agreements),
+        f1=mean(one.f1 for one in agreements), conformance=mean(1 - one.relation for one in faults),
+        hallucination=Hallucination(
+            subject=mean(one.subject for one in faults), relation=mean(one.relation for one in faults),
+            object=mean(one.object for one in faults)))
 
 
 def unknown_relations(ontology: GraphSchema, gold: Iterable[GoldCase]) -> list[str]:
     """Return the relations of gold triples that the ontology lacks, sorted; no admitted triple can have them."""
-    known = _relations(ontology)
-    return sorted({relation for case in gold for _, relation, _ in case.triples if _label(relation) not in known})
+    known = _relation_labels(ontology)
+    relations = {relation for case in gold for _, relation, _ in case.triples}
+    return sorted(relation for relation in relations if _relation_label(relation) not in known)
 
 
-def _relations(ontology: GraphSchema) -> frozenset[str]:
-    return frozenset(_label(relation.name) for relation in ontology.relation_types)
+def _relation_labels(ontology: GraphSchema) -> frozenset[str]:
+    return frozenset(_relation_label(relation.name) for relation in ontology.relation_types)
 
 
-def _agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> tuple[float, float, float]:
+class _Agreement(NamedTuple):
+    precision: float
+    recall: float
+    f1: float
+
+
+def _score_agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> _Agreement:
     """Return precision, recall and F1 of one sentence; only triples with a relation of the gold triples count."""
-    gold_relations = {_label(relation) for _, relation, _ in gold}
+    gold_relations = {_relation_label(relation) for _, relation, _ in gold}
     gold_texts = {_concatenate(triple) for triple in gold}
-    answer_texts = {_concatenate(triple) for triple in answered if _label(triple[1]) in gold_relations}
+    answer_texts = {_concatenate(triple) for triple in answered if _relation_label(triple[1]) in gold_relations}
     common = len(gold_texts & answer_texts)
     if not common:
-        return 0.0, 0.0, 0.0
+        return _Agreement(0.0, 0.0, 0.0)
     precision, recall = common / len(answer_texts), common / len(gold_texts)
-    return precision, recall, 2 * precision * recall / (precision + recall)
+    return _Agreement(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def _faults(sentence: str, relations: frozenset[str], answered: Sequence[Triple]) -> tuple[float, float, float, float]:
-    """Return four scores of one sentence's triples: conformance, and subject, relation and object hallucination."""
+def _score_hallucination(sentence: str, relations: frozenset[str], answered: Sequence[Triple]) -> Hallucination:
+    """Return the shares of one sentence's triples that have a hallucinated part; 0 without triples."""
     if not answered:
-        return 1.0, 0.0, 0.0, 0.0
+        return Hallucination(subject=0.0, relation=0.0, object=0.0)
     source = _stem_text(sentence)
     share = 1 / len(answered)
-    conformance = share * sum(_label(relation) in relations for _, relation, _ in answered)
-    subject = share * sum(_name(head) not in source for head, _, _ in answered)
-    object_ = share * sum(_name(tail) not in source for _, _, tail in answered)
-    return conformance, subject, 1 - conformance, object_
+    return Hallucination(
+        subject=share * sum(_stem_name(head) not in source for head, _, _ in answered),
+        # Not the sum of the others: the benchmark subtracts, which rounds differently.
+        relation=1 - share * sum(_relation_label(relation) in relations for _, relation, _ in answered),
+        object=share * sum(_stem_name(tail) not in source for _, _, tail in answered))
 
 
-def _label(relation: str) -> str:
+def _relation_label(relation: str) -> str:
     return relation.replace(" ", "_").strip("_")
 
 
@@ -242,7 +256,7 @@ def _concatenate(triple: Triple) -> str:
     return _GAPS.sub("", "".join(triple)).lower()
 
 
-def _name(name: str) -> str:
+def _stem_name(name: str) -> str:
     return _stem_text(name).replace(_UNKNOWN_DAY, "")
 
 

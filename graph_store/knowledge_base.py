@@ -341,7 +341,7 @@ class KnowledgeBase:
 
     def refresh(self) -> None:
         """Release the graph in memory if the ledger has changed since it was made."""
-        if self.vector_synchroniser.moved():
+        if self.vector_synchroniser.has_moved():
             self.ledger_graph.unload()
         self.ledger_graph.refresh()
 

@@ -128,11 +128,11 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
             check_cancelled()
             for document in _documents(file, reading, on_failure, limits):
                 if document.id in sources:
-                    _fail(on_failure, document.source, f"the id {document.id!r} was already given by "
-                          f"{sources[document.id]}: rename one, or load them into two knowledge bases")
+                    _report_failure(on_failure, document.source, f"the id {document.id!r} was already given by "
+                                    f"{sources[document.id]}: rename one, or load them into two knowledge bases")
                 elif len(sources) == limits.documents:
-                    _fail(on_failure, file.place, f"more than {limits.documents:,} documents: "
-                          "build the rest in another run; nothing from here on was read")
+                    _report_failure(on_failure, file.place, f"more than {limits.documents:,} documents: "
+                                    "build the rest in another run; nothing from here on was read")
                     return
                 else:
                     sources[document.id] = document.source
@@ -159,7 +159,7 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
     try:
         fetched = fetch(address, limits)
     except UnreadableError as error:
-        _fail(on_failure, address.url, str(error))
+        _report_failure(on_failure, address.url, str(error))
         return
     with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
         path = Path(folder) / PurePath(fetched.name).name[-_LONGEST_NAME:]
@@ -177,12 +177,12 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
         try:
             if depth and entry.is_symlink() and (
                     entry.is_dir() or not entry.resolve().is_relative_to(target)):
-                _fail(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: name its target")
+                _report_failure(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: name its target")
             elif not entry.is_dir():
                 yield _File(entry, entry.relative_to(root).as_posix(), named=False)
             elif depth > limits.folder_depth:
-                _fail(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep: "
-                      "name it, or move it up")
+                _report_failure(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep: "
+                                "name it, or move it up")
             else:
                 children = [child for child in entry.iterdir() if not child.name.startswith(".")]
                 # The last entry of the stack is read first.
@@ -192,12 +192,12 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
                     else:
                         stack.append((child, depth + 1))
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
-            _fail(on_failure, str(entry), _cannot_read(error))
+            _report_failure(on_failure, str(entry), _cannot_read(error))
     if count := left_out.pop(IGNORE_FILE, 0):
-        _fail(on_failure, str(root), f"{LEFT_OUT}{count:,} files and folders that {IGNORE_FILE} names")
+        _report_failure(on_failure, str(root), f"{LEFT_OUT}{count:,} files and folders that {IGNORE_FILE} names")
     if left_out:
         kinds = ", ".join(f"{name} ({count:,})" for name, count in sorted(left_out.items()))
-        _fail(on_failure, str(root), f"{LEFT_OUT}{kinds}: files of programs and package managers; name one to read it")
+        _report_failure(on_failure, str(root), f"{LEFT_OUT}{kinds}: files of programs and package managers; name one to read it")
 
 
 def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:
@@ -205,7 +205,7 @@ def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None
     try:
         return GitIgnoreSpec.from_lines(path.read_text("utf-8-sig", "replace").splitlines() if path.is_file() else ())
     except OSError as error:
-        _fail(on_failure, str(path), _cannot_read(error))
+        _report_failure(on_failure, str(path), _cannot_read(error))
         return None
 
 
@@ -221,7 +221,7 @@ def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
 def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
     """Yield the documents of one file; a failure is reported and ends only this file."""
     def report(reason: str) -> None:
-        _fail(on_failure, file.url or str(file.path), reason)
+        _report_failure(on_failure, file.url or str(file.path), reason)
 
     suffix = suffix_of(file.path)
     try:
@@ -327,7 +327,7 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: Ma
                    pages=tuple(above + start for start in pages), tables=all_tables(stored, title, placed))
 
 
-def _fail(on_failure: OnFailure, source: str, reason: str) -> None:
+def _report_failure(on_failure: OnFailure, source: str, reason: str) -> None:
     on_failure(LoadFailure(path=clean_text(source), reason=clean_text(reason)))
 
 

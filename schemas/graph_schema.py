@@ -109,7 +109,7 @@ class GraphSchema(Frozen):
         for entity in self.entity_types:
             if entity.parent is not None:
                 _check_types(f"entity type {entity.name!r}, parent", (entity.parent,), known)
-            if entity.name in _chain(entity.parent, parents):
+            if entity.name in _list_ancestors(entity.parent, parents):
                 raise ValueError(f"entity type {entity.name!r} is its own ancestor: fix its parent")
         for relation in self.relation_types:
             _check_types(f"relation {relation.name!r}, domain", relation.domain, known)
@@ -168,7 +168,7 @@ class GraphSchema(Frozen):
 
     def ancestors(self, type_name: str | None) -> list[str]:
         """Return the type and its parents, nearest first; a cycle ends the list."""
-        return list(_chain(type_name, {t.name: t.parent for t in self.entity_types}))
+        return list(_list_ancestors(type_name, {t.name: t.parent for t in self.entity_types}))
 
     def is_a(self, type_name: str, allowed: tuple[str, ...]) -> bool:
         """Return True if an entity of this type is of one of the `allowed` types."""
@@ -193,7 +193,7 @@ class GraphSchema(Frozen):
                    for kind, allowed in ends)
 
 
-def _chain(type_name: str | None, parents: dict[str, str | None]) -> dict[str, None]:
+def _list_ancestors(type_name: str | None, parents: dict[str, str | None]) -> dict[str, None]:
     """Return a type and its ancestors, nearest first; a cycle ends the chain."""
     chain: dict[str, None] = {}
     while type_name is not None and type_name not in chain:
@@ -241,19 +241,19 @@ class ElementChange(Frozen):
     fields: tuple[FieldChange, ...] = ()
 
 
-def diff(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
+def compare_schemas(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
     """Return the changes from one schema to another, by kind, in the later one's order, removals last."""
-    return [*_changes("entity_type", before.entity_types, after.entity_types),
-            *_changes("relation", before.relation_types, after.relation_types),
-            *_changes("attribute", before.attribute_types, after.attribute_types)]
+    return [*_compare_elements("entity_type", before.entity_types, after.entity_types),
+            *_compare_elements("relation", before.relation_types, after.relation_types),
+            *_compare_elements("attribute", before.attribute_types, after.attribute_types)]
 
 
-def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[SchemaElement, ...],
-             ) -> list[ElementChange]:
+def _compare_elements(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[SchemaElement, ...],
+                      ) -> list[ElementChange]:
     old, new = {e.name: e for e in before}, {e.name: e for e in after}
     changes = []
     for name, element in new.items():
-        fields = _fields(old.get(name), element)
+        fields = _compare_fields(old.get(name), element)
         if name not in old:
             changes.append(ElementChange(change="added", kind=kind, name=name, fields=fields))
         elif fields:
@@ -261,12 +261,12 @@ def _changes(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[
     return [*changes, *(ElementChange(change="removed", kind=kind, name=name) for name in old if name not in new)]
 
 
-def _fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
-    old = _flat(before or type(after)(name=after.name))
+def _compare_fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
+    old = _flatten(before or type(after)(name=after.name))
     return tuple(FieldChange(field=field, before=old[field], after=value)
-                 for field, value in _flat(after).items() if old[field] != value)
+                 for field, value in _flatten(after).items() if old[field] != value)
 
 
-def _flat(element: SchemaElement) -> dict[str, Any]:
+def _flatten(element: SchemaElement) -> dict[str, Any]:
     fields = element.model_dump(mode="json", exclude={"rules"})
     return fields | {f"rules.{field}": value for field, value in element.rules.model_dump(mode="json").items()}

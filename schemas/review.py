@@ -77,10 +77,10 @@ def load_review(path: Path) -> Review:
 
 def action_request(candidate: Candidate, description: str) -> "ActionRequest":
     """Return the action that adds a candidate to the schema; its arguments can be edited."""
-    return {"name": ACTION, "args": _arguments(candidate), "description": description}
+    return {"name": ACTION, "args": _action_arguments(candidate), "description": description}
 
 
-def _arguments(candidate: Candidate) -> dict[str, Any]:
+def _action_arguments(candidate: Candidate) -> dict[str, Any]:
     """Return the arguments of the action that adds a candidate, which a person may edit."""
     observed = {"domain": list(candidate.subject_types), "range": list(candidate.object_types)}
     return {"kind": candidate.kind, "name": candidate.name,
@@ -99,10 +99,10 @@ def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "rev
         return review if "who" in review.model_fields_set else review.model_copy(update={"who": who})
     if len(decisions) != len(candidates):
         raise ReviewError(f"there are {len(decisions)} decisions on {len(candidates)} actions: {HOW}")
-    return Review(decisions=tuple(map(_decision, decisions, candidates)), who=who)
+    return Review(decisions=tuple(map(_read_decision, decisions, candidates)), who=who)
 
 
-def _decision(given: object, candidate: Candidate) -> Decision:
+def _read_decision(given: object, candidate: Candidate) -> Decision:
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
@@ -116,7 +116,7 @@ def _decision(given: object, candidate: Candidate) -> Decision:
 
 def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
     """Return the fields of the decision that an edited action means: merge, rename or accept, perhaps with types."""
-    action, known = given.get("edited_action"), _arguments(candidate)
+    action, known = given.get("edited_action"), _action_arguments(candidate)
     edited = action.get("args") if isinstance(action, dict) else None
     if not isinstance(edited, dict) or action is None or action.get("name") != ACTION or edited.keys() - known.keys():
         raise ReviewError(f"the edit of {candidate.name!r} cannot be read: {HOW}")
@@ -126,13 +126,13 @@ def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
     if into := str(arguments["merge_into"]).strip():
         return {"verdict": "merge", "into": into}
     name = str(arguments["name"]).strip()
-    bounds = {side: _names(arguments[side]) for side in _BOUNDS[candidate.kind] if arguments[side] != known[side]}
+    bounds = {side: _read_types(arguments[side]) for side in _BOUNDS[candidate.kind] if arguments[side] != known[side]}
     if name == candidate.name:
         return {"verdict": "accept", **bounds}
     return {"verdict": "rename", "new_name": name, **bounds}
 
 
-def _names(value: object) -> list[str]:
+def _read_types(value: object) -> list[str]:
     """Return a list of types, which may be given as text: as JSON, or separated by commas, bars or semicolons."""
     if isinstance(value, str):
         try:

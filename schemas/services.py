@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 # Strict: clients misread an unencoded sign in a password as the host or the database, and show it in errors.
 _ADDRESS = re.compile(r"postgresql(?:\+psycopg)?://(?:[^\s@/?#\[\]]*@)?[^\s@/?#]*/[^\s@/?#]+/?(?:\?[^\s@#]*)?")
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-_OWN = ("model", "messages", "stream", "stream_options", "response_format", "tools", "tool_choice", "n")
+_SET_BY_BANYAN = ("model", "messages", "stream", "stream_options", "response_format", "tools", "tool_choice", "n")
 """Fields that Banyan sets: with another value, it could not read the reply."""
 
 
@@ -129,7 +129,7 @@ IssuerUrl = Annotated[str, AfterValidator(_check_issuer)]
 """An issuer's URL as in its tokens, or empty; a trailing slash is significant."""
 
 
-def _read_body(given: Any) -> dict[str, Any]:
+def _read_extra_body(given: Any) -> dict[str, Any]:
     if isinstance(given, str):
         try:
             given = json.loads(given) if given.strip() else {}
@@ -137,7 +137,7 @@ def _read_body(given: Any) -> dict[str, Any]:
             raise ValueError(f'it is not JSON ({error}): write an object such as {{"top_k": 20}}') from None
     if not isinstance(given, dict):
         raise ValueError('it is no JSON object: write one such as {"top_k": 20}')  # noqa: TRY004  (for pydantic)
-    if own := [name for name in _OWN if name in given]:
+    if own := [name for name in _SET_BY_BANYAN if name in given]:
         raise ValueError(f"Banyan sets {', '.join(own)} itself: leave that out" + (
             ", and name the model in BANYAN_LLM_MODEL" if "model" in own else ""))
     return given
@@ -169,4 +169,4 @@ def _read_efforts(efforts: str) -> list[tuple[str, str]]:
     return pairs
 
 
-ExtraBody = Annotated[dict[str, Any], BeforeValidator(_read_body)]
+ExtraBody = Annotated[dict[str, Any], BeforeValidator(_read_extra_body)]

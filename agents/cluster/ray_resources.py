@@ -65,13 +65,13 @@ class Workers:
         amounts: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
         self.at_once = _TASKS_PER_PROCESSOR * max(1, int(amounts.get("CPU", 0)))
         """The number of tasks to have at once."""
-        worker_version = _result_of(self.start("version"))
+        worker_version = _get_result(self.start("version"))
         if worker_version != version(PACKAGE):
             raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {worker_version}: install "
                                f"'{PACKAGE}[ray]=={version(PACKAGE)}' on every node, and start its node again")
 
     def start(self, method: str, *arguments: Any) -> Any:
-        """Start a task in which a worker calls one of its methods (see `Worker`); return the task, for `ahead`."""
+        """Start a task in which a worker calls one of its methods (see `Worker`); return it for `iterate_results`."""
         return _TASK.remote(self._setup, method, *arguments)
 
     async def compute(self, method: str, *arguments: Any) -> Any:
@@ -83,14 +83,14 @@ class Workers:
         """
         task = self.start(method, *arguments)
         try:
-            return _checked(await asyncio.wrap_future(task.future()))
+            return _raise_if_error(await asyncio.wrap_future(task.future()))
         except asyncio.CancelledError:
             ray.cancel(task)
             raise
         except RayError as error:
             raise _user_error(error) from error
 
-    def ahead(self, tasks: Iterable[Any]) -> Iterator[Any]:
+    def iterate_results(self, tasks: Iterable[Any]) -> Iterator[Any]:
         """Yield the results of tasks in order, while several are computed at once; `compute` lists the errors.
 
         Args:
@@ -117,17 +117,17 @@ def _wait(task: Any) -> Any:
         return task
     while not ray.wait([task], timeout=_POLL_SECONDS)[0]:
         check_cancelled()
-    return _result_of(task)
+    return _get_result(task)
 
 
-def _result_of(task: Any) -> Any:
+def _get_result(task: Any) -> Any:
     try:
-        return _checked(ray.get(task))
+        return _raise_if_error(ray.get(task))
     except RayError as error:
         raise _user_error(error) from error
 
 
-def _checked(result: Any) -> Any:
+def _raise_if_error(result: Any) -> Any:
     """Return a result, or raise it: workers return errors for the user instead of raising them."""
     if isinstance(result, BanyanError):
         raise result
@@ -168,7 +168,7 @@ class ClusterResources(Resources):
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
         """Yield for each file a function that returns its content, while workers parse the next files."""
-        for content in self._workers.ahead(map(self._start_reading, files)):
+        for content in self._workers.iterate_results(map(self._start_reading, files)):
             yield partial(_content_or_raise, content)
 
     def _start_reading(self, file: Path) -> Any:
@@ -233,6 +233,6 @@ class ClusterEmbedder(WrappedEmbedder):
         tasks = (self._workers.start("encode", self.name, self.fingerprint, [texts[row] for row in part])
                  for part in parts)
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        for part, part_vectors in zip(parts, self._workers.ahead(tasks), strict=True):
+        for part, part_vectors in zip(parts, self._workers.iterate_results(tasks), strict=True):
             vectors[part] = part_vectors
         return vectors

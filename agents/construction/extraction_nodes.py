@@ -125,12 +125,12 @@ class ExtractionNodes(BuildNodes):
         if error is None:
             return []
         if len(work.readings) == 1:
-            return await self._fail(name, run, work.readings[0], error)
+            return await self._store_failure(name, run, work.readings[0], error)
         await self._in_step(name, run, lambda kb: split_call(kb, [reading.chunk.id for reading in work.readings]))
         unanswered = list[str]()
         for reading in work.readings:
             if error := await self._extract(name, run, work, [reading]):
-                unanswered += await self._fail(name, run, reading, error)
+                unanswered += await self._store_failure(name, run, reading, error)
         return unanswered
 
     async def _extract(self, name: str, run: str, work: _Work, readings: Sequence[_Reading],
@@ -155,7 +155,7 @@ class ExtractionNodes(BuildNodes):
             await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
         return None
 
-    async def _fail(self, name: str, run: str, reading: _Reading, error: Exception) -> list[str]:
+    async def _store_failure(self, name: str, run: str, reading: _Reading, error: Exception) -> list[str]:
         """Mark a chunk as failed; return its id in a list if the endpoint gave no answer, else an empty list."""
         reason, chunk = str(error), reading.chunk.id
         await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))

@@ -20,7 +20,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from banyan.evaluation.agent_answers import exact_match, f1, holds, normal_answer
+from banyan.evaluation.agent_answers import contains_answer, exact_match, f1, normal_answer
 from banyan.schemas.documents import Frozen
 
 from .dataset_files import BenchQuestion
@@ -122,7 +122,7 @@ def pair_scores(answer: str, gold: str) -> PairScores:
 
     def is_right(identifier: str, gold_name: str) -> bool:
         name = given.get(identifier)
-        return name is not None and holds(name, [gold_name]) and f1(name, [gold_name]) > _SMALLEST_F1
+        return name is not None and contains_answer(name, [gold_name]) and f1(name, [gold_name]) > _SMALLEST_F1
 
     right = sum(is_right(identifier, gold_name) for identifier, gold_name in expected.items())
     return PairScores(asked=len(expected), named=len(given.keys() & expected.keys()), right=right)
@@ -156,7 +156,7 @@ def score(question: BenchQuestion, short: str, answer: str, *, declined: bool) -
         no_pairs = pair_scores("", question.answers[0]) if question.kind == "reversion" else None
         return AnswerScores(exact_match=0, f1=0, contained=0, right=0, pairs=no_pairs)
     words, gold = short or answer, question.answers
-    contained = float(holds(f"{short}\n{answer}", gold))
+    contained = float(contains_answer(f"{short}\n{answer}", gold))
     right: float | None = contained
     pairs = None
     match question.kind:

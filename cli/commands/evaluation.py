@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ...api.progress import track
 from ...evaluation import agent_answers
-from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions, spread
+from ...evaluation.datasets import QuestionFormat, load_answered_questions, load_questions, pick_evenly
 from ...evaluation.extraction_answers import (
     Answers,
     ExtractionScores,
@@ -20,7 +20,7 @@ from ...evaluation.extraction_answers import (
     load_gold,
     load_recorded,
     reasoner_answers,
-    score,
+    score_answers,
     unknown_relations,
 )
 from ...evaluation.recall import Group, RetrievalReport, evaluate
@@ -114,7 +114,7 @@ def eval_qa(  # noqa: PLR0913  (its options)
     as_json: AsJson = False,
 ) -> None:
     """Measure answers: exact match, F1, citations, and abstention as a curve over the confidence."""
-    loaded = spread(load_answered_questions(questions, form), limit)
+    loaded = pick_evenly(load_answered_questions(questions, form), limit)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
         report = agent_answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
@@ -155,13 +155,13 @@ def eval_extraction(
     _note_unknown_relations(schema, cases)
     if recorded is None:
         read = _read_sentences(schema, cases, max_tokens)
-        _print_scores({"": score(schema, cases, read)}, as_json=as_json)
+        _print_scores({"": score_answers(schema, cases, read)}, as_json=as_json)
         return
     answers = load_recorded(recorded)
     _note_other_sentences(cases, answers, recorded)
     with open_resources(reasons=False) as resources:
         bounded = bounded_answers(resources.bounds(schema), cases, answers)
-    scores = {"recorded": score(schema, cases, answers), "bounded": score(schema, cases, bounded)}
+    scores = {"recorded": score_answers(schema, cases, answers), "bounded": score_answers(schema, cases, bounded)}
     _print_scores(scores, as_json=as_json)
 
 

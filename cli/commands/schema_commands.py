@@ -19,8 +19,7 @@ from ...ingest.reading import LoadFailure
 from ...models.llm.llm_reasoner import SchemaWriter
 from ...schemas.delta import Candidate, Decision, Verdict
 from ...schemas.formats.schema_loading import YAML_SUFFIXES, dump_schema, load_schema
-from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement
-from ...schemas.graph_schema import diff as differences
+from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement, compare_schemas
 from ...schemas.naming import label_key
 from ...schemas.review import Review, load_review
 from ..console import CommandError, err, on_a_line, out, print_json
@@ -92,7 +91,7 @@ def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
         raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
         history = snapshot.kb.schemas
-        changes = differences(history.get(before), history.get(after))
+        changes = compare_schemas(history.get(before), history.get(after))
     if as_json:
         print_json([change.model_dump() for change in changes])
         return
@@ -178,7 +177,7 @@ def set_schema(
     with open_resources(reasons=not dry_run) as resources:
         with resources.snapshot(kb) as snapshot:
             current = snapshot.kb.schemas.current()
-        for change in differences(current, wanted):
+        for change in compare_schemas(current, wanted):
             out.print(_change_line(change), soft_wrap=True)
         if dry_run:
             return

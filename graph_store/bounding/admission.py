@@ -140,7 +140,7 @@ class _Bounding:
             return
         wishes = TypeWishes(self._bounds)
         wishes.read(self._extraction, self._typed_end)
-        for key, name in wishes.infer():
+        for key, name in wishes.infer_types():
             if key not in self._unknown_types:
                 self._types[key] = Known(name, "inferred_type")
         self._declare_inferred()

@@ -108,7 +108,7 @@ class TypeWishes:
                 fact = (head.key, relation, tail.key)
                 self._wishes[end.key].add((fact, other_side if is_reversed else side))
 
-    def infer(self) -> Iterator[tuple[str, str]]:
+    def infer_types(self) -> Iterator[tuple[str, str]]:
         """Yield each entity with the type that most of its facts allow (the first one), or the last resort."""
         for entity, wishes in self._wishes.items():
             candidates = {name for _, allowed in wishes for name in allowed if name != ANY}

@@ -88,7 +88,7 @@ class Bounds:
             return Known(name) if name else None
         if not any(character.isalnum() for character in key):
             return None
-        found = self._find_inflected(kind, key)
+        found = self._find_by_stems(kind, key)
         if found is None and kind == "entity_type":  # "historical film" ends in the more general "film"
             endings = (self._stems[kind].get(ending, set()) for ending in head_endings(key))
             found = next((Known(min(names), "lifted_type") for names in endings if len(names) == 1), None)
@@ -97,7 +97,8 @@ class Bounds:
         similar = self._similar.duplicate_of(kind, key)
         return Known(similar, "mapped_label", one_way=kind == "relation") if similar else None
 
-    def _find_inflected(self, kind: ElementKind, key: str) -> Known | None:
+    def _find_by_stems(self, kind: ElementKind, key: str) -> Known | None:
+        """Return the one element whose words have the same stems, or of a relation those of the other voice."""
         stemmed = stems(key)
         with_same_stems = self._stems[kind].get(stemmed, set())
         if len(with_same_stems) == 1:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.embedding.embedder import Embedder, Vectors, products
+from ...models.embedding.embedder import Embedder, Vectors, dot_products
 from ...schemas.delta import ELEMENT_KINDS, ElementKind
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
@@ -149,6 +149,7 @@ class SimilarLabels:
         self._encode([*ones, *others])
         if not ones or not others:
             return np.zeros((len(ones), len(others)))
-        table = products(np.stack([self._vectors[key] for key in ones]), np.stack([self._vectors[o] for o in others]))
+        table = dot_products(np.stack([self._vectors[key] for key in ones]),
+                             np.stack([self._vectors[key] for key in others]))
         rounded: NDArray[np.float64] = table.astype(np.float64).round(_DECIMALS)
         return rounded

@@ -19,7 +19,7 @@ from ...schemas.graph_schema import (
     RelationType,
     SchemaElement,
     ValueKind,
-    diff,
+    compare_schemas,
 )
 from ...schemas.naming import label_key
 
@@ -293,7 +293,7 @@ def decisions_to(before: GraphSchema, after: GraphSchema) -> list[Decision]:
                             "another knowledge base with the schema that you want")
     new_elements = {(kind, element.name): element for kind in ELEMENT_KINDS for element in after.elements(kind)}
     decisions = []
-    for change in diff(before, after):
+    for change in compare_schemas(before, after):
         if change.change == "removed":
             decisions.append(Decision(kind=change.kind, name=change.name, verdict="reject"))
         else:

@@ -32,7 +32,7 @@ from ..sql.table_database import TablesDamagedError, check_file
 from ..sql.table_store import files_in
 from ..store_errors import DatabaseError, LedgerDamagedError, StoreError
 from ..vectors.ledger_embedder import recorded_model
-from ..vectors.vector_synchroniser import embedded
+from ..vectors.vector_synchroniser import list_embedded
 from .status import status_of
 
 _AT_ONCE = 256
@@ -261,7 +261,7 @@ def _index(kb: KnowledgeBase) -> Iterator[str]:
         yield "the index that retrieval reads is not what the graph gives"
         return
     # The index has all chunks, not only those that are part of the graph, as the vector store has.
-    for kind, _, texts in embedded(kb.graph, kb.documents, ()):
+    for kind, _, texts in list_embedded(kb.graph, kb.documents, ()):
         ids, vectors = columns.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
         sample = [ids.at(row) for row in range(len(vectors))]
         text_of = texts(sample)
@@ -302,7 +302,7 @@ def _verdicts(kb: KnowledgeBase) -> Iterator[str]:
 
 def _vectors(kb: KnowledgeBase) -> Iterator[str]:
     """Check that exactly the expected ids have a vector, and that a sample are those of their texts."""
-    for kind, ids, texts_of in embedded(kb.graph, kb.documents, kb.documents.done()):
+    for kind, ids, texts_of in list_embedded(kb.graph, kb.documents, kb.documents.done()):
         texts, stored = texts_of(ids), kb.vectors.ids(kind)
         if missing_or_extra := texts.keys() ^ stored:
             missing = len(missing_or_extra - stored)

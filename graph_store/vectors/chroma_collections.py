@@ -68,7 +68,7 @@ class ChromaCollections(ABC):
     def _failure(self, error: BaseException) -> StoreError:
         """Return the error to raise for one of Chroma's."""
 
-    def _ask(self, use: "Callable[[ClientAPI], _T]") -> _T:
+    def _call(self, use: "Callable[[ClientAPI], _T]") -> _T:
         """Call `use` with Chroma's client, and return its result; turn Chroma's errors into StoreError."""
         with self._lock:
             try:
@@ -86,7 +86,7 @@ class ChromaCollections(ABC):
 
     def read(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
         """Call `use` with the collection of a kind, which is created if it is missing, and return its result."""
-        return self._ask(lambda client: use(self._open(client, kind)))
+        return self._call(lambda client: use(self._open(client, kind)))
 
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
         """Call `change` with the collection of a kind, to change it."""
@@ -106,7 +106,7 @@ class ChromaCollections(ABC):
         return f"{self._prefix}{kind}-{self._model}"
 
     def _names(self) -> set[str]:
-        names = self._ask(lambda client: [collection.name for collection in client.list_collections()])
+        names = self._call(lambda client: [collection.name for collection in client.list_collections()])
         return {name for name in names if name.startswith(self._prefix)}
 
     def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
@@ -123,7 +123,7 @@ class ChromaCollections(ABC):
             for name in names:
                 client.delete_collection(name)
 
-        self._ask(drop)
+        self._call(drop)
 
     def was_interrupted(self) -> bool:
         """Return True if the stored vectors may be incomplete, because a writer was killed or none has written yet."""
@@ -180,7 +180,7 @@ class FolderCollections(ChromaCollections):
         """Mark the folder as complete: its last writer has finished, so its vectors can be trusted."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for header in self.folder.glob("*/header.bin"):
-            _blank_unused(header)
+            _zero_unused(header)
         self._complete.touch()
         self._is_writing = False
 
@@ -250,7 +250,7 @@ def _connect(server: ChromaServer) -> "ClientAPI":
     return client
 
 
-def _blank_unused(header: Path) -> None:
+def _zero_unused(header: Path) -> None:
     """Zero what follows the last vector in an index's files: hnswlib's memory may have words of deleted documents."""
     header_bytes = header.read_bytes()
     if len(header_bytes) < _HEADER.size:

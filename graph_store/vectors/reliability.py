@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...models.embedding.embedder import Embedder, Vectors, as_queries, products
+from ...models.embedding.embedder import Embedder, Vectors, as_queries, dot_products
 from ...schemas.documents import Chunk
 from ...text.scripts import script_of
 from ...text.sentences import split_sentences
@@ -34,7 +34,7 @@ class Reliability:
         return self.by_script.get(script_of(text), 1.0)
 
 
-def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
+def sample_sentences(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
     """Return the row and the middle sentence of up to `SAMPLE` chunks that have several, by id, so as if random."""
     chosen: list[tuple[int, str]] = []
     for row in sorted(range(len(chunks)), key=lambda r: chunks[r].id):
@@ -47,13 +47,13 @@ def sample(chunks: Sequence[Chunk]) -> list[tuple[int, str]]:
     return chosen
 
 
-def measure(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
-            ) -> Reliability:
+def measure_by_script(chunks: Sequence[Chunk], vectors: Vectors, encode: Callable[[Sequence[str]], Vectors],
+                      ) -> Reliability:
     """Measure for each script how often the chunk nearest to a sentence is the one that it is from, or equal to it."""
-    sampled = sample(chunks)
+    sampled = sample_sentences(chunks)
     if not sampled or len({chunk.text for chunk in chunks}) == 1:
         return Reliability()
-    nearest = np.argmax(products(encode([sentence for _, sentence in sampled]), vectors), axis=1)
+    nearest = np.argmax(dot_products(encode([sentence for _, sentence in sampled]), vectors), axis=1)
     is_found: dict[str, list[bool]] = {}
     for (row, sentence), best in zip(sampled, nearest, strict=True):
         if script := script_of(sentence):  # "" for a sentence of digits and signs
@@ -80,5 +80,6 @@ class ReliabilityRecord:
         all_chunks = [chunk for chunk in self._documents.chunks() if not numbered_columns(chunk.text)]
         without_vector = set(self._vectors.missing("chunks", [chunk.id for chunk in all_chunks]))
         chunks = [chunk for chunk in all_chunks if chunk.id not in without_vector]
-        measured = measure(chunks, self._vectors.get("chunks", [chunk.id for chunk in chunks]), self._embedder.encode)
+        vectors = self._vectors.get("chunks", [chunk.id for chunk in chunks])
+        measured = measure_by_script(chunks, vectors, self._embedder.encode)
         note_state(self._db, reliability=dict(measured.by_script))

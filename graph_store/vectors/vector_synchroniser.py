@@ -39,7 +39,7 @@ class Embedded(NamedTuple):
     texts: Callable[[Collection[str]], dict[str, str]]
 
 
-def embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str]) -> tuple[Embedded, ...]:
+def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[str]) -> tuple[Embedded, ...]:
     """Return the ids and texts of everything in a graph, and of some chunks, that needs a vector.
 
     Of a resolved graph: entities as mentioned, and triples as mentioned and as resolved, so that merging embeds little
@@ -112,7 +112,7 @@ class VectorSynchroniser:
         if self.is_interrupted:
             self.store.clear()
 
-    def moved(self) -> bool:
+    def has_moved(self) -> bool:
         """Return True once after another process reindexed or restored the knowledge base, whose model is then used."""
         if self._epoch == ledger_state(self._db).epoch:
             return False
@@ -134,31 +134,31 @@ class VectorSynchroniser:
 
     def is_behind(self) -> bool:
         """Return True if something in the graph lacks a vector, or there is a vector of something that is not in it."""
-        return any(self.store.ids(kind) != set(ids) for kind, ids, _ in self._embedded())
+        return any(self.store.ids(kind) != set(ids) for kind, ids, _ in self._list_embedded())
 
-    def _embedded(self) -> tuple[Embedded, ...]:
-        return embedded(self._graph.graph, self._documents, self._documents.done())
+    def _list_embedded(self) -> tuple[Embedded, ...]:
+        return list_embedded(self._graph.graph, self._documents, self._documents.done())
 
     def embed(self, chunk_ids: Sequence[str]) -> None:
         """Store the vectors of some chunks and of the facts they state, so that `sync` has little to compute."""
         self._note_embedding()
         self.clear_if_unreadable()
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
-        for part in embedded(unresolved, self._documents, chunk_ids):
-            self._put(part, self.store.missing(part.kind, part.ids))
+        for part in list_embedded(unresolved, self._documents, chunk_ids):
+            self._store(part, self.store.missing(part.kind, part.ids))
         self.store.collections.settle()
 
     def sync(self) -> None:
         """Store vectors for what is new in the graph, and drop those of what was removed."""
         self._note_embedding()
         self.clear_if_unreadable()
-        self._compare()
+        self._sync_with_graph()
 
     def rebuild(self) -> None:
         """Compute all vectors anew, with the model in use; retrieval reads its index file meanwhile."""
         self.store.clear()
         try:
-            self._compare(recalls=False)
+            self._sync_with_graph(recalls=False)
         except BaseException:
             self.store.clear()  # so incomplete vectors are not taken for complete ones
             raise
@@ -178,8 +178,8 @@ class VectorSynchroniser:
             known |= self.store.found(kind, [key for key in ids if key not in known])
         except (OSError, StoreError) as error:
             _LOG.warning("%s; embedding again", error)
-        texts = next(part.texts for part in self._embedded() if part.kind == kind)
-        return self._encode(known, texts, ids)
+        texts = next(part.texts for part in self._list_embedded() if part.kind == kind)
+        return self._encode_unknown(known, texts, ids)
 
     def _note_embedding(self) -> None:
         if not self._db.is_frozen:
@@ -195,26 +195,26 @@ class VectorSynchroniser:
         except StoreError:
             self.store.clear()
 
-    def _compare(self, *, recalls: bool = True) -> None:
+    def _sync_with_graph(self, *, recalls: bool = True) -> None:
         """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need."""
-        for part in self._embedded():
+        for part in self._list_embedded():
             stored = self.store.ids(part.kind)
             self.store.drop(part.kind, stored.difference(part.ids))
-            self._put(part, [key for key in part.ids if key not in stored], recalls=recalls)
+            self._store(part, [key for key in part.ids if key not in stored], recalls=recalls)
         self.store.collections.drop_others()
         self.store.collections.settle()
         if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
 
-    def _put(self, part: Embedded, ids: Sequence[str], *, recalls: bool = True) -> None:
+    def _store(self, part: Embedded, ids: Sequence[str], *, recalls: bool = True) -> None:
         """Store the vectors of ids that have none; if the run is cancelled, of some."""
         for page in pages_of(ids):
             check_cancelled()
             known = self.recall(part.kind, page) if recalls else {}
-            self.store.put(part.kind, page, self._encode(known, part.texts, page))
+            self.store.put(part.kind, page, self._encode_unknown(known, part.texts, page))
 
-    def _encode(self, known: Mapping[str, Vectors], texts: Callable[[Collection[str]], dict[str, str]],
-                ids: Sequence[str]) -> Vectors:
+    def _encode_unknown(self, known: Mapping[str, Vectors], texts: Callable[[Collection[str]], dict[str, str]],
+                        ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids, of which some are known, shape (len(ids), d)."""
         vectors = np.zeros((len(ids), self._embedder.dimension), np.float32)
         new = [row for row, key in enumerate(ids) if key not in known]

@@ -125,7 +125,7 @@ class InstructedEmbedder:
         return self._embedder.encode([self._instruction + text for text in texts])
 
 
-def products(ones: Vectors, others: Vectors) -> Vectors:
+def dot_products(ones: Vectors, others: Vectors) -> Vectors:
     """Return the dot product of each vector with each other one; for unit vectors these are the cosines."""
     # BLAS is for many products only: its threads keep spinning after a call and occupy the cores.
     if len(ones) * len(others) > _MOST_WITHOUT_BLAS:

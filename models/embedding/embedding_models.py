@@ -126,10 +126,10 @@ class EmbeddingModels:
 
 def default_name(settings: Settings) -> str:
     """Return the name of the model for texts that belong to no knowledge base."""
-    return DEFAULT_EMBEDDING_MODEL if chooses(settings) else settings.embedding_model
+    return DEFAULT_EMBEDDING_MODEL if is_chosen_by_documents(settings) else settings.embedding_model
 
 
-def chooses(settings: Settings) -> bool:
+def is_chosen_by_documents(settings: Settings) -> bool:
     """Return True if the model is chosen for each knowledge base by its documents; never for an endpoint's model."""
     return settings.embedding_model == AUTO_EMBEDDING_MODEL and not is_served(settings)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...text.content_words import spoken_words
 from ...text.lexicon import word_set
-from ..embedding.embedder import Vectors, products
+from ..embedding.embedder import Vectors, dot_products
 from ..embedding.minilm import bundled_tokenizer, word_vectors
 
 _TYPICAL_NAMES = {
@@ -44,7 +44,7 @@ def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
     distinct_words = list(dict.fromkeys(chain.from_iterable(words_of_texts)))
     if not asked or not distinct_words:
         return best
-    cosines = products(word_vectors(asked), word_vectors(distinct_words))
+    cosines = dot_products(word_vectors(asked), word_vectors(distinct_words))
     column_of = {word: column for column, word in enumerate(distinct_words)}
     columns = [column_of[word] for words in words_of_texts for word in words]
     filled = [row for row, words in enumerate(words_of_texts) if words]

@@ -71,7 +71,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         SchemaError: the text cannot be decoded or is not a consistent schema; the message names element and field.
     """
     try:
-        data = _yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _json(text, where)
+        data = _read_yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _read_json(text, where)
     except RecursionError as error:
         raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
     except (RepeatedKeyError, SizeError) as error:
@@ -85,7 +85,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         return GraphSchema.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        message = ": ".join(filter(None, (where, _name_field(data, first["loc"]), _explain(first))))
+        message = ": ".join(filter(None, (where, _name_field(data, first["loc"]), _explain_error(first))))
         raise SchemaError(message) from error
 
 
@@ -103,7 +103,7 @@ def _name_field(data: Any, path: Sequence[str | int]) -> str:
     return ".".join(steps)
 
 
-def _json(text: str, where: str) -> Any:
+def _read_json(text: str, where: str) -> Any:
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         check_keys([key for key, _ in pairs])
         return dict(pairs)
@@ -120,7 +120,7 @@ def _json(text: str, where: str) -> Any:
     return data
 
 
-def _yaml(text: str, where: str) -> Any:
+def _read_yaml(text: str, where: str) -> Any:
     try:
         data = load_yaml(text)
     except yaml.MarkedYAMLError as error:
@@ -139,7 +139,7 @@ def _yaml(text: str, where: str) -> Any:
     return data
 
 
-def _explain(error: ErrorDetails) -> str:
+def _explain_error(error: ErrorDetails) -> str:
     path, kind = error["loc"], error["type"]
     cause = error.get("ctx", {}).get("error")
     if kind == "missing":
@@ -203,7 +203,7 @@ def _read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
         _, domain, range_ = ends.setdefault(normalise(relation.label), (relation.label, set(), set()))
         domain |= (types.get(relation.domain) if relation.domain else None) or {ANY}
         range_ |= (types.get(relation.range) if relation.range else None) or {ANY}
-    relations = tuple(RelationType(name=label, domain=_ends(domain), range=_ends(range_))
+    relations = tuple(RelationType(name=label, domain=_sort_types(domain), range=_sort_types(range_))
                       for label, domain, range_ in ends.values())
     if any(ANY in (*relation.domain, *relation.range) for relation in relations):
         labels.setdefault(normalise(ROOT_TYPE), ROOT_TYPE)
@@ -211,7 +211,7 @@ def _read_text2kgbench(data: Mapping[str, Any], name: str) -> GraphSchema:
                        entity_types=tuple(EntityType(name=label) for label in labels.values()))
 
 
-def _ends(types: set[str]) -> tuple[str, ...]:
+def _sort_types(types: set[str]) -> tuple[str, ...]:
     return (ANY,) if ANY in types else tuple(sorted(types))
 
 

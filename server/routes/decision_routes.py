@@ -15,7 +15,7 @@ from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.delta import Candidate
 from ...schemas.edits import EditDecision, edited_entity
 from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
-from ...schemas.graph_schema import ElementChange, diff
+from ...schemas.graph_schema import ElementChange, compare_schemas
 from ...schemas.resolution import Alias, EntityDecision
 from ...subagent.tool_answers import SchemaDecided
 from ..responses import Body, Decisions, Items, KbName, NodeId, SchemaAnswer, SchemaChange, errors
@@ -210,7 +210,7 @@ def set_schema(kb: KbName, given: SchemaFile, service: Serving) -> SchemaReplace
     version, changes = 0, list[ElementChange]()
     if exists:
         with resources.snapshot(kb) as reading:
-            version, changes = reading.kb.schemas.version(), diff(reading.kb.schemas.current(), schema)
+            version, changes = reading.kb.schemas.version(), compare_schemas(reading.kb.schemas.current(), schema)
     if given.dry_run:
         return SchemaReplaced(version=version, changed=not exists or bool(changes), changes=changes)
     changed = resources.set_schema(kb, schema, given.who)

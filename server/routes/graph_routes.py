@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from ...agents.introduction import Introduction, introduce, suggest_questions
-from ...api.python_results import CitedPlace, Fact, Source, facts_of, stated_by
+from ...api.python_results import CitedPlace, Fact, Source, facts_of, find_stated
 from ...export.export_formats import FORMATS, ExportFormat, export_pieces
 from ...graph_store.graph.graph_file import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -241,7 +241,7 @@ class Cited(Body):
 @router.post("/graph/evidence", tags=["graph"], responses=errors(404))
 def evidence(view: View, cited: Cited) -> Subgraph:
     """Return the facts that the cited text states, their entities, and other entities that it names."""
-    facts, named = stated_by(view.index, cited.citations)
+    facts, named = find_stated(view.index, cited.citations)
     ends = {end for head, _, tail in facts for end in (head, tail)}
     nodes = view.find(named | ends)[:_MOST_NODES]
     shown = {node.id for node in nodes}

@@ -83,7 +83,7 @@ def test_results_come_in_order_and_items_are_taken_as_there_is_room(monkeypatch)
             taken.append(item)
             yield item
 
-    results = there.ahead(there.start("chunk", item) for item in items())
+    results = there.iterate_results(there.start("chunk", item) for item in items())
     assert next(results) == 0
     assert len(taken) == there.at_once == 6
     assert list(results) == list(range(1, 20))

@@ -9,7 +9,7 @@ from banyan.evaluation.extraction_answers import (
     GoldCase,
     load_gold,
     load_recorded,
-    score,
+    score_answers,
 )
 from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import ROOT_TYPE, AttributeType, EntityType, GraphSchema, RelationType
@@ -28,7 +28,7 @@ CASE = GoldCase(id="1", text=TEXT, triples=(("Jaws", "director", "Steven Spielbe
 
 
 def _scores(*said: tuple[str, str, str]) -> ExtractionScores:
-    return score(FILMS, [CASE], {"1": said})
+    return score_answers(FILMS, [CASE], {"1": said})
 
 
 RIGHT = ("Jaws", "director", "Steven Spielberg")
@@ -51,7 +51,7 @@ def test_precision_recall_and_f1_of_a_sentence(said, scores):
     ("sport", [.57, .52, .52, .85, .22, .15, .13])])
 def test_the_recorded_answers_score_as_the_benchmark_has_it(data_folder, name, reference):
     schema, gold, recorded = _benchmark(data_folder, name)
-    found = score(schema, gold, recorded)
+    found = score_answers(schema, gold, recorded)
     made_up = found.hallucination
     assert [round(value, 2) for value in (
         found.precision, found.recall, found.f1, found.conformance, made_up.subject, made_up.relation,

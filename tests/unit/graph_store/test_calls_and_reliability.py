@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, TokenCounts
-from banyan.graph_store.vectors.reliability import Reliability, measure
+from banyan.graph_store.vectors.reliability import Reliability, measure_by_script
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 from banyan.schemas.documents import Chunk
 
@@ -109,7 +109,7 @@ def chunks(texts) -> list[Chunk]:
 
 
 def measured(texts, embedder) -> Reliability:
-    return measure(chunks(texts), embedder.encode(texts), embedder.encode)
+    return measure_by_script(chunks(texts), embedder.encode(texts), embedder.encode)
 
 
 def test_trust_is_measured_by_script(hashed_embedder):
