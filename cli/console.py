@@ -122,8 +122,8 @@ def explain_errors() -> Iterator[None]:
         first = error.errors()[0]
         _exit_with_error(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")
     except (OSError, sqlite3.OperationalError) as error:
-        _exit_with_error(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command again to "
-                         "resume")
+        _exit_with_error(f"{error}; stored data is intact. Fix the cause (disk space, permissions) and run the command "
+                         "again to resume")
     except (KeyboardInterrupt, SystemExit) as ended:
         # Typer turns Ctrl-C in a command into a SystemExit with this code; exits with another code are intended.
         if isinstance(ended, SystemExit) and ended.code != _INTERRUPTED_CODE:

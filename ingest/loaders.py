@@ -177,7 +177,8 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
         try:
             if depth and entry.is_symlink() and (
                     entry.is_dir() or not entry.resolve().is_relative_to(target)):
-                _report_failure(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: name its target")
+                _report_failure(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: "
+                                "name its target")
             elif not entry.is_dir():
                 yield _File(entry, entry.relative_to(root).as_posix(), named=False)
             elif depth > limits.folder_depth:
@@ -197,7 +198,8 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
         _report_failure(on_failure, str(root), f"{LEFT_OUT}{count:,} files and folders that {IGNORE_FILE} names")
     if left_out:
         kinds = ", ".join(f"{name} ({count:,})" for name, count in sorted(left_out.items()))
-        _report_failure(on_failure, str(root), f"{LEFT_OUT}{kinds}: files of programs and package managers; name one to read it")
+        _report_failure(on_failure, str(root), f"{LEFT_OUT}{kinds}: files of programs and package managers; "
+                        "name one to read it")
 
 
 def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:
