@@ -54,8 +54,9 @@ _AMOUNT = re.compile(
     rf"(?:(?P<figures>{_FIGURES}) ?[多余]?(?P<myriads>[百千万亿兆]*)[多余]?|(?P<han>{_HAN})[多余]?"
     rf"|(?P<words>(?:{_WORD})(?:[ -](?:and )?(?:{_WORD}))*)(?![^\W\d_]))"
     rf"(?: ?(?P<scales>(?:{'|'.join(_SCALES)})(?: (?:{'|'.join(_SCALES)}))*)(?![^\W\d_]))?")
-_LEAD = re.compile(r"^(?:(?:about|around|approximately|approx\.?|nearly|almost|over|more than|less than|at least|up to|"
-                   r"some|roughly|c\.|ca\.|circa) ?|[约近超达逾~≈]|大约|超过|不足|不到)+")
+_LEAD = re.compile(r"^(?:(?:about|around|approximately|approx\.?|nearly|almost|over|"
+                   r"(?:no |not )?(?:more|less|fewer) than|at least|at most|up to|some|roughly|c\.|ca\.|circa) ?"
+                   r"|[约近超达逾~≈]|大约|不?超过|不足|不到|不?[多少]于|[至最][多少])+")
 _ASIDE = re.compile(r" ?(?:\([^()]*\)|\[[^\[\]]{1,12}\])$")
 _POWER = r"(?:(?P<factor>\d{1,9}(?:\.\d{1,9})?)\s?[x×·*]\s?)?(?<![\d.,])10\^(?P<exponent>[-−]?\d{1,2})(?!\d)"
 _POWER_OF_TEN = re.compile(_POWER)

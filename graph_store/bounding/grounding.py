@@ -16,6 +16,7 @@ from ...schemas.graph_schema import ValueKind
 from ...schemas.naming import canonical_name
 from ...text.cleaning import one_line
 from ...text.dates import parse_date
+from ...text.languages import language_of
 from ...text.lexicon import peoples_of
 from ...text.quantities import find_values, means, parse_value
 from ...text.scripts import CJK
@@ -58,6 +59,16 @@ _CONDITION = re.compile(r"(?:on|in|at|for|if|under|during|when|with|within|per|b
                         "在|于|若|如|当|按|经|仅", re.IGNORECASE)
 """The beginnings of phrases that state a condition under which a fact holds."""
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
+_LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
+          r"|不?超过|不?[多少]于|[至最][多少]")
+_BEFORE_NUMBER = re.compile(rf"(?:{_LIMIT})\Z", re.IGNORECASE)
+_BEFORE_TEXT = re.compile(rf"(?:{_LIMIT}|\b(?:no|not|never|without)\s|没有|并无)\Z", re.IGNORECASE)
+"""The words before a value that limit or deny it: without them, the value would say something else."""
+_LONGEST_LIMIT = 20
+_BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
+"""Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
+_LONGEST_QUOTE = 600
+"""Characters of a sentence that supports a fact. In a longer one, such as a list of ninety names, a part does."""
 
 
 class Grounded(NamedTuple):
@@ -151,7 +162,21 @@ class SourceText:
         return singulars <= all_words and not singulars.isdisjoint(above) and not singulars.isdisjoint(common)
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
-        """Return where the source has a value, in any spelling, or None; a number without a unit has `unit`."""
+        """Return where the source has a value, in any spelling, or None; a number without a unit has `unit`.
+
+        Words before it that limit or deny it belong to it: "at most 2", "no conflict of interest".
+        """
+        grounded = self._ground_bare_value(value, kind, unit)
+        if grounded is None or kind == "date":
+            return grounded
+        before = _BEFORE_NUMBER if parse_value(grounded.shown, "number") else _BEFORE_TEXT
+        start = grounded.span.start
+        limit = before.search(self.text, max(0, start - _LONGEST_LIMIT), start)
+        if limit is None or (limit[0][:-1].lower() == "no" and language_of(self.text) == "pt"):  # which has "in the"
+            return grounded
+        return Grounded(limit[0] + grounded.shown, self._span(limit.start(), grounded.span.end), quoted=True)
+
+    def _ground_bare_value(self, value: str, kind: ValueKind, unit: str) -> Grounded | None:
         normal = parse_value(value, kind, unit)
         exact = self.verbatim(value)
         place = exact or self.find(value)
@@ -207,7 +232,8 @@ class SourceText:
             return self.sentence(*hints)
         quoted_sentences = [(span, its_words) for span, its_words in self._sentences
                             if span.start < place.end and place.start < span.end]
-        return self._closest(quoted_sentences, hints) or place
+        closest = self._closest(quoted_sentences, hints)
+        return closest if closest and len(closest.quote) <= _LONGEST_QUOTE else place
 
     def ground_time(self, extracted_time: str) -> str:
         """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
@@ -235,9 +261,7 @@ class SourceText:
         equal_times = (one_line(stretch) for stretch in stretches  # equal but for their first field, the words
                        if (read := read_time(stretch)) and read[1:] == time[1:])
         shortest = min(equal_times, key=len, default="")
-        # Whole sentences say that something is planned ("will be"), so the text need not have the word "planned".
-        is_only_planned = time.kind == "planned" and len(words(when)) == 1
-        return shortest or (one_line(when) if is_only_planned or self._has_with_year(when) else "")
+        return shortest or (one_line(when) if when in _BARE_TIMES or self._has_with_year(when) else "")
 
     def _has_with_year(self, date: str) -> bool:
         """Return True if the text has a date without its year, and a title above the text has the year."""
@@ -249,7 +273,9 @@ class SourceText:
     def _shortest_stretch(self, wanted: Sequence[str]) -> Span | None:
         """Return the shortest stretch of a sentence that has the content words of `wanted` in order."""
         content = [word for word in wanted if word not in _NOT_CONTENT]
-        shortest = min(self._stretches(content), key=len, default="")
+        from_first_word = content if wanted[0] in content else [wanted[0], *content]  # "at most" is more than "most"
+        shortest = min(self._stretches(from_first_word), key=len, default="") or min(
+            self._stretches(content), key=len, default="")
         if len(words(shortest)) > _LONGEST_RATIO * len(wanted):
             return None
         start = self.text.find(shortest) if shortest else -1

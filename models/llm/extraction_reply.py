@@ -22,15 +22,18 @@ from ...text.tokens import estimate_tokens
 
 _LONGEST_LINE = 300
 """Characters of a line from which it is cut between sentences: a number should not stand for half a page."""
-_CITATION = re.compile(r"\s{0,3}(?:lines?|L)?\s{0,3}(?P<number>\d{1,5})(?![\d.]*\d)(?P<rest>.*)",
-                       re.DOTALL | re.IGNORECASE)
+_LONGEST_SENTENCE = 2 * _LONGEST_LINE
+"""Characters of a sentence from which it is cut between its items: ninety names get several numbers."""
+_ITEM_END = re.compile(r"[;；、，]|, ")
+_CITATION = re.compile(r"\s{0,3}(?:lines?|L)?\s{0,3}(?P<number>\d{1,5})(?![\d.]*\d)"
+                       r"(?:[-–](?P<last>\d{1,5})(?![\d.]*\d))?(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 UNPROPOSED = 0.5
-"""Confidence of a label that is not in the schema and was not proposed either: as likely a slip as a
-need. It stays below the default acceptance threshold mu = 0.8."""
+"""Confidence of a label that is not in the schema, in a reply that proposes none: as likely a slip as a need. It stays
+below the default acceptance threshold mu = 0.8."""
 _TOKENS_OF_A_ROW, _TOKENS_OF_A_NAME = 4, 2
 """The fewest tokens of text for each row and each name: they bound a reply that would repeat itself without end."""
 _FEWEST_ROWS = 6
-_MOST_LABELS = 5
+_MOST_LABELS = 12
 """New ones in a call."""
 _PUNCTUATION = re.compile(r"[\W_]+")
 _LEAST_CELLS = 3
@@ -38,8 +41,9 @@ _LEAST_CELLS = 3
 
 
 class NumberedLine(NamedTuple):
-    """A line's text, and the index of its request among those of the call."""
+    """A line's number in its call, the index of its request among those of the call, and its text."""
 
+    number: int
     request: int
     text: str
 
@@ -58,22 +62,23 @@ class NumberedLines:
             pieces = list(_pieces(request.text))
             is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
             repeated = _count_repeated(previous_pieces, pieces) if is_same_document else 0
-            self.lines += [NumberedLine(index, text) for text in pieces[repeated:]]
+            self.lines += [NumberedLine(number, index, text)
+                           for number, text in enumerate(pieces[repeated:], len(self.lines) + 1)]
             previous_pieces = pieces
 
     def text(self) -> str:
         """Return the lines as a prompt shows them."""
         shown, current, name_before = list[str](), -1, ""
-        for number, line in enumerate(self.lines, 1):
+        for line in self.lines:
             if line.request != current:
                 current = line.request
                 shown.append(_context_line(self.requests[current], name_before))
                 name_before = _document_name(self.requests[current])
-            shown.append(f"{number} {line.text}")
+            shown.append(f"{line.number} {line.text}")
         return "\n".join(shown)
 
     def find_cited(self, cell: str) -> tuple[NumberedLine | None, str] | None:
-        """Return the line whose number a cell begins with, and the rest of the cell.
+        """Return the line whose number a cell begins with, and the rest of the cell; of "7-9" the first.
 
         The line is None if no line has that number. The result is None if the cell does not begin with the number of a
         line, or if it is rather a name ("2019 election").
@@ -81,7 +86,10 @@ class NumberedLines:
         match = _CITATION.fullmatch(cell)
         if match is None:
             return None
-        number, rest = int(match["number"]), match["rest"].strip(" \t\n,;:.|-–")
+        number, rest = int(match["number"]), match["rest"]
+        if (last := match["last"]) and not number < int(last) <= len(self.lines):  # "7-2019" has a year
+            rest = last + rest
+        rest = rest.strip(" \t\n,;:.|-–")
         if 0 < number <= len(self.lines):
             return self.lines[number - 1], rest
         is_name = rest and read_time(rest) is None
@@ -89,7 +97,7 @@ class NumberedLines:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the lines of a text that have words, long ones in parts of whole sentences."""
+    """Yield the lines of a text that have words, long ones in parts of whole sentences or items."""
     for line in text.split("\n"):
         if not any(map(str.isalnum, line)):
             continue
@@ -97,11 +105,19 @@ def _pieces(text: str) -> Iterator[str]:
             yield line.rstrip()
             continue
         begin = 0
-        sentences = split_sentences(line)
-        for (_, end), following in zip(sentences, [*sentences[1:], None], strict=True):
-            if following is None or following[1] - begin > _LONGEST_LINE:  # the next sentence does not fit
+        ends = list(dict.fromkeys(_ends(line)))
+        for end, next_end in zip(ends, [*ends[1:], None], strict=True):
+            if next_end is None or next_end - begin > _LONGEST_LINE:  # the next sentence or item does not fit
                 yield line[begin:end].strip()
                 begin = end
+
+
+def _ends(line: str) -> Iterator[int]:
+    """Yield where the sentences of a line end, and the items of a very long one."""
+    for start, end in split_sentences(line):
+        if end - start > _LONGEST_SENTENCE:
+            yield from (match.end() for match in _ITEM_END.finditer(line, start, end))
+        yield end
 
 
 def _count_repeated(before: Sequence[str], pieces: Sequence[str]) -> int:
@@ -192,6 +208,7 @@ class _Conversion:
         self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
         self._texts = [_normalise_words("\n".join([one.title, one.heading, one.opening, one.text]))
                        for one in lines.requests]
+        self._line_words = [(line, _normalise_words(line.text)) for line in lines.lines]
         self._instructions = [_normalise_words(one.instructions) for one in lines.requests]
 
     def extractions(self) -> list[Extraction]:
@@ -254,12 +271,13 @@ class _Conversion:
             wanted = _normalise_words(tail)
             candidates = (row_index, *self._requests_of_same_document(row_index))
             index = next((other for other in candidates if wanted in self._texts[other]), row_index)
-            lines = (line.text for line in self._lines.lines
-                     if line.request == index and wanted in _normalise_words(line.text))
-            if row.line is None or wanted in _normalise_words(row.line.text):
-                yield index, tail, row.line.text if row.line else ""
-            else:
-                yield index, tail, next(lines, row.line.text)
+            if row.line is None:
+                yield index, tail, ""
+                continue
+            # The items of a list stand in the line that the row cites or below it, each in a line of its own.
+            lines = [line for line, text in self._line_words if line.request == index and wanted in text]
+            below = (line for line in lines if line.number >= row.line.number)
+            yield index, tail, next(below, lines[0] if lines else row.line).text
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
@@ -275,13 +293,16 @@ class _Conversion:
                 yield ExtractedEntity(name=name, type=_schema_name(type_label, self._types), confidence=confidence)
 
     def _confidence(self, label: str, known: Mapping[str, str], kind: str) -> float:
-        """Return the confidence in a label: the one proposed for it, or `UNPROPOSED` if it was not proposed."""
+        """Return the confidence in a label.
+
+        A new label that the reply uses but does not list counts as the least certain one that it lists.
+        """
         key = normalise(label)
         if self._open or key in known or not key:
             return 1.0
         # A proposal counts even if its kind is missing or is called otherwise.
         of_any_kind = max((confidence for (_, new_label), confidence in self._proposed.items() if new_label == key),
-                          default=UNPROPOSED)
+                          default=min(self._proposed.values(), default=UNPROPOSED))
         return self._proposed.get((kind, key), of_any_kind)
 
 

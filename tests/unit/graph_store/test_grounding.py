@@ -82,6 +82,31 @@ def test_values_are_found_in_another_spelling_and_take_the_source_s(said, kind, 
     assert (found and found.shown) == shown
 
 
+@pytest.mark.parametrize(("text", "said", "kind", "shown"), [
+    ("Members serve at most 2 terms.", "2", "number", "at most 2"),
+    ("Members serve at most 2 terms.", "at most 2", "number", "at most 2"),
+    ("They serve at most 2 full terms in a row.", "at most 2 terms in a row", "text", "at most 2 full terms in a row"),
+    ("At least 20% must vote.", "20%", "number", "At least 20%"), ("no more\nthan 3", "3", "number", "no more\nthan 3"),
+    ("No. 3 has no 4", "4", "number", "4"), ("任期最多3届", "3届", "number", "最多3届"),
+    ("There are no term limits.", "term limits", "text", "no term limits"),
+    ("No conflict of interest was observed.", "conflict of interest", "text", "No conflict of interest"),
+    ("The plan was not approved.", "approved", "text", "not approved"),
+    ("没有年龄限制", "年龄限制", "text", "没有年龄限制"),
+    ("A sua casa fica no Rio de Janeiro, que é uma cidade.", "Rio de Janeiro", "text", "Rio de Janeiro")])
+def test_a_value_keeps_the_words_that_limit_or_deny_it(text, said, kind, shown):
+    found = SourceText(text).ground_value(said, kind)
+    assert found is not None
+    assert found.shown == shown
+    assert found.span.quote == text[found.span.start:found.span.end] == shown
+
+
+def test_a_fact_of_a_very_long_list_quotes_the_part_that_it_cites():
+    text = f"Elected were {', '.join(f'Ada Member{number}' for number in range(90))}."
+    part = "Ada Member70, Ada Member71"
+    assert SourceText(text).support(part, "Ada Member70").quote == part
+    assert SourceText("Bo met Ada. Cy left.").support("met Ada", "Ada").quote == "Bo met Ada."
+
+
 @given(st.lists(st.sampled_from(["Ada", "Zoë", "北京", "x1", "O'Neil", "ﬁn", "3.5", "12", "(", ") ", "-", "।",
                 "दिल्ली", "\u0301"]),
                 min_size=1).map("".join), st.text(max_size=6) | st.sampled_from(["ada", "zoe", "京", "3.5", "दिल्ली"]))

@@ -40,6 +40,8 @@ ROWS: dict[str, tuple[list[str], list[tuple[str, str]], int | str, str]] = {
     "qualifiers": (["3 since 2019; votes: 27", "Ada", "*", "Ulm"], [("Ada", "Ulm")], 3, "since 2019; votes: 27"),
     "several tails": (["3", "Ulm", "*", "Ada", "Bo", " ", "Cy"], [("Ulm", "Ada"), ("Ulm", "Bo"), ("Ulm", "Cy")], 3, ""),
     "digits in a cited name": (["2", "3 Idiots", "*", "Ladakh"], [("3 Idiots", "Ladakh")], 2, ""),
+    "several lines": (["1-3", "Ulm", "*", "Cy"], [("Ulm", "Cy")], 3, ""),
+    "line and year": (["3-2019", "Ada", "*", "Ulm"], [("Ada", "Ulm")], 3, "2019"),
     "no such line": (["99", "Ada", "*", "Ulm"], [("Ada", "Ulm")], "", ""),
     "no such line, time": (["99 since 2019", "Ada", "*", "Ulm"], [("Ada", "Ulm")], "", "since 2019"),
     "no line": (["Ada", "*", "Ulm"], [("Ada", "Ulm")], "", ""),
@@ -60,6 +62,28 @@ def test_a_row_cites_a_line_or_brings_its_words(name):
             (head, "born_in", tail, said, time) for head, tail in ends]
         assert [(one.entity, one.attribute, one.value, one.evidence, one.time) for one in found.attributes] == [
             (head, "population", tail, said, time) for head, tail in ends]
+
+
+def test_each_item_of_a_list_cites_its_own_line_at_or_below_the_cited_one():
+    text = "Ada and Bo founded Ulm.\n\nElected:\n- Bo\n- Ada (27 votes)"
+    (found,) = read({"triples": [["2", "Ulm", "board member", "Ada", "Bo"]]}, ExtractionRequest(text=text))
+    assert [(one.tail, one.evidence) for one in found.triples] == [("Ada", "- Ada (27 votes)"), ("Bo", "- Bo")]
+
+
+def test_a_long_list_in_one_sentence_has_several_numbers():
+    names = [f"Ada Member{number}" for number in range(90)]
+    request = ExtractionRequest(text=f"Elected were {', '.join(names)}.")
+    (found,) = read({"triples": [["1", "Ulm", "board member", *names]]}, request)
+    assert all(one.tail in one.evidence and len(one.evidence) <= 300 for one in found.triples)
+    assert "".join(line.text for line in NumberedLines([request]).lines).count("Member") == len(names)
+
+
+def test_a_label_that_is_used_but_not_listed_counts_as_the_least_certain_one_listed():
+    rows = [["1", "Ulm", "wells", "5"], ["1", "Ulm", "motto", "Ad astra"]]
+    listed = [{"label": "wells", "kind": "attribute", "confidence": 0.9},
+              {"label": "mayor", "kind": "relation", "confidence": 0.8}]
+    assert [one.confidence for one in read_one({"attributes": rows, "new": listed}).attributes] == [0.9, 0.8]
+    assert [one.confidence for one in read_one({"attributes": rows}).attributes] == [0.5, 0.5]
 
 
 def test_labels_of_any_language_become_the_schemas_names():
