@@ -33,10 +33,10 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: all rows of a relation or '
                          'attribute; ends are parts of names, A|B; "document"; "at", a date',
         "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) for whatever is counted, added up, '
-                       'averaged, ranked, compared or listed by conditions: never do that by hand. Over the '
-                       'tables below (columns: kind, unit, range, or values and their rows), '
-                       'entities(entity, type), a relation by its name (head, tail, since, until, '
-                       'documents), an attribute by its name (entity, value, number, unit, date, documents). Texts: '
+                       'averaged, ranked, compared or listed by conditions; a whole list of up to sixty rows you '
+                       'count yourself. Over the tables below (columns: kind, unit, range, or values and their rows), '
+                       'entities(entity, type), a relation by its name (head, tail), an attribute by its name '
+                       '(entity, value, number, unit, date), both with since, until, qualifiers, documents. Texts: '
                        'ILIKE \'%part%\'; lists: list_contains, unnest; NAME_text: cells of another kind; '
                        'NAME_number, NAME_unit: mixed units. count(*) counts records, count(DISTINCT x) things',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"] narrows them',
@@ -50,9 +50,9 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行；'
                          '"head"、"tail" 为名称的一部分、A|B；"document"、"at"（日期）',
         "table_query": '{"tool":"table_query","sql":""}：一条 SELECT（DuckDB），凡计数、求和、平均、排序、比较、'
-                       '按条件列举都用它，不要自己算。可查下列表格（列：类型、单位、范围，或值及其行数）、'
-                       'entities(entity, type)、以关系名为表 (head, '
-                       'tail, since, until, documents)、以属性名为表 (entity, value, number, unit, date, documents)。'
+                       '按条件列举都用它；六十行内的完整列表自己数。可查下列表格（列：类型、单位、范围，或值及其行数）、'
+                       'entities(entity, type)、以关系名为表 (head, tail)、以属性名为表 (entity, value, number, unit, '
+                       'date)，均有 since, until, qualifiers, documents。'
                        '文本：ILIKE \'%部分%\'；列表：list_contains、unnest；NAME_text：其他类型的单元格；'
                        'NAME_number、NAME_unit：混合单位。count(*) 计记录，count(DISTINCT x) 计事物',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
@@ -205,12 +205,8 @@ def _note(block: Block) -> Iterator[str]:
 
 
 def block_note(block: Block) -> str:
-    """Return a block's note with how many items were left out, and of passages how near the best of these is."""
-    left = f"{block.left} more lines: {', '.join(block.left_titles) or 'narrow it'}" if block.left else ""
-    if block.left and block.left_score is not None:
-        best = max((item.score for item in block.items), default=0.0)
-        share = f", the best {block.left_score / best:.0%} as near as the nearest above" if best else ""
-        left = f"{block.left} more passages{share}: the same query shows them"
+    """Return a block's note with how many items were left out."""
+    left = f"{block.left} more {block.left_hint or 'lines: narrow it'}" if block.left else ""
     return "; ".join(filter(None, [block.note, left]))
 
 

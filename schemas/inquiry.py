@@ -15,17 +15,15 @@ StepName = Literal["question", "first_look", "decompose", "search", "reflect", "
 class Block(Frozen):
     """What one lookup found: a title, citable items, and a note such as what is wrong with the lookup.
 
-    `left` is how many items were left out; of passages `left_score` is the score of the best of these, and of lines of
-    several relations `left_titles` are those of these. `table` is the lookup that gave a table, or of one that the
-    question itself asks for.
+    `left` is how many items were left out, and `left_hint` what they are and how to see them. `table` is the lookup
+    that gave a table, or of one that the question itself asks for.
     """
 
     title: str
     items: tuple[Passage, ...] = ()
     note: str = ""
     left: int = 0
-    left_score: float | None = None
-    left_titles: tuple[str, ...] = ()
+    left_hint: str = ""
     table: TripleLookup | TableQuery | None = None
 
 

@@ -205,10 +205,9 @@ def fit_block(block: Block, tokens: int, at_least: int = 1) -> Block:
         return block
     omitted = block.items[len(shown):]
     titles = {item.title for item in block.items}
-    named = tuple(dict.fromkeys(item.title for item in omitted))[:_MOST_TITLES] if len(titles) > 1 else ()
-    return block.model_copy(update={
-        "items": tuple(shown), "left": block.left + left, "left_titles": named,
-        "left_score": None if block.left_score is None else omitted[0].score})
+    named = list(dict.fromkeys(item.title for item in omitted))[:_MOST_TITLES] if len(titles) > 1 else []
+    hint = block.left_hint or (f"lines: {', '.join(named)}" if named else "")
+    return block.model_copy(update={"items": tuple(shown), "left": block.left + left, "left_hint": hint})
 
 
 def fit_blocks(blocks: Sequence[Block], tokens: int) -> list[Block]:

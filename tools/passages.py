@@ -50,14 +50,14 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ranking = _each_first(retriever, ranking, lookup.documents, seen)
     items = passage_items(retriever, ranking, tokens, seen, max(AT_LEAST, len(lookup.documents)))
     shown = {key.rpartition(":")[0] for key in (*seen, *(item.key for item in items))}
-    left = [weight for key, weight in ranking if near and key not in shown]
+    left = sum(near and key not in shown for key, _ in ranking)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
     # Only the first item may be cut; then its key differs, because it depends on the length of the text.
     if items and items[0].key != retriever.passage(items[0].chunk_id, items[0].score).key:
         note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(lookup.documents)})"
-    return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note, left=len(left),
-                  left_score=max(left, default=0.0))]
+    return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note, left=left,
+                  left_hint="passages: the same query shows them")]
 
 
 def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: Sequence[str], seen: Collection[str],

@@ -23,7 +23,7 @@ _FEW_ROWS = 3
 """Up to this number of rows, each repeats the names of its columns."""
 _PAIR = 2
 _WORD = re.compile(r"[^\W_]+")
-_NONE = "–"
+_NONE = "(none)"
 """A cell without a value."""
 _MIDNIGHT = " 00:00:00"
 """The time of a date that has none."""
@@ -60,7 +60,9 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
              for number, (item, cells) in enumerate(_fitting(items, tokens))]
     over = basis_text(basis, "en") if result.records is not None else ""  # a note of the result says why
     notes = [over, "" if result.total else "no row", *result.notes, *notes]
-    return Block(title=f"{query} ({', '.join(result.columns)})", items=tuple(shown), left=result.total - len(shown),
+    columns = [f"{name}: list" if kind == "list" else name
+               for name, kind in zip(result.columns, result.kinds, strict=True)]
+    return Block(title=f"{query} ({', '.join(columns)})", items=tuple(shown), left=result.total - len(shown),
                  note="; ".join(filter(None, notes)), table=TableQuery(sql=result.sql))
 
 

@@ -12,6 +12,7 @@ from ..schemas.naming import label_key
 from ..schemas.records import Basis, ColumnInfo, TableInfo
 from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
+from ..text.dates import find_dates
 from ..text.tokens import estimate_tokens
 from .retriever import Retriever
 
@@ -24,7 +25,8 @@ _MOST_DESCRIBED, _LEAST_SCORE = 4, 1 / 2
 _VALUES = ((8, 5), (8, 2), (6, 1), (6, 0), (3, 0), (0, 0))
 """How many values are shown of a column that the question may mean and of another, the fullest form first."""
 _LONGEST_VALUE = 32
-_MOST_OTHERS = 30
+_MOST_OTHERS, _COLUMNS_SHARE = 30, 1 / 4
+"""How many other tables are named, and which share of the tokens left the names of one's columns may take."""
 _MOST_EMBEDDED = 200
 """How many tables are compared by their vectors, those with the most rows: a first question waits for these."""
 _PASSAGES = 10
@@ -38,15 +40,16 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
 
     The tables that a question may mean are described, an item each, as fully as they fit; the note has the names and
     rows of the others. The order is by the words that names and values share with the question, by the vectors of the
-    names, and by the documents of the nearest passages; the table of documents is the second at the latest.
+    names, and by the documents of the nearest passages; the table of documents is the second if it shares a word.
     """
     tables = _shown_tables(retriever.index)
     if not tables:
         return []
-    scores = _scores(retriever, tables, question)
+    by_words = _by_words(tables, question)
+    scores = _scores(retriever, tables, question, by_words)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
     described, asked = dict[str, Passage](), _stems(question)
-    for table in _to_describe(ranked, scores):
+    for table in _to_describe(ranked, scores, by_words):
         line = _first_fitting(table, asked, tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE))
         if line is not None:
             described[table.name] = _item(retriever.index, table, line)
@@ -86,11 +89,16 @@ def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
                       "basis": Basis(query=sql, records=table.rows)} | cited)
 
 
-def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float]) -> list[TableInfo]:
-    """Return the likeliest tables, and the table of documents behind the first: its fields are of every document."""
+def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], by_words: Mapping[str, float],
+                 ) -> list[TableInfo]:
+    """Return the likeliest tables, and behind the first that of documents if it has words of the question.
+
+    The fields of this table are of every document, so no passage votes for it.
+    """
     likely = [table for table in ranked[:_MOST_DESCRIBED]
               if table is ranked[0] or scores[table.name] >= _LEAST_SCORE * scores[ranked[0].name]]
-    documents = [table for table in ranked if table.kind == "documents" and table is not likely[0]]
+    documents = [table for table in ranked if table.kind == "documents" and table is not likely[0]
+                 and by_words[table.name]]
     return [*likely[:1], *documents, *(table for table in likely[1:] if table not in documents)]
 
 
@@ -100,9 +108,10 @@ def _shown_tables(index: GraphIndex) -> list[TableInfo]:
         table.kind == "documents" and any(column.name not in _PLAIN_FIELDS for column in table.columns))]
 
 
-def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
+def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str, by_words: Mapping[str, float],
+            ) -> dict[str, float]:
     """Return how likely a question means each table, by the table's name."""
-    scores = _by_words(tables, question)
+    scores = dict(by_words)
     query = retriever.compare(question[:LONGEST])
     largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
     vectors = retriever.embed([_names_text(table) for table in largest])
@@ -185,8 +194,12 @@ def _column_text(column: ColumnInfo, table: TableInfo, values: int) -> str:
 
 
 def _values_text(column: ColumnInfo, table: TableInfo, most: int) -> str:
-    """Return the most frequent values of a column with their numbers, and how many values there are if not all."""
-    shown = column.frequent[:most]
+    """Return the most frequent values of a column with their numbers, and how many values there are if not all.
+
+    Of dates that are texts one is shown at least: a query has to be written in their form.
+    """
+    has_dates = bool(column.frequent) and column.kind == "text" and any(find_dates(column.frequent[0][0]))
+    shown = column.frequent[:max(most, has_dates)]
     if not shown or column.kind == "boolean":
         return ""
     is_unique = column.distinct >= table.rows - column.empty
@@ -200,10 +213,17 @@ def _short(text: str) -> str:
 
 
 def _others_line(tables: Sequence[TableInfo], tokens: int) -> str:
-    """Return the names and rows of tables that are not described, as many as fit; "" if there are none."""
+    """Return the names and rows of tables that are not described, the first with their columns, as many as fit.
+
+    The text is "" if there are none.
+    """
     shown = list[str]()
-    for table in tables[:_MOST_OTHERS]:
-        tokens -= estimate_tokens(text := f"{table.name} {table.rows}") + 1
+    for place, table in enumerate(tables[:_MOST_OTHERS]):
+        columns = f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"
+        text = f"{table.name} {table.rows}"
+        if place < _MOST_DESCRIBED and estimate_tokens(text + columns) <= tokens * _COLUMNS_SHARE:
+            text += columns
+        tokens -= estimate_tokens(text) + 1
         if tokens < 0:
             break
         shown.append(text)

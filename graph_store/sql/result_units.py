@@ -72,11 +72,14 @@ def list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[str,
 
 def _note_passed_over(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
     """Yield how many records no condition can fit, because they have no value of the column's kind."""
-    asked = {column.name.lower() for where in query.find_all(exp.Where) for column in where.find_all(exp.Column)
-             if not isinstance(column.parent, exp.Is)}
+    names_of = {table.alias_or_name.lower(): table.name.lower() for table in query.find_all(exp.Table)}
+    asked = {(names_of.get(column.table.lower(), ""), column.name.lower()) for where in query.find_all(exp.Where)
+             for column in where.find_all(exp.Column) if not isinstance(column.parent, exp.Is)}
     for info in _iterate_tables(query, tables):
         for column in info.columns if info.kind in {"records", "documents"} else ():
-            if (missing := column.empty + column.untyped) and column.name in asked:
+            missing = column.empty + column.untyped
+            # A column without its table's name is in one table alone: SQL refuses it where two have it.
+            if missing and not asked.isdisjoint({(info.name, column.name), ("", column.name)}):
                 yield f"{missing:,} of {info.rows:,} in {info.name} have no {column.name}: no condition on it fits them"
 
 

@@ -1,4 +1,4 @@
-"""What a round of lookups shows: short lists whole, each named document, and how near what is left out is."""
+"""What a round of lookups shows: short lists whole, each named document, and how much is left out."""
 
 from banyan.agents.retrieval.evidence import completed_round
 from banyan.prompts import block_note
@@ -16,7 +16,7 @@ BUDGET = 1000
 
 
 def passages(name: str, words: int = 300, count: int = 6) -> list[Block]:
-    return [Block(title=name, left_score=0.0, items=tuple(
+    return [Block(title=name, left_hint="passages: the same query shows them", items=tuple(
         Passage(chunk_id=f"{name}{number}", document=f"{name}{number}", title="", text="wasp " * words, start=0,
                 score=1.0 - number / 10) for number in range(count)))]
 
@@ -51,10 +51,10 @@ def test_lists_that_are_longer_share_their_budget_and_say_what_is_left():
         assert block_note(block) == f"{500 - len(block.items)} more lines: narrow it"
 
 
-def test_passages_that_do_not_fit_say_how_near_the_best_of_them_is():
+def test_passages_that_do_not_fit_are_counted():
     (block,) = completed((PassageLookup(query="q"), passages("q", count=8)))
     assert len(block.items) == 3
-    assert block_note(block) == "5 more passages, the best 70% as near as the nearest above: the same query shows them"
+    assert block_note(block) == "5 more passages: the same query shows them"
 
 
 def test_a_search_in_some_documents_shows_each_of_them(resources):

@@ -189,6 +189,15 @@ def test_records_that_no_condition_can_fit_are_told(engine):
     assert engine.run("SELECT count(*) FROM corals WHERE study <> 'A'").notes == ()
 
 
+def test_a_join_tells_the_gaps_of_the_table_that_a_condition_names():
+    rows = [("North", "1", "5"), ("", "2", "6"), ("South", "3", "7")]
+    found = engine_of(*(document_of(f"{name}.csv", ("Region", "Farm", own), rows)
+                        for name, own in (("scores", "Aroma"), ("farms", "Altitude"))))
+    asked = "SELECT count(*) FROM scores s JOIN farms f ON s.farm = f.farm WHERE {} <> 'North'"
+    assert [found.run(asked.format(f"{table}.region")).notes for table in "sf"] == [
+        (f"1 of 3 in {name} have no region: no condition on it fits them",) for name in ("scores", "farms")]
+
+
 @pytest.mark.parametrize(("sql", "value"), [
     ("list_transform(l, lambda x: upper(x))", ["A", "B"]), ("list_where(l, [true, false])", ["a"]),
     ("flatten([l, l])", ["a", "b", "a", "b"]), ("list_concat(l, ['c'])", ["a", "b", "c"]),

@@ -51,7 +51,23 @@ def test_a_table_is_described_by_kinds_units_ranges_values_and_what_is_missing()
     assert first == (
         "birds (344 rows): species: Adelie 152, Gentoo 124; body_mass number g 2700..6300, 2 empty; price EUR|USD; "
         "hatched date 2007-11-09..2009-12-01, 3 other text")
-    assert others == "other tables: cars 406"
+    assert others == "other tables: cars 406 (origin, horsepower)"
+
+
+def test_the_table_of_documents_is_described_where_it_has_words_of_the_question():
+    fields = DOCUMENTS.model_copy(update={"columns": (*DOCUMENTS.columns, column("status", frequent=(("Final", 3),)))})
+    asked, unasked = lines([BIRDS, fields], "species in Final"), lines([BIRDS, fields], "How heavy is the Gentoo?")
+    assert [line.partition(" ")[0] for line in asked] == ["birds", "documents"]
+    assert unasked[1] == "other tables: documents 4 (title, source, status)"
+
+
+def test_dates_that_are_texts_show_one_in_their_form():
+    days = tuple((f"{day} May 2020, late", 1) for day in range(1, 30))
+    plain = tuple((f"word{number}", 1) for number in range(29))
+    table = BIRDS.model_copy(update={"rows": 29, "columns": (column("seen", frequent=days), *(
+        column(f"note_{number}", frequent=plain) for number in range(25)))})
+    (line,) = lines([table], "x", tokens=200)
+    assert line.startswith("birds (29 rows): seen: 1 May 2020, late, … of 29; note_0; note_1;")
 
 
 def test_numbers_of_a_table_are_cited_by_its_first_row_and_count_all_rows():
