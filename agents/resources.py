@@ -19,20 +19,16 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.notes import Purpose, check_instructions
 from ..graph_store.ledger.token_accounts import Calls
-from ..graph_store.tree.community_digests import make_digests
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
 from ..models.reranker import Reranker
 from ..runtime import audit
 from ..runtime.budgets import Budget
-from ..runtime.event_loop import run
 from ..runtime.threads import once
 from ..schemas.delta import Decision
 from ..schemas.documents import EVERYTHING, Document, Scope
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import RankingModels, Retriever
-from ..tools.schema_names import LabelledTerms
-from ..tools.surveys import described_groups
 from .process_models import ProcessModels, Spending
 from .snapshots import Snapshot, Snapshots
 from .writers import Writers
@@ -196,23 +192,6 @@ class Resources(ProcessModels):
         """Bring entities and tree up to date with the facts."""
         with self.writers.single_step(name) as kb:
             derive(kb, self.reasoner(name))
-
-    def describe_groups(self, name: str, by: str, alpha: float | None, most: int) -> int:
-        """Let the model write reports on those of the first `most` groups of a survey that have none; return how many.
-
-        A group's id is computed from the facts of its members, so a group whose facts changed needs a new report.
-        """
-        with self.snapshot(name) as snapshot, self.writers.single_step(name) as kb:
-            reported = kb.communities.group_reports()
-            terms = LabelledTerms(snapshot.index, kb.schemas.current())
-            groups = described_groups(snapshot.index, terms, by, alpha, most)
-            unreported = [group for group in groups if group.id not in reported]
-            group_digests = make_digests(snapshot.index, unreported)
-            reports = run(self.reasoner(name).summarise, group_digests) if unreported else []
-            kb.communities.describe(
-                (group.id, report.model_copy(update={"shown": (*digest.texts, *report.shown)}))
-                for group, digest, report in zip(unreported, group_digests, reports, strict=True))
-            return len(unreported)
 
     def reindex(self, name: str, *, fresh_verdicts: bool = False,
                 progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:

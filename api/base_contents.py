@@ -22,8 +22,7 @@ from ..schemas.naming import normalise
 from ..schemas.records import TableInfo
 from ..text.times import read_day
 from ..tools.reports import summarise_documents
-from .python_results import Community, Entity, Fact, community_of, entity_of, facts_of
-from .sql_results import MOST_ROWS, SQL_SECONDS, SqlRows
+from .python_results import MOST_ROWS, SQL_SECONDS, Community, Entity, Fact, SqlRows, community_of, entity_of, facts_of
 
 Where: TypeAlias = Mapping[str, str] | None
 

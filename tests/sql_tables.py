@@ -8,8 +8,7 @@ from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import AdmittedRows
 from banyan.graph_store.sql.engine import SqlEngine
-from banyan.graph_store.sql.table_database import make_in_memory
-from banyan.graph_store.sql.table_file import TableSource
+from banyan.graph_store.sql.table_file import TableSource, make_in_memory
 from banyan.schemas.documents import Document, SourceTable
 
 

@@ -34,7 +34,7 @@ DESCRIPTORS = "TESTS_DESCRIPTORS"
 IMPORTED = (
     "banyan.agents.construction.graph", "banyan.agents.resources", "banyan.agents.retrieval.graph", "banyan.cli.main",
     "banyan.evaluation.recall", "banyan.graph_store.integrity.backup", "banyan.graph_store.integrity.verify",
-    "banyan.graph_store.sql.table_database", "banyan.graph_store.tree.tree_levels", "chromadb",
+    "banyan.graph_store.sql.table_file", "banyan.graph_store.tree.tree_levels", "chromadb",
     "banyan.models.embedding.onnx_embedder", "banyan.models.llm.chat_model", "banyan.models.rules.reader",
     "banyan.models.rules.rules_reasoner", "banyan.server.app", "banyan.subagent.tool", "anyio._backends._asyncio",
     "bm25s", "chromadb_rust_bindings", "chromadb.api.rust", "httpcore2", "langchain_openai",

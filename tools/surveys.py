@@ -1,13 +1,12 @@
 """Surveys of a knowledge base: groups of things by a field's value or period, or what a path of relations reaches.
 
 They are the views of UniAI-GraphRAG: by an attribute, by attribute-aware modularity (eq. 3), and by a relation pattern
-(eq. 5) that is completed at its boundary (eq. 4). A survey is computed when it is asked for and never stored. Reports
-on its groups are stored by the content that they were written from.
+(eq. 5) that is completed at its boundary (eq. 4). A survey is computed when it is asked for and never stored.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
 
@@ -15,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.ledger.communities import GROUP, TreeCommunity
-from ..graph_store.tree.community_digests import with_content_id
 from ..schemas.inquiry import Block
-from ..schemas.retrieval import CommunitySummary, Passage
+from ..schemas.retrieval import Passage
 from ..text.dates import parse_date, years_of
 from ..text.table_rows import DOCUMENT, find_rows
 from .entity_names import find_entities, unknown_name
@@ -39,11 +36,9 @@ _MOST_VALUES = 12
 _MOST_NAMES = 12
 _MOST_FIELDS, _SHOWN_VALUES = 2, 3
 _MEMBERS = 4
-_KEYWORDS, _CITED = 5, 3
+_CITED = 3
 _MOST_LINKS = 200_000
 """The most facts and values of a graph in which groups are found by modularity: these take some twenty seconds."""
-MOST_DESCRIBED = 100
-"""How many groups of a survey, from the first, have reports."""
 _COVERED = 0.6
 """The share of the grouped things that must have a categorical field."""
 
@@ -79,44 +74,21 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
               alpha: float | None = None, among: Rows | None = None) -> list[Block]:
     """Return groups of entities by a field's values or periods (FIELD.year, .month, .decade), one line a group.
 
-    A line has the group's size, its most frequent values of categorical fields, its best connected members and its
-    report if there is one. `alpha` weighs the field against the graph's facts (`find_attribute_groups`); with None each
-    value is a group. `among` are the rows of the entities to group, which are documents; None: all with the field.
+    A line has the group's size, its most frequent values of categorical fields and its best connected members.
+    `alpha` weighs the field against the graph's facts (`find_attribute_groups`); with None each value is a group.
+    `among` are the rows of the entities to group, which are documents; None: all with the field.
 
     Raises:
         FieldError: there is no such field, or the graph is too large for groups by both.
     """
-    grouping = _read_grouping(index, terms, by, alpha, among)
+    grouping = _group_by_field(index, terms, by, alpha, among)
     label = "" if among is None else f"{grouping.rows.name.replace('_', ' ')} "
-    reports = index.store.communities.group_reports()
-    items = [_build_group_item(index, grouping, group, label, reports if number < MOST_DESCRIBED else {})
-             for number, group in enumerate(grouping.groups)]
+    items = [_build_group_item(index, grouping, group, label) for group in grouping.groups]
     shown, omitted_count = fit_lines(items, tokens)
     counted = f"{len(grouping.rows.heads)} rows" if among is None else f"{len(grouping.heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
     return [Block(title=f"{counted} by {by}{also}", items=_note_rest(shown, omitted_count, "groups"),
                   note=f"{grouping.undated} left out: no date" if grouping.undated else "")]
-
-
-def described_groups(index: GraphIndex, terms: LabelledTerms, by: str, alpha: float | None,
-                     most: int) -> list[TreeCommunity]:
-    """Return the first `most` groups of a survey as communities.
-
-    A community's id is a hash of the content that its report is written from, so an unchanged group keeps its report.
-
-    Raises:
-        FieldError: see `survey_by`.
-    """
-    grouping = _read_grouping(index, terms, by, alpha)
-    return [_build_community(index, group) for group in grouping.groups[:most]]
-
-
-def _build_community(index: GraphIndex, group: _Group) -> TreeCommunity:
-    """Return a group as a community whose keywords are its best connected members; see `described_groups`."""
-    graph, members = index, [index.entity_row.at(row) for row in np.unique(group.rows.heads).tolist()]
-    keywords = sorted(members, key=lambda member: (-graph.degree(member), member))[:_KEYWORDS]
-    community = with_content_id(graph, TreeCommunity(id="", members=tuple(members), keywords=tuple(keywords)))
-    return community.model_copy(update={"id": f"{GROUP}{community.id}"})
 
 
 def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> list[Block]:
@@ -153,8 +125,8 @@ def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Pas
     return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {omitted_count} more {kind})"}))
 
 
-def _read_grouping(index: GraphIndex, terms: LabelledTerms, by: str, alpha: float | None = None,
-                   among: Rows | None = None) -> _Grouping:
+def _group_by_field(index: GraphIndex, terms: LabelledTerms, by: str, alpha: float | None,
+                    among: Rows | None) -> _Grouping:
     """Return the groups of a survey; the arguments are those of `survey_by`."""
     match = _PERIOD.fullmatch(by.strip())
     wanted = match["field"] if match else by.strip()
@@ -254,17 +226,14 @@ def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]
     return [rows for _, _, rows in sorted(categories, key=lambda category: category[:2])[:_MOST_FIELDS]]
 
 
-def _build_group_item(index: GraphIndex, grouping: _Grouping, group: _Group, field: str,
-                      reports: Mapping[str, CommunitySummary]) -> Passage:
+def _build_group_item(index: GraphIndex, grouping: _Grouping, group: _Group, field: str) -> Passage:
     """Return the line of a group, as `survey_by` describes it."""
     entities = np.unique(group.rows.heads)
     categories = [_describe_values(index, category, entities) for category in grouping.categories]
     central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.labels_of(row).name for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
-    report = reports.get(_build_community(index, group).id) if reports else None
-    text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *categories, f"{names}{more}",
-                                   report.summary if report else ""]))
+    text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *categories, f"{names}{more}"]))
     cited = read_rows(index, group.rows.select(np.arange(min(_CITED, len(group.rows.heads)))))
     places = [row.places[0] for row in cited if row.places]
     return graph_item(places, text, group.rows.name, "row", ("",))  # an empty cell: it gives no short answer

@@ -8,7 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from ...api.sql_results import SqlRows
+from ...api.python_results import SqlRows
 from ...graph_store.sql.sql_errors import unknown_table
 from ...schemas.documents import Citation, Scope
 from ...schemas.records import Basis, ColumnInfo, TableInfo

@@ -11,8 +11,8 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...schemas.inquiry import Block
 from ...tools.schema_names import LabelledTerms
-from ...tools.surveys import MOST_DESCRIBED, survey_along, survey_by
-from ..console import CommandError, err, left_out, on_a_line, out, print_json
+from ...tools.surveys import survey_along, survey_by
+from ..console import CommandError, left_out, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()
@@ -24,7 +24,7 @@ _SURVEY_TOKENS = 20_000
 
 
 @app.command()
-def tree(  # noqa: PLR0913  (its options)
+def tree(
     kb: Kb,
     by: Annotated[str, typer.Option(metavar="FIELD", help="Instead: groups by a field, or by a period of it: "
                                                           "FIELD.year, FIELD.month, FIELD.decade.")] = "",
@@ -33,32 +33,24 @@ def tree(  # noqa: PLR0913  (its options)
     along: Annotated[str, typer.Option(metavar="PATH", help="Instead: what relations reach from --root: "
                                                             "'requires -> *', '<requires -> changes'.")] = "",
     root: Annotated[str, typer.Option(metavar="ENTITY", help="The entity where --along begins.")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first; with --describe, how "
-                                                   f"many groups have reports, at most {MOST_DESCRIBED}.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="How many communities to print, largest first.")] = 20,
     level: Annotated[int, typer.Option(min=0, help="0: the finest communities; above: communities of them.")] = 0,
     *,
-    describe: Annotated[bool, typer.Option("--describe", help="With --by: have reports written on the groups, by the "
-                                                              "model where one is set; lookups show them, "
-                                                              "too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the knowledge tree: communities, their keywords, the facts about those, and attributes."""
-    if by == "" and (describe or alpha is not None):
-        raise CommandError("--describe and --alpha are for groups: say by which field with --by")
+    if by == "" and alpha is not None:
+        raise CommandError("--alpha is for groups: say by which field with --by")
     if along and not root:
         raise CommandError("--along begins at an entity: name it with --root")
-    with open_resources(reasons=describe) as resources:
-        if describe:
-            written = resources.describe_groups(kb, by, alpha, min(limit, MOST_DESCRIBED))
-            err.print(f"{written} reports written; groups that did not change keep theirs")
-        with resources.snapshot(kb) as snapshot:
-            index, terms = snapshot.index, LabelledTerms(snapshot.index, snapshot.kb.schemas.current())
-            if along:
-                _show_survey(survey_along(index, terms, root, along, _SURVEY_TOKENS), as_json=as_json)
-            elif by:
-                _show_survey(survey_by(index, terms, by, _SURVEY_TOKENS, alpha), as_json=as_json)
-            else:
-                _show_communities(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        index, terms = snapshot.index, LabelledTerms(snapshot.index, snapshot.kb.schemas.current())
+        if along:
+            _show_survey(survey_along(index, terms, root, along, _SURVEY_TOKENS), as_json=as_json)
+        elif by:
+            _show_survey(survey_by(index, terms, by, _SURVEY_TOKENS, alpha), as_json=as_json)
+        else:
+            _show_communities(snapshot.kb, snapshot.kb.communities.all(level=level), limit, as_json=as_json)
 
 
 def _show_survey(blocks: Sequence[Block], *, as_json: bool) -> None:

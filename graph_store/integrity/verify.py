@@ -28,7 +28,7 @@ from ..ledger.extractions import chunk_rows, rows_by_table
 from ..ledger.schema_rows import ask_rows
 from ..ledger.tables import SCHEMA_REQUESTS
 from ..ledger.version import ledger_state
-from ..sql.table_database import TablesDamagedError, check_file
+from ..sql.table_file import TablesDamagedError, check_file
 from ..sql.table_store import files_in
 from ..store_errors import DatabaseError, LedgerDamagedError, StoreError
 from ..vectors.ledger_embedder import recorded_model

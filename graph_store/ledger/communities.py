@@ -12,8 +12,6 @@ from .database import Database
 from .tables import COMMUNITIES, SUMMARIES
 
 _SELECT = "SELECT c.*, s.name, s.summary FROM communities c LEFT JOIN summaries s USING (id)"
-GROUP = "group-"
-"""The prefix of the ids of reports on a survey's groups of passages, which are no communities of the tree."""
 
 
 class TreeCommunity(Frozen):
@@ -98,15 +96,10 @@ class CommunityTable:
                 (community, text.name, text.summary, json.dumps(list(map(text_id, text.shown))))
                 for community, text in summaries])
 
-    def group_reports(self) -> dict[str, CommunitySummary]:
-        """Return the reports on surveys' groups of passages, by their ids (see `GROUP`)."""
-        return {row.id: CommunitySummary(name=row.name, summary=row.summary) for row in self._db.rows(
-            "SELECT id, name, summary FROM summaries WHERE id LIKE :groups", groups=f"{GROUP}%")}
-
     def find_shared(self) -> dict[str, list[str]]:
         """Return the ids (`text_id`) of all texts that a call showed the model, by the id of a summary made by it.
 
-        Only of summaries that share a call with others, and of groups' reports.
+        Only of summaries that share a call with others.
         """
         return {row.id: json.loads(row.shown) for row in self._db.rows(
             "SELECT id, shown FROM summaries WHERE shown <> '[]'")}

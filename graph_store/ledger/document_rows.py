@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple, cast
 from ...schemas.documents import Chunk, Document, Frozen, SourceTable
 from ...text.section_lines import opening_of
 from ..store_errors import UnknownDocumentError
-from .communities import GROUP
 from .database import Database, Record, now
 from .extractions import read_beside_deleted
 from .revision_rows import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of, read_tables
@@ -117,8 +116,7 @@ class Documents:
         """Note that nothing derived has deleted text any more; delete the descriptions of former communities."""
         if self.is_deleting():
             with self._db.transaction():
-                self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities) "
-                                 "AND id NOT LIKE :groups", groups=f"{GROUP}%")
+                self._db.execute("DELETE FROM summaries WHERE id NOT IN (SELECT id FROM communities)")
                 self._db.set_meta(_DELETING, "")
 
     def get(self, document_id: str) -> Document:

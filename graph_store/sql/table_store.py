@@ -36,7 +36,7 @@ class TableStore:
 
     def save(self, version: Version, source: "TableSource") -> None:
         """Write the tables of a state of the ledger; after an OSError there is no new file."""
-        from .table_database import write_file  # noqa: PLC0415
+        from .table_file import write_file  # noqa: PLC0415
 
         with own_folder(self._folder, f".{_PREFIX}") as folder:
             write_file(folder / "new", source)
@@ -51,7 +51,7 @@ class TableStore:
 
     def open(self, version: Version, source: "Callable[[], TableSource]") -> "duckdb.DuckDBPyConnection":
         """Return a connection that can only read the tables of a state of the ledger; in memory if there is no file."""
-        from .table_database import TablesDamagedError, make_in_memory, open_file  # noqa: PLC0415
+        from .table_file import TablesDamagedError, make_in_memory, open_file  # noqa: PLC0415
 
         path = self._path(version)
         if path.is_file():
@@ -65,7 +65,7 @@ class TableStore:
 
     def differs(self, version: Version, source: "TableSource") -> bool:
         """Return True if there is a file of a state of the ledger, and it is not what the state gives."""
-        from .table_database import differs  # noqa: PLC0415
+        from .table_file import differs  # noqa: PLC0415
 
         return self.is_current(version) and differs(self._path(version), source)
 

@@ -6,7 +6,7 @@ import anyio.to_thread
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from ...api.sql_results import MOST_ROWS, SQL_SECONDS
+from ...api.python_results import MOST_ROWS, SQL_SECONDS
 from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.lookups import LONGEST_SQL
 from ...schemas.records import SqlResult, TableInfo

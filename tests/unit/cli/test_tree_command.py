@@ -1,4 +1,4 @@
-"""`banyan tree`: the tree as it is printed, surveys, and what describing it would cost."""
+"""`banyan tree`: the tree as it is printed, and surveys."""
 
 import pytest
 
@@ -45,45 +45,10 @@ def scripted_text(document):
     return TEXTS[document]
 
 
-def reports(shell):
-    with shell.resources() as resources:
-        return {report.summary for report in newest(resources).kb.communities.group_reports().values()}
-
-
-def describe(shell, *arguments):
-    """Have the groups by founding year described; returns what is printed, and how many reports were paid for."""
-    before = shell.scripted.summarised.total()
-    found = shell.data("tree", "--by", "founded", "--describe", *arguments)
-    return [group["text"] for group in found["groups"]], shell.scripted.summarised.total() - before
-
-
-@pytest.mark.parametrize("alpha", [(), ("--alpha", "0.5")])
-def test_a_group_has_one_report_until_its_facts_change(shell, alpha):
-    printed, paid = describe(shell, *alpha)
-    assert paid == 2
-    assert all(any(text.endswith(report) for text in printed) for report in reports(shell))
-    assert describe(shell, *alpha) == (printed, 0)
-    shell.build(shell.write({"f.txt": "Dot:Person --employer--> Birch:Organization."}))
-    assert describe(shell, *alpha)[1] == 1
-    assert any("Dot" in report for report in reports(shell))
-    assert shell.sound()
-
-
-def test_a_report_on_a_group_goes_with_the_documents_that_it_rests_on_and_only_with_them(shell):
-    describe(shell)
-    with shell.resources() as resources:
-        resources.delete_documents("kb", ["e.txt"])
-    (left,) = reports(shell)
-    assert "Acme" in left
-    assert describe(shell)[1] == 0
-    assert shell.sound()
-
-
-def test_reports_and_alpha_need_a_field(shell):
-    for arguments in (("--describe",), ("--alpha", "0.5")):
-        result = shell("tree", "--kb", "kb", *arguments)
-        assert result.code == 1
-        assert "--by" in result.err
+def test_alpha_needs_a_field(shell):
+    result = shell("tree", "--kb", "kb", "--alpha", "0.5")
+    assert result.code == 1
+    assert "--by" in result.err
 
 
 def test_what_a_path_reaches_is_printed_from_its_root(shell):
