@@ -55,7 +55,8 @@ def write_table(file: FPDF, rows: Sequence[Sequence[str]], **options) -> None:
 
 
 def plain_text(file: FPDF) -> str:
-    return "\f".join(page.extract_text() for page in PdfReader(io.BytesIO(bytes(file.output()))).pages)
+    pages = (page.extract_text() for page in PdfReader(io.BytesIO(bytes(file.output()))).pages)
+    return "\f".join("\n".join(line.rstrip() for line in page.split("\n")) for page in pages)
 
 
 def place(file: FPDF, rows: Sequence[Sequence[str]], top: float = 40, lefts: Sequence[float] = (20, 60, 100, 140),

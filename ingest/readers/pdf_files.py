@@ -1,43 +1,39 @@
-"""Read PDF files: pypdf reads the text of all pages, and pdfplumber pages that may have tables or doubled letters."""
+"""Read PDF files with PDFium: the text of all pages in the order of drawing, with tables as rows."""
 
-import logging
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from io import BytesIO
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple
+from operator import itemgetter
 
-from pypdf import PageObject, PasswordType, PdfReader
-from pypdf.generic import DictionaryObject, IndirectObject
+import pypdfium2
 
-from ...text.cleaning import broken_word_joiner, one_line
+from ...text.cleaning import broken_word_joiner
+from ...text.scripts import has_han
 from ...text.titles import is_from_template, is_placeholder
 from ..metadata import CREATED
-from ..raised_figures import END, RAISED, write_raised
 from ..reading import Content, Limits, UnreadableError, list_counts
 from ..source_tables import change_collected
 from .archives import PASSWORD
+from .open_tables import CAPTION
+from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, read_page
+from .pdf_tables import PageLayout, is_heading, lay_out, line_style, usual_font, write_tables
 
-# It logs details of broken files, which would go to the terminal if nothing else handles them.
-logging.getLogger("pypdf").addHandler(logging.NullHandler())
-
-# What programs store instead of a title: a file's name, or nothing.
-_NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?", re.IGNORECASE)
+# What programs store instead of a title: a file's name, nothing, or the codes of a journal and an archive.
+_NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?|(?:doi|pii|arxiv)\b.*|\S*\d\S*|"
+                       r".*\b\d{1,5}\s?[:(]\s?\d.*|.*\d\.\.\d+|.{1,3}", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z]{1,10}(?:\s[^<>]{0,100})?/?>", re.IGNORECASE)
+_NO_PAPER = re.compile(r"journal|issn|vol(?:ume|\.)|www\.|https?:|contents|©|copyright|open access|doi", re.IGNORECASE)
+"""What stands on first pages in large letters and is no title."""
+_FEWEST_WORDS, _FEWEST_HAN = 4, 6  # of a title in large letters; a shorter line may be the name of the journal
+_MOST_LINES = 3  # of a heading; more are a paragraph in another font
+_LARGE = 1.15  # the size of a title as a multiple of the usual one
+_MARGIN = 0.12  # the part of a page's height at the top and at the bottom in which its running heads are
+_FEWEST_REPEATED = 3  # pages with the same line in the margin, apart from numbers
+_NUMBER = re.compile(r"\d+")
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _LONGEST_TITLE, _LISTED = 300, 10
-_PICTURE = re.compile(rb"\bDo\b|\bBI\b")  # the operators that paint a picture, or a form that may contain one
-_LINE = re.compile(rb"(?<!\S)(?:re|l)(?!\S)")  # the operators that draw a rectangle and a straight line
-_FEWEST_LINES, _MOST_LINES = 3, 20_000
-"""The fewest lines and rectangles of a page with a ruled table, and the most of a page that is no drawing."""
-_COST_OF_LINE, _BUDGET = 5, 1_500_000
-"""How many characters take as long to read as a line, and how many pdfplumber reads of a file: about a minute."""
-_NO_COMMENTS = frozenset({"/Popup", "/Link"})
-"""Kinds of annotations whose contents repeat those of others, or describe a link."""
-_MOST_PARENTS = 20
-_LONGEST_RAISED, _RAISED_SIZE = 2, 0.85  # figures of an exponent or the mark of a note, and their largest relative size
-_PASSWORD_FLAG = 1 << 13
 _FEWEST_CHARACTERS = 20
 _UNUSABLE, _RARE = 0.05, 0.4  # the largest shares of characters that no text has, and of rare letters
 _RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")
@@ -45,204 +41,171 @@ _RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")
 _FEWEST_LETTERS, _FEWEST_DIFFERENT, _FEWEST_FREQUENT = 200, 12, 0.25
 _FREQUENT = frozenset("etaoinsrETAOINSR")
 """Letters that make up more than half of a text in most languages, and a third of random letters."""
-_MOST_SINGLE, _SHORTEST_REPEATED = 6, 4  # lines of one letter in a row, and letters of half a line, that are suspicious
 _NUMBERED = re.compile(r"(?<!\S)(\d{1,5})\s*$")
 _FEWEST_NUMBERED, _SHARE_NUMBERED = 15, 0.8
 """The fewest numbered lines of a page with line numbers, and their share; fewer may be rows of a table."""
 
 
-class _Page(NamedTuple):
-    """A page as pypdf reads it; `number` is its first place in the file, from 0."""
-
-    number: int
-    text: str
-    lines: int  # the number of lines and rectangles that it draws
-    has_pictures: bool
-    pictures: frozenset[int]
-    """Keys of the pictures whose text is not read; a picture on several pages has the same key."""
-    notes: str  # the filled-in fields and the comments on the page
-
-
 def read_pdf(data: bytes, limits: Limits) -> Content:
     """Read the text of a PDF file, with a form feed between its pages.
 
-    Ruled tables are written as rows, and filled-in fields and comments follow the text of their page. Pages that are
-    pictures, or whose fonts do not say which letters they show, are read by text recognition if that is available. The
-    title is the one in the file's metadata, or an empty string.
+    Tables are written as rows, and filled-in fields and comments follow the text of their page. Heads and feet that
+    pages repeat stand once, at the end of the last page that has them. Pages that are pictures, or whose fonts do not
+    say which letters they show, are read by text recognition if that is available. The title is the one in the file's
+    metadata if it is one, else the words in the largest letters of the first page, or an empty string.
 
     Raises:
         UnreadableError: the file is broken, protected by a password, too large as text, or contains only pictures.
     """
     try:
-        reader = PdfReader(BytesIO(data))
-        pages, order = _read_pages(reader, limits)
-        title, about = _read_about(reader, "\n".join(page.text for page in pages))
-        attached = len(reader.attachments)
-    except UnreadableError:
-        raise
-    except Exception as error:  # pypdf can raise anything on a broken structure
-        raise UnreadableError(f"a broken PDF file ({error}): print it to a new PDF") from error
-    pages, unread = _with_recognised(data, pages, limits)
-    if not any(page.text.strip() or page.notes for page in pages):
+        with pypdfium2.PdfDocument(data) as file:
+            file.init_forms()
+            pages = _read_pages(file, limits)
+            stored, attached = file.get_metadata_dict(), file.count_attachments()
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableError(PASSWORD if "password" in str(error).lower() else
+                              f"a broken PDF file ({error}): print it to a new PDF") from error
+    if not pages:
+        raise UnreadableError("no pages in it: remove it")
+    layouts = [lay_out(page) for page in pages]
+    heads = _take_heads(layouts, pages)
+    plain = ["\n".join(map(line_text, flow_lines(page.words))) for page in pages]
+    usual = usual_font(pages)
+    title = _title(stored.get("Title", ""), "\n".join(plain)) or _largest_text(
+        layouts[0], pages[0].height, usual[1], set(heads))
+    recognised, unread = _recognise(data, pages, plain, limits)
+    tables = write_tables(layouts, title, usual)
+    texts = drop_line_numbers([recognised.get(number, _write(layout, tables, usual))
+                               for number, layout in enumerate(layouts)])
+    if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
-    texts, broken = _with_tables(data, pages, title)
-    texts = drop_line_numbers([texts[at] for at in order])
     join = broken_word_joiner(texts)
     change_collected(join)
     texts = list(map(join, texts))
     if sum(map(len, texts)) > limits.file_bytes:
         raise UnreadableError(f"its tables have more text than {limits.size()}: split it")
-    texts = [f"{text.rstrip()}\n\n{pages[at].notes}" if pages[at].notes else text
-             for text, at in zip(texts, order, strict=True)]
-    pictures = frozenset[int]().union(*(page.pictures for page in pages))
-    omitted = [list_counts({"picture": len(pictures), "attached file": attached})]
-    if broken:
-        omitted.append(f"tables of broken pages ({_list_pages(broken)}: {next(iter(broken.values()))})")
-    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread,
-                   omitted=", ".join(filter(None, omitted)))
+    for text, number in heads.items():
+        texts[number] += f"\n\n{text}"
+    texts = [f"{text.rstrip()}\n\n{page.notes}" if page.notes else text
+             for text, page in zip(texts, pages, strict=True)]
+    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, _about(stored), paged=True,
+                   unread=unread, omitted=_omitted(pages, recognised, attached))
 
 
-def _read_about(reader: PdfReader, text: str) -> tuple[str, dict[str, object]]:
-    """Return the title, if it is of this text and no program stored it by itself, and the metadata of a file."""
-    info = reader.metadata
-    if info is None:
-        return "", {}
-    title, created = (info.title or "").strip(), _DATE.match(str(info.creation_date_raw))
-    is_no_title = (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
-                   or is_from_template(title, text))
-    return "" if is_no_title else title, {
-        "author": info.author, CREATED: created and "-".join(created.groups()), "subject": info.subject}
-
-
-def _read_pages(reader: PdfReader, limits: Limits) -> tuple[list[_Page], list[int]]:
-    """Return the different pages, and the index of each page of the file among them.
-
-    Each page object is read once, because a small file can show the same one a million times.
-    """
-    if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
-        raise UnreadableError(PASSWORD)
-    pages: list[_Page] = []
-    order: list[int] = []
-    index_of: dict[object, int] = {}
+def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
+    pages: list[DrawnPage] = []
     remaining = limits.file_bytes
-    for number, page in enumerate(reader.pages, 1):
-        reference = page.indirect_reference
-        index = index_of.setdefault((reference.idnum, reference.generation) if reference else -number, len(pages))
-        if index == len(pages):
-            pages.append(_read_page(number - 1, page))
-        order.append(index)
-        remaining -= len(pages[index].text)
+    for page in file:
+        pages.append(read_page(page))
+        page.close()
+        remaining -= sum(len(word.text) + 1 for word in pages[-1].words)
         if remaining < 0:
-            raise UnreadableError(f"its first {number} pages have more text than {limits.size()}: split it")
-    return pages, order
+            raise UnreadableError(f"its first {len(pages)} pages have more text than {limits.size()}: split it")
+    return pages
 
 
-def _read_page(number: int, page: PageObject) -> _Page:
-    pieces: list[tuple[str, float]] = []
-    text = page.extract_text(visitor_text=lambda piece, _cm, _tm, _font, size: pieces.append((piece, size)))
-    contents = page.get_contents()
-    drawing = contents.get_data() if contents is not None else b""
-    annotations = (entry.get_object() for entry in page.get("/Annots") or ())
-    notes = (_field(annotation) if annotation.get("/Subtype") == "/Widget" else _comment(annotation)
-             for annotation in annotations if isinstance(annotation, DictionaryObject))
-    return _Page(number, _with_raised(text, pieces), len(_LINE.findall(drawing)), _PICTURE.search(drawing) is not None,
-                 frozenset(_pictures(page)), "\n".join(dict.fromkeys(filter(None, notes))))
+def _write(layout: PageLayout, tables: dict[int, str], usual: tuple[str, float]) -> str:
+    """Return the text of a page: lines, tables between blank lines, and headings as in Markdown."""
+    blocks: list[str] = []
+    for block in layout.blocks:
+        if not isinstance(block, list):
+            blocks.append(tables[id(block)])
+            continue
+        lines: list[str] = []
+        for style, group in groupby(block, line_style):
+            texts = [line_text(line) for line in group]
+            name = " ".join(texts)
+            if len(texts) <= _MOST_LINES and is_heading(name, style, usual) and not CAPTION.match(name):
+                blocks += ["\n".join(lines), f"## {name}"]
+                lines = []
+            else:
+                lines += texts
+        blocks.append("\n".join(lines))
+    return "\n\n".join(filter(None, blocks))
 
 
-def _with_raised(text: str, pieces: Sequence[tuple[str, float]]) -> str:
-    """Return the text of a page with its raised figures apart: small ones right behind a figure of another size."""
-    if "".join(piece for piece, _ in pieces) != text:
-        return text
-    marked, before, size_before = list[str](), "", 0.0
-    for piece, size in pieces:
-        is_figure = piece.strip().isdecimal() and len(piece.strip()) <= _LONGEST_RAISED and before[-1:].isdigit()
-        if is_figure and size < _RAISED_SIZE * size_before:
-            marked.append(f"{RAISED}{piece}{END}")
-        elif piece:
-            marked.append(piece)
-            before, size_before = piece, size
-    return write_raised("".join(marked))
+def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> dict[str, int]:
+    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ.
+
+    Returns:
+        the text of each and the last page that has it, without page numbers that stand alone.
+    """
+    found: dict[str, list[tuple[int, TextLine]]] = {}
+    for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
+        for line in layout.lines:
+            top, bottom = line[0].box.top / page.height, line[0].box.bottom / page.height
+            text = line_text(line)
+            if (bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright) and not CAPTION.match(text):
+                found.setdefault(_NUMBER.sub("#", text).strip(" -–—|.").casefold(), []).append((number, line))
+    heads: dict[str, int] = {}
+    taken = set[int]()
+    for masked, places in found.items():
+        if len({number for number, _ in places}) >= _FEWEST_REPEATED:
+            taken |= {id(line) for _, line in places}
+            if masked not in {"#", ""}:
+                heads[line_text(places[-1][1])] = places[-1][0]
+    for layout in layouts:
+        layout.blocks[:] = [[line for line in block if id(line) not in taken] if isinstance(block, list) else block
+                            for block in layout.blocks]
+    return heads
 
 
-def _pictures(page: PageObject) -> Iterator[int]:
-    resources = page.get("/Resources")
-    external_objects = resources.get_object().get("/XObject") if resources is not None else None
-    for entry in external_objects.get_object().values() if external_objects is not None else ():
-        drawing = entry.get_object()
-        if isinstance(drawing, DictionaryObject) and drawing.get("/Subtype") == "/Image":
-            yield entry.idnum if isinstance(entry, IndirectObject) else id(drawing)
+def _title(stored: str, text: str) -> str:
+    """Return the stored title, or "" if it is of another text or a program wrote it by itself."""
+    title = " ".join(_TAG.sub("", stored).split())
+    is_none = (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
+               or is_from_template(title, text))
+    return "" if is_none else title
 
 
-def _comment(annotation: DictionaryObject) -> str:
-    text, author = _words(annotation.get("/Contents")), _words(annotation.get("/T"))
-    if not text or annotation.get("/Subtype") in _NO_COMMENTS:
-        return ""
-    return f"Comment{f' by {author}' if author else ''}: {text}"
+def _largest_text(layout: PageLayout, height: float, usual: float, heads: set[str]) -> str:
+    """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
+    found = [(0.0, "")]
+    lines = [line for line in layout.lines if line[0].upright and line[0].box.top < height / 2]
+    for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
+        text = " ".join(map(line_text, sorted(group, key=lambda line: line[0].box.top)))
+        is_long = len(text) >= _FEWEST_HAN if has_han(text) else len(text.split()) >= _FEWEST_WORDS
+        if (size >= _LARGE * usual and is_long and len(text) <= _LONGEST_TITLE and not _NO_PAPER.search(text)
+                and text not in heads and not is_gibberish(text)):
+            found.append((size, text))
+    return max(found, key=itemgetter(0))[1]
 
 
-def _field(annotation: DictionaryObject) -> str:
-    """Return a filled-in text field as "name: value"; "" for other fields, empty ones and passwords."""
-    chain: list[DictionaryObject] = []  # the field, its parent and so on; broken files have cycles
-    part: Any = annotation
-    while isinstance(part, DictionaryObject) and len(chain) < _MOST_PARENTS:
-        chain.append(part)
-        part = part["/Parent"].get_object() if "/Parent" in part else None
-    kind, value, flags = (next((part[key] for part in chain if key in part), None) for key in ("/FT", "/V", "/Ff"))
-    name = next(filter(None, (_words(part.get("/TU") or part.get("/T")) for part in chain)), "")
-    is_text = str(kind) in {"/Tx", "/Ch"} and not (isinstance(flags, int) and flags & _PASSWORD_FLAG)
-    return f"{name}: {_words(value)}" if is_text and name and _words(value) else ""
+def _about(stored: dict[str, str]) -> dict[str, object]:
+    created = _DATE.match(stored.get("CreationDate", ""))
+    return {"author": stored.get("Author"), CREATED: created and "-".join(created.groups()),
+            "subject": stored.get("Subject")}
 
 
-def _words(value: object) -> str:
-    return one_line(value) if isinstance(value, str) else ""
+def _omitted(pages: Sequence[DrawnPage], recognised: dict[int, str], attached: int) -> str:
+    pictures = frozenset().union(*(page.pictures for number, page in enumerate(pages) if number not in recognised))
+    unknown = sum(page.unknown for number, page in enumerate(pages) if number not in recognised)
+    return list_counts({"picture": len(pictures), "attached file": attached, "sign of an unknown font": unknown})
 
 
-def _with_recognised(data: bytes, pages: list[_Page], limits: Limits) -> tuple[list[_Page], str]:
-    """Return the pages with the recognised text of those that are only pictures or have broken fonts.
+def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
+               limits: Limits) -> tuple[dict[int, str], str]:
+    """Return the recognised text of the pages that are only pictures or have broken fonts, by number.
 
     The second value is a message about the pages that cannot be read, or "".
     """
-    broken = {page.number for page in pages if is_gibberish(page.text)}
-    scanned = {page.number for page in pages if page.has_pictures and not page.text.strip()} - broken
+    broken = {number for number, text in enumerate(plain) if is_gibberish(text)}
+    scanned = {number for number, (page, text) in enumerate(zip(pages, plain, strict=True))
+               if page.pictures and not text.strip()} - broken
     if not broken | scanned:
-        return pages, ""
+        return {}, ""
     scans = import_module(".scans", __package__)  # imported here, because most files do not need it
-    can_recognise = scans.can_recognise(limits)
-    texts = scans.read_pages(data, sorted(broken | scanned)) if can_recognise else {}
-    pages = [page._replace(text=texts.get(page.number, ""), pictures=frozenset())
-             if page.number in broken | scanned else page for page in pages]
-    if can_recognise:
-        return pages, ""
+    if scans.can_recognise(limits):
+        return scans.read_pages(data, sorted(broken | scanned)), ""
     notes = [f"{kind} were not read ({_list_pages(unread)})" for kind, unread in (
         ("pages that are only pictures", scanned), ("pages whose font does not tell its letters", broken)) if unread]
     fix = "set BANYAN_OCR=auto" if limits.ocr == "off" else scans.NOT_INSTALLED
-    return pages, f"{'; '.join(notes)}: {fix}, or run text recognition (OCR) on it"
+    return dict.fromkeys(broken, ""), f"{'; '.join(notes)}: {fix}, or run text recognition (OCR) on it"
 
 
 def _list_pages(numbers: Iterable[int]) -> str:
     listed = [str(number + 1) for number in sorted(numbers)]
     return ", ".join(listed[:_LISTED]) + (" and more" if len(listed) > _LISTED else "")
-
-
-def _with_tables(data: bytes, pages: Sequence[_Page], title: str) -> tuple[list[str], dict[int, str]]:
-    """Return the texts of the pages with their tables as rows, and the cause for each page where this fails, by number.
-
-    Pages are checked until a budget of time is used up. Pages that draw letters twice are read without the second copy.
-    """
-    doubled = {page.number for page in pages if is_doubled(page.text)}
-    wanted: dict[int, str] = {}
-    budget = _BUDGET
-    for page in pages:
-        may_have_table = _FEWEST_LINES <= page.lines <= _MOST_LINES
-        budget -= len(page.text) + _COST_OF_LINE * page.lines if may_have_table else 0
-        if page.number in doubled or (may_have_table and budget >= 0):
-            wanted[page.number] = page.text
-    texts, broken = dict[int, str](), dict[int, str]()
-    if wanted:
-        # Imported here, because the libraries take a while to import, and most files do not need them.
-        tables = import_module(".pdf_tables", __package__)
-        texts = tables.read_pages(data, wanted, doubled, title, broken)
-    return [texts.get(page.number, page.text) for page in pages], broken
 
 
 def is_gibberish(text: str) -> bool:
@@ -261,24 +224,6 @@ def is_gibberish(text: str) -> bool:
     has_odd_letters = (len(latin) >= max(_FEWEST_LETTERS, len(characters) / 2) and len(set(latin)) >= _FEWEST_DIFFERENT
                        and sum(letter in _FREQUENT for letter in latin) < _FEWEST_FREQUENT * len(latin))
     return unusable > _UNUSABLE * len(characters) or has_rare_letters or has_odd_letters
-
-
-def is_doubled(text: str) -> bool:
-    """Return True if a page may draw letters twice, as a substitute for a bold font.
-
-    Such a text has many lines of a single letter in a row, or a line that repeats each letter or its first half.
-    """
-    lines = ["".join(line.split()) for line in text.split("\n")]
-    runs = [sum(1 for _ in run) for is_single, run in groupby(lines, lambda line: len(line) <= 1) if is_single]
-    if max(runs, default=0) >= _MOST_SINGLE:
-        return True
-    for letters in lines:
-        half = len(letters) // 2
-        has_words = len(set(letters)) >= _SHORTEST_REPEATED and any(map(str.isalpha, letters))
-        if half >= _SHORTEST_REPEATED and has_words and (
-                letters[:half] == letters[half:] or letters[::2] == letters[1::2]):
-            return True
-    return False
 
 
 def drop_line_numbers(pages: Sequence[str]) -> list[str]:

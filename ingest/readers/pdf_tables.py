@@ -1,46 +1,31 @@
 """Read PDF pages with tables, and write the tables as rows, including tables that continue on the next page."""
 
-import logging
 import re
-import struct
-import unicodedata
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
-from io import BytesIO
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
-
-import pdfplumber
-from pdfminer.psexceptions import PSException
-from pdfplumber.page import Page
-from pdfplumber.utils.exceptions import MalformedPDFException, PdfminerException
 
 from ..grids import header_depth, is_single, read_grid, row_contents
 from ..source_tables import TableLine
 from ..table_lines import has_header, names_values, table_lines
-from .ruled_tables import NEAR, FoundTable, TextLine, find_ruled, flow_lines, line_text, read_words
-
-# They log details of broken files, which would go to the terminal if nothing else handles them.
-for _library in ("pdfminer", "pdfplumber"):
-    logging.getLogger(_library).addHandler(logging.NullHandler())
-
-_MOST_DIFFERENT = 0.02  # the share of a page's characters in which the two libraries may differ
-_RIGHT_TO_LEFT = frozenset({"R", "AL"})
-_BROKEN = (PSException, PdfminerException, MalformedPDFException, struct.error, zlib.error, ArithmeticError,
-           AssertionError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
-"""The errors that the two libraries raise on a broken structure."""
+from .open_tables import CAPTION, caption_below, find_caption, find_open
+from .pdf_pages import DrawnPage, PageWord, TextLine, flow_lines, line_text
+from .ruled_tables import NEAR, FoundTable, find_ruled
 
 _PAGE_BREAK = "\f"
+_FIGURE = re.compile(r"fig(?:ure|\.)|abb\.|图", re.IGNORECASE)
+_LINES_BELOW, _NEAR_LEFT = 4.0, 20.0  # the place of a figure's caption: lines below its frame, and points left of it
+_CONTINUED = re.compile(r"\bcont(?:inued|\.|’d|'d)|续|suite|Fortsetzung", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
-_CAPTION = re.compile(r"(?:table|tab\.|tabelle|表)\s*[A-Z]?\d[\d.\-]*\s*[:.：、—–-]*\s*", re.IGNORECASE)
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，")
-_LONGEST_HEADING = 100
+_LONGEST_HEADING, _FEWEST_LETTERS = 100, 2
 _LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
 _LINES_ABOVE = 2.5  # the largest distance between a table and its name as a multiple of the name's font size
 
+
 class PageLayout(NamedTuple):
-    """A page with at least one table, as blocks in reading order: a table, or lines of text."""
+    """A page as blocks in reading order: a table, or lines of text."""
 
     blocks: list[list[TextLine] | FoundTable]
 
@@ -64,75 +49,46 @@ class _Part(NamedTuple):
     skipped: int = 0
 
 
-def read_pages(data: bytes, wanted: Mapping[int, str], doubled: Set[int], title: str,
-               broken: dict[int, str]) -> dict[int, str]:
-    """Return the texts of the pages of a PDF file that have tables or draw letters twice, by the page's number.
-
-    A page is left out if it is broken, or if pdfminer reads other characters than the given text has.
-
-    If a table clearly continues on the next page, the rows there have its header, too. `wanted` has the text of each
-    page that may have tables or draws letters twice (those in `doubled`), by its number from 0. `title` is the subject
-    of tables without a heading, or "". `broken` gets the cause for each page that cannot be read.
-    """
-    texts: dict[int, str] = {}
-    layouts: dict[int, PageLayout] = {}
-    for number, page in _open_pages(data, wanted, broken):
-        try:
-            single = page.dedupe_chars() if number in doubled else page
-            layout = _read_layout(single, "" if number in doubled else wanted[number])
-            if layout.tables:
-                layouts[number] = layout
-            elif number in doubled:
-                texts[number] = single.extract_text()
-        except _BROKEN as error:  # other pages may be readable
-            broken[number] = repr(error)
-        finally:
-            page.close()
-    written: dict[int, str] = {}
-    for parts in _chains(layouts):
-        name = _name(layouts[parts[0].page], parts[0].table) or title
-        written |= {id(part.table): text for part, text in zip(parts, _write_parts(parts, name), strict=True)}
-    for number, layout in layouts.items():
-        blocks = [written[id(block)] if isinstance(block, FoundTable) else "\n".join(map(line_text, block))
-                  for block in layout.blocks]
-        texts[number] = "\n\n".join(filter(None, blocks))
-    return texts
-
-
-def _open_pages(data: bytes, wanted: Mapping[int, str], broken: dict[int, str]) -> Iterator[tuple[int, Page]]:
-    try:
-        pages = pdfplumber.open(BytesIO(data), pages=[number + 1 for number in wanted]).pages
-    except _BROKEN as error:
-        broken |= dict.fromkeys(wanted, repr(error))
-    else:
-        yield from ((page.page_number - 1, page) for page in pages)
-
-
-def _read_layout(page: Page, text: str) -> PageLayout:
-    """Return the lines and tables of a page in the order of its words; a table is at the place of its first word.
-
-    There are no tables if the words differ from `text`, if that is given.
-    """
-    words = read_words(page)
-    tables = find_ruled(page, words) if not text or _is_same(words, text) else []
+def lay_out(page: DrawnPage) -> PageLayout:
+    """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
+    ruled = [table for table in find_ruled(page) if not _is_figure(page.words, table)]
+    found = [*ruled, *find_open(page, [table.box for table in ruled])]
+    inside = frozenset[int]().union(*(table.words for table in found))
+    outside = [word for word in page.words if word.number not in inside]
+    tables = [table._replace(caption=find_caption(outside, table.box)[0] or caption_below(outside, table.box))
+              for table in found]
     table_of = {number: table for table in tables for number in table.words}
     blocks: list[list[TextLine] | FoundTable] = []
-    for table, group in groupby(words, key=lambda word: table_of.get(word.number)):
-        if table is None:
+    placed = set[int]()
+
+    def table(word: PageWord) -> FoundTable | None:
+        return table_of.get(word.number)
+
+    for here, group in groupby(page.words, key=table):
+        if here is None:
             blocks.append(flow_lines(list(group)))
-        elif not any(block is table for block in blocks):
-            blocks.append(table)
+        elif id(here) not in placed:
+            placed.add(id(here))
+            blocks.append(here)
     return PageLayout(blocks)
 
 
-def _is_same(words: TextLine, text: str) -> bool:
-    """Return True if words have nearly the same characters as a text; False for text from right to left."""
-    if any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in set(text)):
-        return False
-    in_words, in_text = (Counter("".join(unicodedata.normalize("NFKC", part).split()))
-                         for part in ("".join(word.text for word in words), text))
-    different = (in_words - in_text).total() + (in_text - in_words).total()
-    return different <= _MOST_DIFFERENT * in_text.total()
+def _is_figure(words: Iterable[PageWord], table: FoundTable) -> bool:
+    """Return True if the caption of a figure stands right below: a diagram has lines, too."""
+    return any(_FIGURE.match(word.text) and 0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
+               and table.box.x0 - _NEAR_LEFT <= word.box.x0 <= table.box.x1 for word in words)
+
+
+def write_tables(layouts: Sequence[PageLayout], title: str, usual: tuple[str, float]) -> dict[int, str]:
+    """Return the text of each table by its `id`, with the header also on further pages of a table.
+
+    `title` is the subject of tables without a heading, or "", and `usual` the font of the text.
+    """
+    written: dict[int, str] = {}
+    for parts in _chains({number: layout for number, layout in enumerate(layouts) if layout.tables}):
+        name = _name(layouts[parts[0].page], parts[0].table, usual) or title
+        written |= {id(part.table): text for part, text in zip(parts, _write_parts(parts, name), strict=True)}
+    return written
 
 
 def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
@@ -157,6 +113,8 @@ def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
 def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, table: FoundTable) -> int | None:
     """Return how many of a table's rows repeat those of the lowest table of the page before; None if it is another."""
     above, first = parts[-1].table, parts[0].table
+    if len(above.edges) == len(table.edges) and _CONTINUED.search(table.caption):
+        return sum(all(cell.is_header for cell in row) for row in table.grid)
     has_same_columns = len(above.edges) == len(table.edges) and all(
         abs(edge - other) <= NEAR for edge, other in zip(above.edges, table.edges, strict=True))
     lines_after = [line for line in before.lines if line[0].box.top >= above.box.bottom]
@@ -191,8 +149,10 @@ def _write_parts(parts: list[_Part], title: str) -> list[str]:
     return [page.strip("\n") for page in text.split(_PAGE_BREAK)]
 
 
-def _name(layout: PageLayout, table: FoundTable) -> str:
+def _name(layout: PageLayout, table: FoundTable, usual: tuple[str, float]) -> str:
     """Return the name of a table: the caption or heading in the line right above it, or ""."""
+    if table.caption:
+        return CAPTION.sub("", table.caption, count=1).rstrip("".join(_SENTENCE_END))[:2 * _LONGEST_HEADING]
     above = [line for line in layout.lines
              if 0 <= table.box.top - line[0].box.bottom <= _LINES_ABOVE * line[0].size
              and line[0].box.x0 < table.box.x1 and line[-1].box.x1 > table.box.x0]
@@ -200,8 +160,27 @@ def _name(layout: PageLayout, table: FoundTable) -> str:
         return ""
     line = max(above, key=lambda line: line[0].box.bottom)
     text = line_text(line)
-    if caption := _CAPTION.match(text):
-        return text[caption.end():].rstrip("".join(_SENTENCE_END)) if len(text) <= 2 * _LONGEST_HEADING else ""
-    usual = Counter((word.font, round(word.size)) for other in layout.lines for word in other).most_common(1)[0][0]
-    differs = line[0].font != usual[0] or line[0].size > _LARGER * usual[1]
-    return text if differs and len(text) <= _LONGEST_HEADING and not text.endswith(_SENTENCE_END) else ""
+    return text if is_heading(text, line_style(line), usual) else ""
+
+
+def usual_font(pages: Iterable[DrawnPage]) -> tuple[str, float]:
+    """Return the font and the size of most letters of a file."""
+    letters = Counter[tuple[str, float]]()
+    for page in pages:
+        for word in page.words:
+            letters[word.font, round(word.size, 1)] += len(word.text)
+    return max(letters, key=lambda font: (letters[font], font), default=("", 1.0))
+
+
+def line_style(line: TextLine) -> tuple[str, float] | None:
+    """Return the font and size of all words of a line; None if they differ."""
+    styles = {(word.font, round(word.size, 1)) for word in line}
+    return styles.pop() if len(styles) == 1 else None
+
+
+def is_heading(text: str, style: tuple[str, float] | None, usual: tuple[str, float]) -> bool:
+    """Return True for a short text in a bold or larger font than most of the document."""
+    if style is None or (style[1] <= _LARGER * usual[1] and (style[0] == usual[0] or style[1] < usual[1])):
+        return False
+    return (len(text) <= _LONGEST_HEADING and sum(map(str.isalpha, text)) >= _FEWEST_LETTERS
+            and not text[0].islower() and not text.endswith((*_SENTENCE_END, "-")))

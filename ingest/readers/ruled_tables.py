@@ -1,18 +1,14 @@
-"""Find the words of a PDF page, and its tables whose cells have lines around them."""
+"""Find the tables of a PDF page whose cells have lines around them."""
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pdfplumber.page import Page
-from pdfplumber.table import Table, merge_edges
-from pdfplumber.utils.geometry import filter_edges
-
 from ...text.cleaning import CELL_BREAK
-from ...text.scripts import CJK
 from ..grids import GridCell, GridRow, header_depth, is_single
+from .pdf_pages import CJK_LETTER, Box, DrawnPage, PageWord, line_text, parts_of, rows_of
 
 NEAR = 3.0  # the largest distance in points between ends of lines that meet, or columns of a table on two pages
 _MOST_CROSSINGS = 5_000
@@ -27,40 +23,7 @@ _REGULAR = 0.7  # the smallest share of rows with a separate cell in each column
 _FILLED = 0.5  # the smallest share of cells with text; a form to be filled in has fewer
 _LABELS = 0.3  # the largest share of labels ("Name:") in a column after the first; a form has more
 _LABEL = re.compile(r"[^:：]{1,40}(?::(?=\s|\Z)|：)")
-_WORD_GAP = 0.15  # the widest gap within a word as a share of the font size
-_CJK_GAP = 0.4  # the narrowest space between two CJK letters as a share of the size; narrower gaps are justification
-_SAME_LINE = 0.5  # the largest difference between the middles of words in one line, as a share of the smaller height
-_ENDS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]\\Z")
-_BEGINS_CJK = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])-\Z")
-
-
-class Box(NamedTuple):
-    """A rectangle in points; y grows downwards."""
-
-    x0: float
-    top: float
-    x1: float
-    bottom: float
-
-
-class PageWord(NamedTuple):
-    """A word of a page, with the size and font of its first letter; `number` is its place in the order of drawing."""
-
-    number: int
-    text: str
-    box: Box
-    size: float
-    font: str
-    upright: bool
-
-    @property
-    def center(self) -> tuple[float, float]:
-        """The middle of the word."""
-        return (self.box.x0 + self.box.x1) / 2, (self.box.top + self.box.bottom) / 2
-
-
-TextLine = list[PageWord]
 
 
 class FoundTable(NamedTuple):
@@ -70,88 +33,91 @@ class FoundTable(NamedTuple):
     edges: tuple[float, ...]  # the left edge of each column and the right edge of the last one
     grid: list[list[GridCell]]
     words: frozenset[int]  # the numbers of its words
+    caption: str = ""  # the words above it that begin with its number
 
 
-def read_words(page: Page) -> list[PageWord]:
-    """Return the words of a page in the order in which the file draws them."""
-    found = page.extract_words(use_text_flow=True, x_tolerance_ratio=_WORD_GAP, return_chars=True)
-    return [PageWord(number, word["text"], Box(word["x0"], word["top"], word["x1"], word["bottom"]),
-                     word["chars"][0]["size"], word["chars"][0]["fontname"], word["chars"][0]["upright"])
-            for number, word in enumerate(found)]
-
-
-def flow_lines(words: Sequence[PageWord]) -> list[list[PageWord]]:
-    """Return words as lines in the order in which the file draws them."""
-    lines: list[list[PageWord]] = []
-    for word in words:
-        if lines and _is_level(lines[-1][-1], word) and word.box.x0 >= lines[-1][-1].box.x0:
-            lines[-1].append(word)
-        else:
-            lines.append([word])
-    return lines
-
-
-def line_text(line: Sequence[PageWord]) -> str:
-    """Return a line's words as text, with spaces where the gap between two words is wide enough."""
-    text = line[0].text
-    for before, word in pairwise(line):
-        gap = (word.box.x0 - before.box.x1) / max(word.size, 1.0)
-        is_between_cjk = _ENDS_CJK.search(text) and _BEGINS_CJK.match(word.text)
-        text += word.text if gap < (_CJK_GAP if is_between_cjk else _WORD_GAP) else f" {word.text}"
-    return text
-
-
-def _cell_text(words: Iterable[PageWord]) -> str:
+def cell_text(words: Iterable[PageWord]) -> str:
     """Return the words of a cell in one line, without spaces between Chinese at line ends.
 
     Words that are broken at line ends are marked (see `cleaning.broken_word_joiner`).
     """
-    lines: list[list[PageWord]] = []
-    for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):
-        if lines and _is_level(lines[-1][0], word):
-            lines[-1].append(word)
-        else:
-            lines.append([word])
     text = ""
-    for line in (sorted(line, key=lambda word: word.box.x0) for line in lines):
+    for line in rows_of(words):
         words_of_line = line_text(line)
         if _HYPHENATED.search(text):
             text = text[:-1] + CELL_BREAK
-        elif text and not (_ENDS_CJK.search(text) and _BEGINS_CJK.match(words_of_line)):
+        elif text and not (CJK_LETTER.match(text[-1]) and CJK_LETTER.match(words_of_line)):
             text += " "
         text += words_of_line
     return text
 
 
-def _is_level(word: PageWord, other: PageWord) -> bool:
-    height = min(word.box.bottom - word.box.top, other.box.bottom - other.box.top)
-    return abs(word.center[1] - other.center[1]) < _SAME_LINE * height
-
-
-def find_ruled(page: Page, words: Sequence[PageWord]) -> list[FoundTable]:
+def find_ruled(page: DrawnPage) -> list[FoundTable]:
     """Return the tables of a page whose cells have lines around them, from top to bottom.
 
     Not included are frames, forms, page layouts, and grids of lines that cross words.
     """
-    straight = [edge for edge in page.edges if edge["orientation"]]  # slanted sides of shapes have none
-    edges = merge_edges(filter_edges(straight, min_length=1), NEAR, NEAR, NEAR, NEAR)
-    vertical = sum(edge["orientation"] == "v" for edge in edges)
-    crossings = vertical * (len(edges) - vertical)
-    if not 0 < crossings <= _MOST_CROSSINGS:
+    rows, columns = join_lines(page.lines), join_lines([_flip(line) for line in page.lines])
+    if not 0 < len(rows) * len(columns) <= _MOST_CROSSINGS:
         return []
-    tables = [_fill_cells(table, words) for table in page.find_tables(
-        {"snap_tolerance": NEAR, "join_tolerance": NEAR, "intersection_tolerance": NEAR})]
+    tables = [_fill_cells(cells, page.words) for cells in _connected(list(_cells(rows, columns)))]
     return [table for table in tables if table is not None and _is_data(table.grid)]
 
 
-def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
+def _flip(box: Box) -> Box:
+    return Box(box.top, box.x0, box.bottom, box.x1)
+
+
+def join_lines(lines: Iterable[Box]) -> list[Box]:
+    """Return the horizontal lines; pieces at one height that meet are one line."""
+    joined: list[Box] = []
+    flat = [line for line in lines if line.bottom == line.top and line.x1 - line.x0 >= 1]
+    heights: list[float] = []
+    for line in sorted(flat, key=lambda line: line.top):
+        heights.append(heights[-1] if heights and line.top - heights[-1] <= NEAR else line.top)
+    for height, line in sorted(zip(heights, sorted(flat, key=lambda line: line.top), strict=True),
+                               key=lambda pair: (pair[0], pair[1].x0)):
+        before = joined[-1] if joined else None
+        if before is not None and before.top == height and line.x0 <= before.x1 + NEAR:
+            joined[-1] = before._replace(x1=max(before.x1, line.x1))
+        else:
+            joined.append(Box(line.x0, height, line.x1, height))
+    return joined
+
+
+def _cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
+    """Yield the smallest rectangles with lines on all sides; `columns` are vertical lines with x and y exchanged."""
+    def crosses(row: Box, column: Box) -> bool:
+        return (row.x0 - NEAR <= column.top <= row.x1 + NEAR) and (column.x0 - NEAR <= row.top <= column.x1 + NEAR)
+
+    for top in rows:
+        lefts = [column for column in columns if crosses(top, column)]
+        for at, left in enumerate(lefts):
+            below = [row for row in rows if row.top > top.top and crosses(row, left)]
+            yield from next(([Box(left.top, top.top, right.top, bottom.top)] for bottom in below
+                             for right in lefts[at + 1:] if right.top > left.top and crosses(bottom, right)), [])
+
+
+def _connected(cells: Sequence[Box]) -> list[list[Box]]:
+    """Return cells in groups, each of cells that have corners in common."""
+    groups: list[tuple[set[tuple[float, float]], list[Box]]] = []
+    for cell in cells:
+        corners = {(x, y) for x in (cell.x0, cell.x1) for y in (cell.top, cell.bottom)}
+        touched = [group for group in groups if group[0] & corners]
+        groups = [group for group in groups if not group[0] & corners]
+        groups.append((corners.union(*(group[0] for group in touched)),
+                       [*(other for group in touched for other in group[1]), cell]))
+    return [sorted(group, key=lambda cell: (cell.top, cell.x0)) for _, group in groups]
+
+
+def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable | None:
     """Return the table with its words in its cells; None if words cross its lines or too many cells are missing."""
-    box = Box(*table.bbox)
-    lefts = sorted({edge for cell in table.cells for edge in (cell[0], cell[2])})
-    tops = sorted({edge for cell in table.cells for edge in (cell[1], cell[3])})
-    cell_at = {(row, column): number for number, cell in enumerate(table.cells)
-               for row in range(tops.index(cell[1]), tops.index(cell[3]))
-               for column in range(lefts.index(cell[0]), lefts.index(cell[2]))}
+    lefts = sorted({edge for cell in boxes for edge in (cell.x0, cell.x1)})
+    tops = sorted({edge for cell in boxes for edge in (cell.top, cell.bottom)})
+    box = Box(lefts[0], tops[0], lefts[-1], tops[-1])
+    cell_at = {(row, column): number for number, cell in enumerate(boxes)
+               for row in range(tops.index(cell.top), tops.index(cell.bottom))
+               for column in range(lefts.index(cell.x0), lefts.index(cell.x1))}
     if len(cell_at) < (1 - _MOST_HOLES) * (len(lefts) - 1) * (len(tops) - 1):
         return None
     inside: dict[int, list[PageWord]] = {}
@@ -161,18 +127,33 @@ def _fill_cells(table: Table, words: Sequence[PageWord]) -> FoundTable | None:
             place = cell_at.get((bisect_right(tops, y) - 1, bisect_right(lefts, x) - 1))
             if place is None or not word.upright:
                 return None
-            left, _, right, _ = table.cells[place]
-            if word.box.x0 < left - _STANDS_OUT or word.box.x1 > right + _STANDS_OUT:
+            if word.box.x0 < boxes[place].x0 - _STANDS_OUT or word.box.x1 > boxes[place].x1 + _STANDS_OUT:
                 return None
             inside.setdefault(place, []).append(word)
-    cells = [GridCell(_cell_text(inside.get(number, ()))) for number in range(len(table.cells))]
+    cells = [GridCell(cell_text(inside.get(number, ()))) for number in range(len(boxes))]
     height, width = range(len(tops) - 1), range(len(lefts) - 1)
     grid = [[cells[cell_at[row, column]] if (row, column) in cell_at else GridCell("") for column in width]
             for row in height]
+    for number, words_of_cell in inside.items():
+        row = tops.index(boxes[number].top)
+        if names := _parted(words_of_cell, lefts) if is_single(grid[row]) else None:
+            grid[row] = names
     fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in width]
              for row in height]
     return FoundTable(box, tuple(lefts), _with_headers(grid, fonts),
                       frozenset(word.number for words in inside.values() for word in words))
+
+
+def _parted(words: Sequence[PageWord], lefts: Sequence[float]) -> list[GridCell] | None:
+    """Return a row without lines between its cells as cells; None if its words do not stand in the columns."""
+    columns: dict[int, list[PageWord]] = {}
+    rows = [parts_of(row) for row in rows_of(words)]
+    for part in (part for row in rows for part in row):
+        first, last = (bisect_right(lefts, place) - 1 for place in (part[0].box.x0, part[-1].box.x1))
+        for at in range(first, last + 1):
+            columns.setdefault(at, []).extend(part)
+    is_parted = any(len(row) > 1 for row in rows)
+    return [GridCell(cell_text(columns.get(at, ()))) for at in range(len(lefts) - 1)] if is_parted else None
 
 
 def _with_headers(grid: list[list[GridCell]], fonts: list[list[frozenset[str]]]) -> list[list[GridCell]]:

@@ -15,7 +15,7 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 from pypdf import PdfWriter
-from pypdf.generic import DictionaryObject, NameObject, NumberObject, TextStringObject
+from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject, TextStringObject
 
 from ... import pdf_sheets
 from ...loading import failure, only, write
@@ -157,10 +157,14 @@ def test_fields_comments_and_pictures_of_a_pdf_file(tmp_path):
     writer = PdfWriter(clone_from=tmp_path / "a.pdf")
     writer.add_attachment("plan.txt", b"a plan")
     group = DictionaryObject({NameObject("/T"): TextStringObject("boat"), NameObject("/FT"): NameObject("/Tx")})
+    parent, fields = writer._add_object(group), ArrayObject()
     for name, value, more in (("name", "Heron", {}), ("key", "secret", {NameObject("/Ff"): NumberObject(1 << 13)})):
-        writer.pages[0]["/Annots"].append(writer._add_object(DictionaryObject({
+        fields.append(writer._add_object(DictionaryObject({
             NameObject("/Subtype"): NameObject("/Widget"), NameObject("/T"): TextStringObject(name),
-            NameObject("/V"): TextStringObject(value), NameObject("/Parent"): writer._add_object(group), **more})))
+            NameObject("/V"): TextStringObject(value), NameObject("/Parent"): parent, **more})))
+    writer.pages[0]["/Annots"].extend(fields)
+    group[NameObject("/Kids")] = fields
+    writer.root_object[NameObject("/AcroForm")] = DictionaryObject({NameObject("/Fields"): ArrayObject([parent])})
     writer.write(tmp_path / "a.pdf")
     document = only(tmp_path / "a.pdf")
     assert document.text.endswith("Application for a berth\n\nComment by Ada: Is this still open?\nname: Heron")

@@ -58,7 +58,7 @@ def test_what_is_no_table_of_data_stays_the_text_that_it_was(draw: Callable[[FPD
     assert text_of(file) == plain_text(file)
 
 
-def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
+def test_an_encrypted_file_without_a_password_to_read_it():
     file = sheet()
     write_table(file, PRODUCTS)
     writer = PdfWriter(PdfReader(io.BytesIO(bytes(file.output()))))
@@ -66,16 +66,6 @@ def test_an_encrypted_file_and_one_that_pdfminer_cannot_read(monkeypatch):
     locked = io.BytesIO()
     writer.write(locked)
     assert read_pdf(locked.getvalue(), Limits()).text == ROWS
-
-    def broken(*_: object, **__: object) -> None:
-        raise KeyError("Type")
-
-    for name in ("pdfplumber.page.Page.extract_words", "pdfplumber.open"):
-        with monkeypatch.context() as patched:
-            patched.setattr(name, broken)
-            content = read_pdf(bytes(file.output()), Limits())
-            assert content.text == plain_text(file)
-            assert content.omitted == "tables of broken pages (1: KeyError('Type'))"
 
 
 WORDS = "The harbour master keeps the register of every boat that lies at the quay"
@@ -105,3 +95,56 @@ def test_a_pdf_with_numbered_lines_is_read_without_the_numbers():
     text = text_of(file)
     assert text.count(WORDS) == 40
     assert not any(character.isdecimal() for character in text)
+
+
+def paper(pages: int, title: str) -> FPDF:
+    """Draw a paper with a running head and foot, whose stored title is a code."""
+    file = FPDF()
+    file.set_title(title)
+    for page in range(pages):
+        file.add_page()
+        file.set_font("helvetica", size=8)
+        file.text(20, 12, f"Poe et al. Journal of Quays {page + 41}")
+        file.text(20, 285, str(page + 41))
+        if page == 0:
+            file.set_font("helvetica", "B", size=18)
+            file.text(20, 40, "Boats that lie at the quay")
+            file.text(20, 48, "all winter")
+        file.set_font("helvetica", "B", size=11)
+        file.text(20, 60, "Introduction" if page == 0 else "Methods")
+        file.set_font("helvetica", size=11)
+        file.set_xy(20, 65)
+        file.multi_cell(150, text=f"{PROSE}This sentence goes on from page {page + 1} to the")
+    return file
+
+
+@pytest.mark.parametrize("code", ["PII: S0022-0981(01)00318-5", "Quays Series 570:87", "untitled", "jq0114 1..13",
+                                  "doi:10.1016/j.jq.2001.04.001", "whole.pdf", ""])
+def test_the_largest_words_of_the_first_page_are_the_title_where_a_code_is_stored(code):
+    content = read_pdf(bytes(paper(1, code).output()), Limits())
+    assert content.title == "Boats that lie at the quay all winter"
+
+
+def test_a_stored_title_stays_without_its_markup():
+    content = read_pdf(bytes(paper(1, "Boats that <i>lie</i> at the quay").output()), Limits())
+    assert content.title == "Boats that lie at the quay"
+
+
+def test_running_heads_stand_once_and_page_numbers_never():
+    pages = text_of(paper(4, "")).split("\f")
+    assert [page.count("Poe et al. Journal of Quays") for page in pages] == [0, 0, 0, 1]
+    assert all(page.endswith(f"from page {number} to the") for number, page in enumerate(pages[:3], 1))
+    assert not any(line in {"41", "42", "43", "44"} for page in pages for line in page.split("\n"))
+    assert [page.split("\n")[0] for page in text_of(paper(2, "")).split("\f")] == [
+        "Poe et al. Journal of Quays 41", "Poe et al. Journal of Quays 42"], "two pages may be two letters"
+
+
+def test_lines_in_another_font_are_headings():
+    assert "\n\n## Introduction\n\nBanyan trees grow" in text_of(paper(1, ""))
+
+
+def test_letters_that_are_drawn_twice_to_look_bold_are_read_once():
+    file = sheet()
+    for shift in (0, 0.1):
+        file.text(20 + shift, 40, "Total assets 1,100")
+    assert text_of(file) == "Total assets 1,100"

@@ -9,8 +9,10 @@ from ...pdf_sheets import (
     PRODUCTS,
     PROSE,
     ROWS,
+    place,
     plain_text,
     rows_of,
+    rules,
     sheet,
     text_of,
     write_table,
@@ -128,3 +130,52 @@ def test_a_table_does_not_go_on_in_other_columns_on_a_later_page_or_below_a_capt
         table.row(("Crop", "Kind"), style=bold)
         table.row(("Peas", "legume"))
     assert rows_of(file)[2:] == ["| Crop: Peas | Kind: legume |"]
+
+
+MEASURED = [("Group", "Mean age (years)", "Women"), ("Control", "41.2", "12"), ("Treated", "39.8", "14"),
+            ("Unknown", "", "3")]
+
+
+def between_rules(file: FPDF, rows: Sequence[Sequence[str]], top: float, caption: str = "") -> None:
+    """Draw a table as papers do: lines above, below and under the header."""
+    if caption:
+        file.text(20, top - 7, caption)
+    rules(file, top - 5, top + 2, top + 6 * len(rows) - 3, left=18, right=120)
+    place(file, rows, top=top)
+
+
+def test_a_table_between_lines_is_rows_whether_its_caption_is_above_or_below():
+    rows = ["| Group: Control | Mean age: 41.2 years | Women: 12 |",
+            "| Group: Treated | Mean age: 39.8 years | Women: 14 |", "| Group: Unknown | Women: 3 |"]
+    for above in (True, False):
+        file = sheet()
+        file.multi_cell(0, text=PROSE)
+        between_rules(file, MEASURED, 80, "Table 1. People in the study." if above else "")
+        if not above:
+            file.text(20, 80 + 6 * len(MEASURED) + 2, "Table 1: People in the study")
+        assert rows_of(file) == rows
+        assert text_of(file).count("41.2") == 1
+
+
+def test_a_table_that_continues_under_its_number_has_the_header_of_its_first_part(tmp_path):
+    file = sheet()
+    between_rules(file, MEASURED, 80, "Table 2 People in the study")
+    file.add_page()
+    between_rules(file, [MEASURED[0], ("Later", "50.1", "7"), ("Never", "51.2", "9")], 60, "Table 2 (continued)")
+    file.output(tmp_path / "a.pdf")
+    (document,) = load_documents([tmp_path / "a.pdf"], on_failure=lambda failure: None)
+    (table,) = document.tables
+    assert (table.title, len(table.rows)) == ("People in the study", 5)
+    assert table.rows[3] == ("Later", "50.1", "7")
+    assert document.text[slice(*table.spans[3])].startswith("| Group: Later | Mean age: 50.1 years")
+
+
+def test_lines_around_prose_and_diagrams_are_no_tables():
+    file = sheet()
+    rules(file, 30, 120)
+    file.set_xy(20, 40)
+    file.multi_cell(140, text=PROSE * 3)
+    rules(file, 140, 170, 200, 230)
+    for number, label in enumerate(("low", "middle", "high")):
+        file.text(20, 155 + 30 * number, label)
+    assert rows_of(file) == []

@@ -1,0 +1,230 @@
+"""Find the tables of a PDF page that have lines above and below them, and none between their columns."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+
+from ..grids import GridCell
+from ..table_lines import is_value
+from .pdf_pages import Box, DrawnPage, PageWord, TextLine, line_text, parts_of, rows_of
+from .ruled_tables import NEAR, FoundTable, cell_text, join_lines
+
+CAPTION = re.compile(r"(?i:table|tab\.|tabelle|tableau|tabla|tabela|表)\s*[A-Z]{0,2}\d[\d.\-]*\s*(?:[:.：、—–|-]\s*|$|"
+                     r"(?=[A-Z(\u4e00-\u9fff]))")
+_NARROWEST = 60.0  # points; shorter lines underline words and divide fractions
+_WIDE = 1.2  # the widest space between words of a justified caption as a share of the font size
+_MOST_COLUMNS, _FEWEST_ROWS = 25, 2
+_LINES_ABOVE, _FURTHEST = 8, 120.0  # lines of a caption and a header above a table, and their height in points
+_CLOSE = 2.5  # the largest distance of a caption from its table as a multiple of its font size
+_CROSSING = 0.08  # the share of rows whose words may stand in the space between two columns
+_LONGEST_CELL = 120  # the longest line of a cell, in characters
+_FILLED = 0.4  # the smallest share of filled cells
+_MOSTLY, _VALUES = 0.7, 0.3
+"""The smallest shares of filled cells, and of numbers among them, in further columns of a table without a caption."""
+_LONGEST_CAPTION = 300
+
+
+def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
+    """Return the tables between horizontal lines of equal ends, from top to bottom; none inside `taken`.
+
+    A table has a caption with its number above or below it, or at least three lines and columns of numbers.
+    """
+    found: list[FoundTable] = []
+    upright = [word for word in page.words if word.upright]
+    for group in _groups(join_lines(page.lines)):
+        for rules in _with_captions(group, upright):
+            caption, header_top = find_caption(upright, rules[0])
+            has_header = len(rules) + (header_top < rules[0].top - NEAR) > 2  # noqa: PLR2004
+            box = Box(rules[0].x0, header_top, rules[0].x1, rules[-1].top)
+            if any(box.x0 < other.x1 and other.x0 < box.x1 and box.top < other.bottom and other.top < box.bottom
+                   for other in [*taken, *(table.box for table in found)]):
+                continue
+            tops = [*([header_top] if header_top < rules[0].top - NEAR else []), *(rule.top for rule in rules)]
+            table = _read(box, tops, [word for word in upright if _is_inside(word, box)])
+            if table is not None and (caption or caption_below(upright, box) or (has_header and _has_numbers(table))):
+                found.append(table)
+    return found
+
+
+def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
+    """Return the caption above a table that begins with its number, or "", and where the table begins.
+
+    Lines of columns between the caption and the table's first line are its header.
+    """
+    above = rows_of([word for word in words if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
+                   and box.top - _FURTHEST < word.center[1] <= box.top])
+    rows: list[TextLine] = []
+    top = box.top
+    while above and len(rows) < _LINES_ABOVE and top - above[-1][0].box.bottom <= _CLOSE * above[-1][0].size:
+        rows.insert(0, above.pop())
+        top = rows[0][0].box.top
+        if CAPTION.match(line_text(rows[0])):
+            lines = 1
+            while lines < len(rows) and len(parts_of(rows[lines], _WIDE)) == 1:
+                lines += 1
+            header = rows[lines:]
+            text = cell_text(word for row in rows[:lines] for word in row)[:_LONGEST_CAPTION]
+            return text, header[0][0].box.top if header else box.top
+    return "", box.top
+
+
+def caption_below(words: Iterable[PageWord], box: Box) -> str:
+    """Return the caption right below a table that begins with its number, or ""."""
+    rows = rows_of([word for word in words if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
+                    and box.bottom <= word.center[1] < box.bottom + _FURTHEST])
+    if not rows or rows[0][0].box.top - box.bottom > _CLOSE * rows[0][0].size or not CAPTION.match(line_text(rows[0])):
+        return ""
+    last = next((at for at, (row, below) in enumerate(pairwise(rows), 1)
+                 if below[0].box.top - row[0].box.bottom > row[0].size / 2), len(rows))
+    return cell_text(word for row in rows[:last] for word in row)[:_LONGEST_CAPTION]
+
+
+def _is_inside(word: PageWord, box: Box) -> bool:
+    return box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR and box.top <= word.center[1] <= box.bottom
+
+
+def _groups(rules: Sequence[Box]) -> Iterator[list[Box]]:
+    """Yield the lines that begin and end at the same places, from top to bottom."""
+    groups: list[list[Box]] = []
+    for rule in rules:
+        if rule.x1 - rule.x0 < _NARROWEST:
+            continue
+        for group in groups:
+            if abs(group[0].x0 - rule.x0) <= NEAR and abs(group[0].x1 - rule.x1) <= NEAR:
+                group.append(rule)
+                break
+        else:
+            groups.append([rule])
+    yield from (group for group in groups if len(group) > 1)
+
+
+def _with_captions(rules: Sequence[Box], words: Sequence[PageWord]) -> Iterator[list[Box]]:
+    """Yield lines in the groups of one table: a line that has a caption right above it begins another table."""
+    starts = [at for at, rule in enumerate(rules) if at == 0 or find_caption(
+        [word for word in words if word.center[1] > rules[at - 1].top], rule)[0]]
+    yield from (list(rules[start:end]) for start, end in pairwise([*starts, len(rules)]) if end - start > 1)
+
+
+def _read(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:
+    """Return the table of some words; None if they do not stand in columns."""
+    rows = rows_of(words)
+    if not rows:
+        return None
+    places = [bisect_right(rules, row[0].center[1]) for row in rows]  # rules without text between them are one
+    rules = [rule for at, rule in enumerate(rules, 1) if at in places or at == len(rules)]
+    columns = _columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
+    if not 1 < len(columns) <= _MOST_COLUMNS:
+        return None
+    edges = (box.x0, *((left[1] + right[0]) / 2 for left, right in pairwise(columns)), box.x1)
+    header_end = _header_end(rows, rules, edges)
+    body = [row for row in rows if row[0].center[1] > header_end]
+    if len(body) < _FEWEST_ROWS:
+        return None
+    header = [row for row in rows if row[0].center[1] <= header_end]
+    grid = [_cells(row, edges, is_header=True) for row in header]
+    bands = groupby(body, lambda row: bisect_right(rules, row[0].center[1]))
+    grid += _joined([[_cells(row, edges, is_header=False) for row in band] for _, band in bands],
+                    are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
+    texts = [[cell.text for cell in row] for row in grid]
+    filled = sum(bool(text) for row in texts for text in row)
+    is_prose = any(len(text) > _LONGEST_CELL for row in texts for text in row) or _is_two_columns_of_prose(body, edges)
+    if is_prose or filled < _FILLED * len(texts) * len(columns):
+        return None
+    return FoundTable(box, edges, grid, frozenset(word.number for word in words))
+
+
+def _header_end(rows: Sequence[TextLine], rules: Sequence[float], edges: Sequence[float]) -> float:
+    """Return where the header ends: at the first rule inside the table above which half of the columns have a name."""
+    if len(rules) <= 2:  # noqa: PLR2004
+        return rules[0]
+    for rule in rules[1:-1]:
+        header = [_cells(row, edges, is_header=True) for row in rows if row[0].center[1] < rule]
+        named = sum(any(row[at].text for row in header) for at in range(len(edges) - 1))
+        if named >= (len(edges) - 1) / 2:
+            return rule
+    return rules[1]
+
+
+def _columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float]]:
+    """Return where columns begin and end: nearly all rows have a space between two of them."""
+    ends = sorted((place, change) for row in rows for part in row
+                  for place, change in ((part[0].box.x0, 1), (part[-1].box.x1, -1)))
+    columns: list[tuple[float, float]] = []
+    most, depth, begin = int(_CROSSING * len(rows)), 0, 0.0
+    for place, change in ends:
+        if change > 0 and depth == most:
+            begin = place
+        depth += change
+        if change < 0 and depth == most:
+            columns.append((begin, place))
+    joined = columns[:1]
+    for column in columns[1:]:
+        is_indented = sum(_is_in(row, joined[-1]) and _is_in(row, column) for row in rows) <= most
+        joined[-1:] = [(joined[-1][0], column[1])] if is_indented else [joined[-1], column]
+    return joined
+
+
+def _is_in(row: Sequence[TextLine], column: tuple[float, float]) -> bool:
+    return any(column[0] <= (part[0].box.x0 + part[-1].box.x1) / 2 <= column[1] for part in row)
+
+
+def _cells(row: TextLine, edges: Sequence[float], *, is_header: bool) -> list[GridCell]:
+    """Return a row's cells; a part of a row that spans columns is in each of them."""
+    parts: dict[int, list[PageWord]] = {}
+    spans: dict[int, int] = {}
+    for segment in parts_of(row):
+        first = sum(edge <= segment[0].box.x0 + NEAR for edge in edges[1:-1])
+        last = max(first, sum(edge <= segment[-1].box.x1 - NEAR for edge in edges[1:-1]))
+        if is_header:
+            parts.setdefault(first, []).extend(segment)
+            spans[first] = last
+            continue
+        for word in segment:  # of a row that is wider than its column
+            place = sum(edge <= word.center[0] for edge in edges[1:-1]) if last > first else first
+            parts.setdefault(place, []).append(word)
+            spans[place] = place
+    cells = [GridCell("", is_header) for _ in edges[1:]]
+    for first, words in parts.items():
+        cell = GridCell(cell_text(words), is_header)
+        for at in range(first, spans[first] + 1):
+            cells[at] = cell
+    return cells
+
+
+def _joined(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) -> list[list[GridCell]]:
+    """Return the rows, each with the further lines of its cells; `bands` are the lines of text between two rules.
+
+    A line with only a first cell is a heading in the table.
+    """
+    joined: list[list[GridCell]] = []
+    for band in bands:
+        is_one_row = are_ruled and sum(bool(row[0].text) for row in band) == 1 and bool(band[0][0].text)
+        for at, row in enumerate(band):
+            filled = [place for place, cell in enumerate(row) if cell.text]
+            goes_on = at > 0 and not row[0].text and not any(is_value(row[place].text) for place in filled) and all(
+                joined[-1][place].text for place in filled)
+            is_rest = at > 0 and filled == [0] and row[0].text[:1].islower()
+            if goes_on or is_rest or (at > 0 and is_one_row):
+                joined[-1] = [GridCell(f"{above.text} {cell.text}".strip()) if cell.text else above
+                              for above, cell in zip(joined[-1], row, strict=True)]
+            else:
+                joined.append([row[0]] * len(row) if filled == [0] and not is_one_row else row)
+    return joined
+
+
+def _is_two_columns_of_prose(rows: Sequence[TextLine], edges: Sequence[float]) -> bool:
+    """Return True if most lines reach from one side of their column to the other, as those of paragraphs do."""
+    wide = 0
+    for row in rows:
+        parts = [part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)]
+        wide += sum(parts) > 0.85 * (edges[-1] - edges[0]) and len(parts) <= 3  # noqa: PLR2004
+    return wide > len(rows) / 2
+
+
+def _has_numbers(table: FoundTable) -> bool:
+    """Return True if most cells have text, many of them numbers and none a sentence."""
+    cells = [cell.text for row in table.grid[1:] for cell in row[1:]]
+    texts = list(filter(None, cells))
+    return (len(texts) >= _MOSTLY * len(cells) and sum(map(is_value, texts)) >= _VALUES * len(texts)
+            and max(map(len, texts)) <= _LONGEST_CELL / 2)

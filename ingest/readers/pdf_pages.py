@@ -1,0 +1,348 @@
+"""Read what PDFium finds on a page: words with their places and fonts, straight lines, pictures, comments, fields."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from ctypes import addressof, c_double, c_float, c_int, create_string_buffer
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from ...text.cleaning import one_line
+from ...text.scripts import CJK
+from ..raised_figures import END, RAISED, write_raised
+
+_ABOVE, _BELOW = 0.75, 0.25  # how far a line of text reaches above and below its baseline, as shares of its size
+_WORD_GAP = 0.15  # the widest gap within a word as a share of the font size
+CJK_LETTER = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")
+_CJK_GAP = 0.4  # the narrowest space between two CJK letters as a share of the size; narrower gaps are justification
+_COLUMN_GAP = 1.0  # a gap of this share of the size divides words even if PDFium sees no space
+_SAME_LINE = 0.4  # the smallest share of the lower of two words' heights in which words of a line overlap
+_RAISED, _RAISED_SIZE = 0.15, 0.9  # how far a raised figure is above the baseline, and its largest relative size
+_COPY = 0.1  # the largest distance of the second copy of a letter as a share of the size
+_THIN = 2.5  # the largest thickness in points of a rectangle that is a line
+_MOST_PATHS = 20_000  # the most drawn lines and shapes of a page that is no drawing
+_SMALLEST_PICTURE = 20  # points; smaller pictures are marks of lists and parts of rules
+_LINE_END_HYPHEN = "\x02"  # what PDFium gives for a hyphen at the end of a line
+_SYMBOL_FONT = {0xF000 + code: sign for codes, signs in (
+    (range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"), (range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"),
+    (b"\x2d\xa2\xa3\xa4\xab\xac\xae\xb0\xb1\xb3\xb4\xb5\xb7\xb9\xbb\xd7", "−′≤⁄↔←→°±≥×∝•≠≈⋅"))
+    for code, sign in zip(codes, signs, strict=True)}
+"""Private characters by which PDF programs write those of the font Symbol."""
+_UNKNOWN = "\ufffd"
+_PASSWORD_FIELD = 1 << 13
+_NOT_SHOWN = frozenset({pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK})
+"""Kinds of annotations whose contents repeat those of others, or describe a link."""
+_FIELDS = frozenset({pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX})
+
+
+class Box(NamedTuple):
+    """A rectangle in points; y grows downwards."""
+
+    x0: float
+    top: float
+    x1: float
+    bottom: float
+
+
+class PageWord(NamedTuple):
+    """A word of a page, with the size and font of its first letter; `number` is its place in the order of drawing."""
+
+    number: int
+    text: str
+    box: Box
+    size: float
+    font: str
+    upright: bool
+
+    @property
+    def center(self) -> tuple[float, float]:
+        """The middle of the word."""
+        return (self.box.x0 + self.box.x1) / 2, (self.box.top + self.box.bottom) / 2
+
+
+TextLine = list[PageWord]
+
+
+class DrawnPage(NamedTuple):
+    """What is on a page; `pictures` are keys, which are the same for a picture that many pages show in one place."""
+
+    words: list[PageWord]
+    lines: list[Box]  # straight lines and the sides of rectangles, as boxes without width or without height
+    height: float
+    pictures: frozenset[tuple[int, ...]]
+    notes: str  # the filled-in fields and the comments
+    unknown: int  # letters whose font does not tell what they are
+
+
+class _Letter(NamedTuple):
+    text: str
+    box: Box  # from the baseline's ascent to its descent
+    baseline: float
+    size: float
+    font: str
+    upright: bool
+
+
+def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
+    """Return the words, lines, pictures and notes of a page, upright as it is shown."""
+    turn = _Turn(page)
+    words = _words(_letters(page.get_textpage(), turn))
+    lines, pictures = list[Box](), set[tuple[int, ...]]()
+    paths = 0
+    for drawn in page.get_objects():
+        if drawn.type == pdfium.FPDF_PAGEOBJ_IMAGE:
+            left, bottom, right, top = drawn.get_bounds()
+            if min(right - left, top - bottom) >= _SMALLEST_PICTURE:
+                pictures.add((*drawn.get_px_size(), *map(round, (left, bottom, right, top))))
+        elif drawn.type == pdfium.FPDF_PAGEOBJ_PATH and (paths := paths + 1) <= _MOST_PATHS:
+            lines += _straight_lines(drawn, turn)
+    notes = "\n".join(dict.fromkeys(filter(None, _notes(page))))
+    return DrawnPage(words, lines if paths <= _MOST_PATHS else [], turn.height, frozenset(pictures), notes,
+                     sum(word.text.count(_UNKNOWN) for word in words))
+
+
+class _Turn:
+    """Turns places of a page's file into those of the page as it is shown."""
+
+    def __init__(self, page: pypdfium2.PdfPage) -> None:
+        left, bottom, right, top = page.get_mediabox()
+        self._left, self._bottom, self._right, self._top = left, bottom, right, top
+        self._degrees = page.get_rotation()
+        self.height = top - bottom if self._degrees in {0, 180} else right - left
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        match self._degrees:
+            case 90:
+                return y - self._bottom, x - self._left
+            case 180:
+                return self._right - x, y - self._bottom
+            case 270:
+                return self._top - y, self._right - x
+            case _:
+                return x - self._left, self._top - y
+
+    def box(self, left: float, bottom: float, right: float, top: float) -> Box:
+        (x0, y0), (x1, y1) = self.point(left, bottom), self.point(right, top)
+        return Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+    def is_upright(self, radians: float) -> bool:
+        return abs(math.cos(radians + math.radians(self._degrees)) - 1) < 0.01  # noqa: PLR2004 - eight degrees
+
+
+def _letters(text: pypdfium2.PdfTextPage, turn: _Turn) -> Iterator[_Letter | None]:
+    """Yield the letters of a page in the order of drawing, and None where PDFium sees a space or a new line."""
+    places = left, right, bottom, top = tuple(c_double() for _ in range(4))
+    origin = x, y = c_double(), c_double()
+    matrix, name, flags = pdfium.FS_MATRIX(), create_string_buffer(200), c_int()
+    size, font, upright, written = 1.0, "", True, 0
+    for at in range(text.count_chars()):
+        code = pdfium.FPDFText_GetUnicode(text, at)
+        character = "-" if code == ord(_LINE_END_HYPHEN) else _SYMBOL_FONT.get(code, chr(code))
+        if character.isspace():
+            yield None
+            continue
+        drawn = pdfium.FPDFText_GetTextObject(text, at)
+        if drawn and addressof(drawn.contents) != written:  # the letters of one piece have the same font
+            written = addressof(drawn.contents)
+            pdfium.FPDFText_GetMatrix(text, at, matrix)
+            size = pdfium.FPDFText_GetFontSize(text, at) * math.hypot(matrix.c, matrix.d) or 1.0
+            length = pdfium.FPDFText_GetFontInfo(text, at, name, len(name), flags)
+            font = name.raw[:max(0, min(length, len(name)) - 1)].decode(errors="replace")
+            upright = turn.is_upright(pdfium.FPDFText_GetCharAngle(text, at))
+        pdfium.FPDFText_GetCharBox(text, at, *places)
+        pdfium.FPDFText_GetCharOrigin(text, at, *origin)
+        ink = turn.box(left.value, bottom.value, right.value, top.value)
+        baseline = turn.point(x.value, y.value)[1] if upright else ink.bottom
+        box = Box(ink.x0, baseline - _ABOVE * size, ink.x1, baseline + _BELOW * size) if upright else ink
+        if unicodedata.category(character) in {"Cc", "Co", "Cs", "Cn"}:
+            character = _letter_by_shape(ink, baseline, size)
+        yield _Letter(character, box, baseline, size, font, upright)
+
+
+def _letter_by_shape(ink: Box, baseline: float, size: float) -> str:
+    """Return a sign of which the font tells only the shape: a minus, a degree, a decimal dot; else U+FFFD.
+
+    Publishers set these signs in fonts of their own, and numbers without them would be others.
+    """
+    width, height, lift = (ink.x1 - ink.x0) / size, (ink.bottom - ink.top) / size, (baseline - ink.bottom) / size
+    if width > 0.3 and height < 0.15 and 0.1 < lift < 0.45:  # noqa: PLR2004
+        return "−"
+    is_round = 0.7 < width / max(height, 0.01) < 1.4  # noqa: PLR2004
+    if is_round and 0.15 < width < 0.5 and lift > 0.3:  # noqa: PLR2004
+        return "°"
+    return "·" if is_round and width < 0.2 and 0.1 < lift < 0.4 else _UNKNOWN  # noqa: PLR2004
+
+
+def _words(letters: Iterable[_Letter | None]) -> list[PageWord]:
+    """Return the letters as words, without the second copies that programs draw to make a text look bold."""
+    words: list[PageWord] = []
+    word: list[_Letter] = []
+    drawn = dict[tuple[str, int], list[float]]()
+    for letter in letters:
+        if letter is not None:
+            copies = drawn.setdefault((letter.text, round(letter.baseline)), [])
+            if any(abs(letter.box.x0 - left) < _COPY * letter.size for left in copies):
+                continue
+            copies.append(letter.box.x0)
+        if word and (letter is None or not _continues(word[-1], letter)):
+            words.append(_word(len(words), word))
+            word = []
+        if letter is not None:
+            word.append(letter)
+    return [*words, _word(len(words), word)] if word else words
+
+
+def _continues(before: _Letter, letter: _Letter) -> bool:
+    gap, size = letter.box.x0 - before.box.x1, max(before.size, letter.size)
+    return (before.upright == letter.upright and -size < gap < _COLUMN_GAP * size
+            and abs(letter.baseline - before.baseline) < size / 2) or not (before.upright or letter.upright)
+
+
+def _word(number: int, letters: Sequence[_Letter]) -> PageWord:
+    """Return letters as a word in which raised figures are marked."""
+    text, is_raised = letters[0].text, False
+    base = letters[0]
+    for letter in letters[1:]:
+        rises = letter.size < _RAISED_SIZE * base.size and base.baseline - letter.baseline > _RAISED * base.size
+        if rises != is_raised:
+            text += RAISED if rises else END
+        if not rises:
+            base = letter
+        is_raised = rises
+        text += letter.text
+    boxes = [letter.box for letter in letters]
+    box = Box(min(box.x0 for box in boxes), base.box.top, max(box.x1 for box in boxes), base.box.bottom)
+    return PageWord(number, f"{text}{END}" if is_raised else text, box if base.upright else boxes[0], base.size,
+                    base.font, base.upright)
+
+
+def flow_lines(words: Sequence[PageWord]) -> list[TextLine]:
+    """Return words as lines in the order in which the file draws them."""
+    lines: list[TextLine] = []
+    for word in words:
+        if lines and is_level(lines[-1][-1], word) and word.box.x0 >= lines[-1][-1].box.x0:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return lines
+
+
+def is_level(word: PageWord, other: PageWord) -> bool:
+    """Return True if two words stand beside each other."""
+    height = min(word.box.bottom - word.box.top, other.box.bottom - other.box.top)
+    overlap = min(word.box.bottom, other.box.bottom) - max(word.box.top, other.box.top)
+    return overlap > _SAME_LINE * height
+
+
+def line_text(line: Sequence[PageWord]) -> str:
+    """Return a line's words as text; justified Chinese letters have no spaces between them."""
+    text = line[0].text
+    for before, word in pairwise(line):
+        gap = (word.box.x0 - before.box.x1) / max(word.size, 1.0)
+        rise = before.box.bottom - word.box.bottom
+        is_raised = word.size < _RAISED_SIZE * before.size and rise > _RAISED * before.size
+        is_between_cjk = CJK_LETTER.match(before.text[-1]) and CJK_LETTER.match(word.text[0])
+        if is_raised and gap < _CJK_GAP:
+            text += f"{RAISED}{word.text}{END}"
+        else:
+            text += word.text if is_between_cjk and gap < _CJK_GAP else f" {word.text}"
+    return write_raised(text)
+
+
+def rows_of(words: Iterable[PageWord]) -> list[TextLine]:
+    """Return words as lines from top to bottom, whatever the order in which the file draws them."""
+    rows: list[TextLine] = []
+    for word in sorted(words, key=lambda word: (word.center[1], word.box.x0)):
+        row = next((row for row in reversed(rows[-3:]) if is_level(row[0], word)), None)
+        if row is None:
+            rows.append([word])
+        else:
+            row.append(word)
+    return [sorted(row, key=lambda word: word.box.x0) for row in rows]
+
+
+def parts_of(row: TextLine, gap: float = 0.6) -> list[TextLine]:
+    """Return the parts of a line between spaces wider than `gap`, as a share of the font size."""
+    parts: list[TextLine] = []
+    for word in row:
+        if not parts or word.box.x0 - parts[-1][-1].box.x1 > gap * max(parts[-1][-1].size, word.size):
+            parts.append([])
+        parts[-1].append(word)
+    return parts
+
+
+def _straight_lines(drawn: Any, turn: _Turn) -> Iterator[Box]:
+    """Yield the horizontal and vertical lines of a drawn path; a thin rectangle is one line."""
+    points = list(_points(drawn))
+    for piece in points:
+        xs, ys = [x for x, _ in piece], [y for _, y in piece]
+        box = turn.box(min(xs), min(ys), max(xs), max(ys))
+        if box.bottom - box.top <= _THIN:
+            middle = (box.top + box.bottom) / 2
+            yield Box(box.x0, middle, box.x1, middle)
+        elif box.x1 - box.x0 <= _THIN:
+            middle = (box.x0 + box.x1) / 2
+            yield Box(middle, box.top, middle, box.bottom)
+        else:
+            for (x0, y0), (x1, y1) in pairwise(piece):
+                if min(abs(x1 - x0), abs(y1 - y0)) <= _THIN / 10:
+                    yield turn.box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+
+
+def _points(drawn: Any) -> Iterator[list[tuple[float, float]]]:
+    """Yield the corners of each piece of a path in the page's places; pieces with curves are left out."""
+    matrices = []
+    part = drawn
+    while part is not None:
+        matrices.append(part.get_matrix())
+        part = part.container
+    piece: list[tuple[float, float]] = []
+    x, y, is_straight = c_float(), c_float(), True
+    for at in range(pdfium.FPDFPath_CountSegments(drawn)):
+        segment = pdfium.FPDFPath_GetPathSegment(drawn, at)
+        kind = pdfium.FPDFPathSegment_GetType(segment)
+        if kind == pdfium.FPDF_SEGMENT_MOVETO:
+            if len(piece) > 1 and is_straight:
+                yield piece
+            piece, is_straight = [], True
+        is_straight = is_straight and kind != pdfium.FPDF_SEGMENT_BEZIERTO
+        pdfium.FPDFPathSegment_GetPoint(segment, x, y)
+        place = x.value, y.value
+        for matrix in matrices:
+            place = matrix.on_point(*place)
+        piece.append(place)
+        if pdfium.FPDFPathSegment_GetClose(segment) and piece[-1] != piece[0]:
+            piece.append(piece[0])
+    if len(piece) > 1 and is_straight:
+        yield piece
+
+
+def _notes(page: pypdfium2.PdfPage) -> Iterator[str]:
+    """Yield the filled-in text fields of a page as "name: value", and its comments; no passwords."""
+    for at in range(pdfium.FPDFPage_GetAnnotCount(page)):
+        note = pdfium.FPDFPage_GetAnnot(page, at)
+        kind = pdfium.FPDFAnnot_GetSubtype(note)
+        if kind == pdfium.FPDF_ANNOT_WIDGET and page.formenv is not None:
+            form = page.formenv
+            if (pdfium.FPDFAnnot_GetFormFieldType(form, note) in _FIELDS
+                    and not pdfium.FPDFAnnot_GetFormFieldFlags(form, note) & _PASSWORD_FIELD):
+                name = (_wide(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, note)
+                        or _wide(pdfium.FPDFAnnot_GetFormFieldName, form, note).rpartition(".")[2])
+                value = _wide(pdfium.FPDFAnnot_GetFormFieldValue, form, note)
+                yield f"{name}: {value}" if name and value else ""
+        elif kind not in _NOT_SHOWN and (text := _wide(pdfium.FPDFAnnot_GetStringValue, note, b"Contents")):
+            author = _wide(pdfium.FPDFAnnot_GetStringValue, note, b"T")
+            yield f"Comment{f' by {author}' if author else ''}: {text}"
+        pdfium.FPDFPage_CloseAnnot(note)
+
+
+def _wide(get: Any, *arguments: Any) -> str:
+    """Return a text that PDFium writes as UTF-16 into a buffer."""
+    length = get(*arguments, None, 0)
+    buffer = create_string_buffer(length)
+    get(*arguments, pdfium.cast(buffer, pdfium.POINTER(pdfium.FPDF_WCHAR)), length)
+    return one_line(buffer.raw[:max(0, length - 2)].decode("utf-16-le", errors="replace"))
