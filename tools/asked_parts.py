@@ -1,6 +1,7 @@
 """The mentions of a question in one table, of which those that became a part of the query are accounted for."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..schemas.records import ColumnInfo
 from .question_words import keys_of, lexicon
@@ -34,11 +35,19 @@ class AskedParts:
         self.reading, self.table = reading, reading.table
         self.columns = {column.name: column for column in reading.table.columns}
         # A period has its own edges: "between the start of July and the end of 2018".
-        is_range = any(mention.kind == "between" for mention in reading.mentions)
+        is_range = any(mention.kind in {"between", "since", "until", "through"} or self.words(mention) == "to"
+                       for mention in reading.mentions)
         self.mentions = [mention for mention in reading.mentions if mention.kind != "edge" or not is_range]
         # In a table of records, "the latest post" is none of its rows.
         skipped = SKIPPED if self.table.kind == "documents" else SKIPPED - {"documents"}
-        self._used = {mention.first for mention in self.mentions if mention.kind in skipped}
+        dates = [mention for mention in self.mentions if mention.kind == "date"]
+        self._used = {mention.first for mention in self.mentions if mention.kind in skipped
+                      or any(mention.last == date.first and mention.kind == "year" for date in dates)
+                      or (mention.first and self.words(mention) == "whose")}
+        for before, by, after in zip(self.mentions, self.mentions[1:], self.mentions[2:], strict=False):
+            if self.words(by) == "by" and (before.kind, after.kind) == ("column", "value"):
+                self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")  # "owned by" groups nothing
+                self.use(by)
 
     def use(self, *mentions: Mention | None) -> None:
         """Account for mentions."""
@@ -118,6 +127,37 @@ class AskedParts:
     def columns_for(self, mention: Mention, fits: Callable[[ColumnInfo], bool]) -> bool:
         """Return True if a mention may mean a column that fits."""
         return any(fits(self.columns[name]) for name in mention.columns)
+
+    def is_genitive(self, mention: Mention) -> bool:
+        """Return True for a genitive: "proposals of Ada Blum", "Ada Blum's draft proposals"."""
+        before = [other for other in self.mentions if other.last <= mention.first]
+        after = [other for other in self.mentions if other.first >= mention.last]
+        if after and self.words(after[0]) in {"s", "的"}:
+            return next((self.is_rows(other) for other in after[1:] if other.kind not in {"value", "neutral"}), False)
+        says_of = bool(before) and self.words(before[-1]) in {"of", "by", "der", "des", "von"}
+        return says_of and len(before) > 1 and self.is_rows(before[-2])
+
+    def is_rows(self, mention: Mention) -> bool:
+        """Return True for words that are what the table's rows are called."""
+        return mention.is_head or mention.kind == "head" or (
+            mention.kind == "documents" and self.table.kind == "documents")
+
+    def does_other(self, mention: Mention) -> bool:
+        """Return True if a value of another column says what a value does: "rejected by Ada Blum", "did she reject"."""
+        before = [other for other in self.mentions if other.last <= mention.first][-2:]
+        after = next((other for other in self.mentions if other.first == mention.last), mention)
+        is_agent = len(before) > 1 and self.words(before[1]) == "by" and before[0].kind == "value"
+        is_subject = bool(before) and self.words(before[-1]) in {"do", "does", "did"} and after.kind == "value"
+        return is_agent or (is_subject and after is not mention)
+
+    def dates(self) -> list[ColumnInfo]:
+        """Return the columns of dates that a question may mean that names none: of when something was made, those."""
+        dates = [column for column in self.table.columns if is_date(column)]
+        if self.table.kind == "documents":  # a field of few documents says nothing of the others
+            dates = [column for column in dates if 2 * column.empty <= self.table.rows]
+        labels = {key for label in lexicon().labels["made"] for key in label}
+        made = [column for column in dates if labels.issuperset(keys_of(column.title))]
+        return made if self.has("made") else dates
 
     def measured(self, name: str) -> list[ColumnInfo]:
         """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""

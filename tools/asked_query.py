@@ -16,8 +16,9 @@ from .table_mentions import Reading, read_in_table, value_queries
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
                      r",? (?:alone or with others|together or alone|both (?:days|numbers|years) included|inclusive)\b|"
-                     r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their)? ?"
-                     r"(?:numbers?|counts?|names?|figures?|titles?)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
+                     r"(?<=[.?!]) (?:give|state|list|show|say)?(?: me)? ?(?:both|the|all|their|its)? ?"
+                     r"(?:numbers?|counts?|names?|figures?|titles?)?"
+                     r"(?: (?:for|of) each)?(?: will do|,? please| only)?[.!]?$", re.IGNORECASE)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _MOST_SHOWN = 20
 _LONGEST_QUESTION = 500

@@ -1,6 +1,6 @@
 """The conditions of a question on the rows of one table: values, numbers, dates, and what is missing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
@@ -108,6 +108,9 @@ class ConditionReader:
         groups: list[tuple[str, list[Mention]]] = []
         are_all = self._parts.has("together") and not self._parts.has("or")
         for mention in self._parts.unused("value"):
+            if (others := self._linked_columns(mention)):
+                groups += [(name, [mention]) for name in others]
+                continue
             column = self._value_column(mention)
             last = groups[-1][1][-1] if groups and groups[-1][0] == column else None
             if last is None or self._is_apart(last, mention) or (are_all and is_list(self._parts.columns[column])):
@@ -120,12 +123,35 @@ class ConditionReader:
         between = [other for other in self._parts.mentions if last.last <= other.first < mention.first]
         return any(other.kind not in {"or", "or_more", "compare", *SKIPPED, "column"} for other in between)
 
+    def _linked_columns(self, mention: Mention) -> list[str]:
+        """Return the two columns of "both as a reviewer and as an approver"; empty for one column."""
+        first = self._parts.following(mention, "column")
+        second = self._parts.following(first, "column") if first is not None else None
+        if first is None or second is None or not self._parts.has("together") or self._parts.has("or"):
+            return []
+        names = [name for column in (first, second) for name in column.columns if name in mention.columns]
+        if len(set(names)) != 2:  # noqa: PLR2004 - two columns
+            return []
+        self._parts.use(first, second)
+        return names
+
     def _value_column(self, mention: Mention) -> str:
-        named = [name for name in mention.columns
-                 if any(other and name in other.columns for other in self._beside(mention, mention))]
-        if len(mention.columns) > 1 and len(named) != 1:
+        """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
+        values = [other for other in self._parts.mentions if set(other.columns) & set(mention.columns)
+                  and other.kind == "value"]
+        first = last = values.index(mention)
+        while first and not self._is_apart(values[first - 1], values[first]):
+            first -= 1
+        while last + 1 < len(values) and not self._is_apart(values[last], values[last + 1]):
+            last += 1
+        beside = [*self._beside(mention, mention), *self._beside(values[first], values[last])]
+        named = {name for name in mention.columns if any(other and name in other.columns for other in beside)}
+        if len(mention.columns) > 1 and not named and self._parts.is_genitive(mention):
+            named = {name for name in mention.columns if lexicon().labels["owner"].intersection(
+                (key,) for key in keys_of(self._parts.columns[name].title))}
+        if (len(mention.columns) > 1 and len(named) != 1) or self._parts.does_other(mention):
             raise UnclearError(mention)
-        return (named or mention.columns)[0]
+        return next(iter(named), mention.columns[0])
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
         values = _joined_values(column.name, mentions)
@@ -248,19 +274,16 @@ class ConditionReader:
                                    link, second, sign, values=(low, high))
         if ("X" in first.name and kind) or kind == "between":
             raise UnclearError(first)
-        sql, word = {"": (_between(column, first.name, first.name), "in"),
-                     "after": (f"NOT {_until(column, first.name)}", "after"),
-                     "before": (f"NOT {_since(column, first.name)}", "before"),
-                     "since": (_since(column, first.name), "since"),
-                     "until": (_until(column, first.name), "until")}[_SAME_SIGNS.get(kind, kind)]
-        return self._condition(column, sql, f"{column.title} is {word} {first.name}", first, sign,
+        word = _SAME_SIGNS.get(kind, kind)
+        sql = _PERIOD_SIGNS[word](column, first.name) if word else _between(column, first.name, first.name)
+        return self._condition(column, sql, f"{column.title} is {word or 'in'} {first.name}", first, sign,
                                values=(first.name,))
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
         named = [mention for mention in self._parts.mentions
                  if mention.kind == "column" and self._parts.columns_for(mention, is_date)]
-        dates = [column for column in self._parts.table.columns if is_date(column)]
+        dates = self._parts.dates()
         if named:
             nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))
             if self._parts.preceding(nearest, "group", gap=1) is None:
@@ -341,6 +364,11 @@ def _since(column: ColumnInfo, period: str) -> str:
 
 def _until(column: ColumnInfo, period: str) -> str:
     return f"({quoted(column.name)} < {_bounds(column, period)[1]})"
+
+
+_PERIOD_SIGNS: Mapping[str, Callable[[ColumnInfo, str], str]] = {
+    "since": _since, "until": _until, "after": lambda column, period: f"NOT {_until(column, period)}",
+    "before": lambda column, period: f"NOT {_since(column, period)}"}
 
 
 def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:

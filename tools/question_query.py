@@ -66,7 +66,7 @@ class QuestionQuery(QuestionTarget):
             wanted, whole = whole, []
         self._take_heads()
         self._parts.use(*(one for one in self._columns() if self._parts.heads_with(one)))  # "of the biopic subjects"
-        nouns = [mention for mention in self._parts.mentions if self._rows.is_head(mention)
+        nouns = [mention for mention in self._parts.mentions if self._parts.is_rows(mention)
                  or mention.kind in {"row_nouns", "people", "value"}]
         if not wanted or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
             raise UnclearError(share)
@@ -115,7 +115,7 @@ class QuestionQuery(QuestionTarget):
     def _longest_list(self, degree: Mention) -> Plan | None:
         """Read "Which book has the most authors?" as the row with the longest list."""
         lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
-        heads = [one for one in self._parts.mentions if self._rows.is_head(one) and self._rows.asks(one)]
+        heads = [one for one in self._parts.mentions if self._parts.is_rows(one) and self._rows.asks(one)]
         says_long = degree.kind in {"most", "fewest"} or degree.name == "length" or self._parts.unused("count")
         if not (lists and heads and says_long and degree.kind not in {"latest", "earliest", "commonest"}
                 and heads[0].first < min(lists[0].first, degree.first)):

@@ -23,15 +23,11 @@ class AskedRows:
         """Read from the parts of a question."""
         self._parts, self._table = parts, parts.table
 
-    def is_head(self, mention: Mention) -> bool:
-        """Return True for words that are what the table's rows are called."""
-        return mention.is_head or mention.kind == "head" or (
-            mention.kind == "documents" and self._table.kind == "documents")
-
     def are_asked(self) -> bool:
         """Return True if a question asks which rows: "which lakes", "the deepest lake", "which one"."""
         words = [word.text.casefold() for word in self._parts.reading.words]
-        heads = [mention for mention in self._parts.mentions if self.is_head(mention) or mention.kind == "row_nouns"]
+        heads = [mention for mention in self._parts.mentions
+                 if self._parts.is_rows(mention) or mention.kind == "row_nouns"]
         return any(self.asks(mention) or self._is_superlative(mention) for mention in heads) or any(
             words[at:at + 2] in (["which", "one"], ["which", "ones"], ["which", "of"]) for at in range(len(words)))
 
@@ -57,12 +53,12 @@ class AskedRows:
             is_last = all(other.kind in SKIPPED or other.last <= counts[0].last for other in self._parts.mentions) if (
                 counts) else True
             if is_last or self._parts.words(counts[0]) in _OFTEN:
-                noun = next((mention for mention in self._parts.mentions if self.is_head(mention)), None)
+                noun = next((mention for mention in self._parts.mentions if self._parts.is_rows(mention)), None)
         if noun is None:
             values = [mention for mention in self._parts.mentions if mention.kind in {"value", "quoted"}]
             kind = "value" if not counts or any(mention.first < counts[0].first for mention in values) else ""
         else:
-            kind = "head" if self.is_head(noun) else noun.kind
+            kind = "head" if self._parts.is_rows(noun) else noun.kind
         if kind == "row_nouns":
             return True
         if self._is_series() or (self._holds_counts() and not (noun is not None and noun.is_head)):
@@ -78,6 +74,9 @@ class AskedRows:
             if other.first < mention.last:
                 continue
             text = self._parts.words(other)
+            is_after_plural = noun is not None and self._parts.is_rows(noun) and self._parts.words(noun).endswith("s")
+            if is_after_plural and other.kind == "column":
+                break  # "proposals owned", unlike "proposal authors"
             if other.kind in _NOUNS:
                 noun = other
             elif other.kind == "neutral" and text in (_INSIDE_NOUNS if noun is not None else _LEADS):

@@ -169,7 +169,7 @@ class QuestionTarget:
         """Return the columns of dates that the question names, or else all."""
         named = [mention for mention in self._columns() if self._parts.columns_for(mention, is_date)]
         self._parts.use(*named)
-        columns = [self._parts.column_of(one, is_date) for one in named] or [*filter(is_date, self._table.columns)]
+        columns = [self._parts.column_of(one, is_date) for one in named] or self._parts.dates()
         return list({column.name: column for column in columns}.values())
 
     def _labelled(self, kind: str) -> ColumnInfo:

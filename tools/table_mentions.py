@@ -20,13 +20,13 @@ _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 _WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month", "decade", "until",
                    "compare", "made", "together", "number_word", "documents", "edge"})
 """Kinds of words that give way to a column, a value or a table of the same words."""
-_ORDER = ("date", "number", "operation", "column", "value", "quoted", "head", "weak", "title", "column_word",
-          "value_word", "column_form", "unit")
+_ORDER = ("date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title", "column_word",
+          "value_word", "column_form", "made", "unit")
 _TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"})
 _NAMING_SHARE = 0.9
 _MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
-_LONGEST_PHRASE = 12
+_LONGEST_PHRASE, _LONGEST_SHORT = 12, 5
 _LEAST_LETTERS = 3
 _MOST_CACHED = 4096
 """How many tables are prepared for questions: each question is read in all of its knowledge base."""
@@ -96,6 +96,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str], values
     """
     words = words_of(question)
     heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
+    heads |= set(_expansions(words, heads))
     columns = {column.name: column for column in _shown(table)}
     candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
                   *_values(words, columns, [value for value in values if value.column in columns])]
@@ -155,7 +156,8 @@ def _fixed(question: str) -> tuple[tuple[str, Mention], ...]:
     words = words_of(question)
     parts = ((part.kind, Mention(part.first, part.last, part.kind, part.name))
              for part in fixed_parts(question, words))
-    operations = (("weak" if kind in _WEAK else "operation", Mention(first, last, kind, name))
+    ranks = {**dict.fromkeys(_WEAK, "weak"), "made": "made"}
+    operations = ((ranks.get(kind, "operation"), Mention(first, last, kind, name))
                   for first, last, _ in _runs(words)
                   for kind, name in sorted(lexicon().phrases.get(
                       tuple(word.folded for word in words[first:last]), ()), key=lambda one: one[0] in _WEAK))
@@ -249,6 +251,17 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
     return frozenset(heads), frozenset(others)
 
 
+def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys]:
+    """Yield runs of words that an abbreviation of the rows is short for: "enhancement proposals" are KEPs."""
+    short = {head[0] for head in heads if len(head) == 1 and len(head[0]) <= _LONGEST_SHORT}
+    for _, last, keys in (run for run in _runs(words) if len(run[2]) > 1):
+        initials = "".join(key[0] for key in keys)
+        ends_in_kind = any(kind in {"documents", "row_nouns"}
+                           for kind, _ in lexicon().phrases.get((words[last - 1].folded,), ()))
+        if initials in short or (ends_in_kind and any(one.endswith(initials) for one in short)):
+            yield keys
+
+
 def _titles(words: tuple[Word, ...], heads: frozenset[Keys],
             others: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
     for first, last, keys in _runs(words):
@@ -273,9 +286,12 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
             whole[variant][value.column].append(value.value)
         for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS else ():
             parts[part][value.column].append(value.value)
+    literals = {value.value.casefold() for value in found} - {column.title.casefold() for column in columns.values()}
     for first, last, keys in _runs(words):
-        for rank, index, wanted in (("value", whole, keys), ("value", whole, tuple(sorted(keys))),
-                                    ("value_word", parts, keys)):
+        # The topic "Typing" is no form of the column "type".
+        is_literal = " ".join(word.text for word in words[first:last]).casefold() in literals
+        for rank, index, wanted in (("literal" if is_literal else "value", whole, keys),
+                                    ("value", whole, tuple(sorted(keys))), ("value_word", parts, keys)):
             if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
                 continue
             is_name = first > 0 and words[first].text[0].isupper()

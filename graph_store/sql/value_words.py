@@ -20,6 +20,9 @@ _LONGEST_VALUE = 100
 _MOST_VALUES = 5000
 """How many values are read for one question; words of more values say little of any."""
 _NEARLY_ALL = 0.9
+_SELF = re.compile(r"\b[Tt]his ([A-Z]{2,6})\b(?![-/])")
+"""How a document calls itself if its kind has an abbreviation: "this RFC"."""
+_OFTEN_SELF = 0.2
 _FEW_DOCUMENTS = 3
 """Tables of more documents are not called by the titles of these."""
 
@@ -34,7 +37,7 @@ class FoundValue(NamedTuple):
 
 
 def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[TableInfo],
-                      chunks: Iterable[Chunk]) -> None:
+                      chunks: Sequence[Chunk]) -> None:
     """Write the words of all short values of texts and lists, of legends in chunks, and what tables are called."""
     has_records = any(table.kind == "records" for table in tables)
     legends = [(chunk.document_id, *pair) for chunk in (chunks if has_records else ())
@@ -46,7 +49,8 @@ def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[Ta
     _write_words(connection, _VALUES, ("source", "field", "value", "legend"),
                  _select_values(tables, has_legends=bool(legends)),
                  f"{_SPLIT} AS word, * FROM found")
-    _write_words(connection, _TITLES, ("source", "title"), _select_titles(tables), "* FROM found")
+    _write_words(connection, _TITLES, ("source", "title"),
+                 [*_select_titles(tables), *_select_own_names(tables, chunks)], "* FROM found")
     connection.execute(f"DROP TABLE {_LEGENDS}")
 
 
@@ -93,6 +97,18 @@ def _select_shared_prefix(table: TableInfo) -> str:
     return (f"SELECT '{table.name}', word FROM (SELECT regexp_extract(document, '([A-Za-z]{{3,}})[^/]*$', 1) AS word "  # noqa: S608
             f"FROM main.documents) AS words WHERE word <> '' GROUP BY word "
             f"HAVING count(*) >= {_NEARLY_ALL * table.rows}")
+
+
+def _select_own_names(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iterator[str]:
+    """Yield SELECTs of the abbreviations by which many documents call themselves."""
+    documents = defaultdict[str, set[str]](set)
+    for chunk in chunks:
+        for name in _SELF.findall(chunk.text):
+            documents[name].add(chunk.document_id)
+    for table in tables:
+        if table.kind == "documents" and table.rows > 1:
+            yield from (f"SELECT '{table.name}', '{name}'" for name, found in documents.items()
+                        if len(found) >= _OFTEN_SELF * table.rows)
 
 
 def find_values(connection: duckdb.DuckDBPyConnection, database: str, words: Collection[str]) -> list[FoundValue]:
