@@ -4,9 +4,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
+from typing import Any, Literal
 
 from langgraph.runtime import Runtime
+from langgraph.types import Command, Send
 
 from ...graph_store.derive import derive, refresh_graph_and_vectors, support_in, thresholds_in
 from ...graph_store.knowledge_base import KnowledgeBase
@@ -79,9 +82,8 @@ class ConstructionNodes(BuildNodes):
             run(self._resources.batch_client().check)
         # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
-                "calls": [], "in_batches": False, "extracted": [], "outdated": [], "stopped": "", "unanswered": [],
-                "undecided": True, "files_failed": [], "files_partly_read": [], "files_moved": [],
-                "documents_read": 0, "options": asdict(context)}
+                "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": [],
+                "files_partly_read": [], "files_moved": [], "documents_read": 0, "options": asdict(context)}
 
     def ingest(self, state: BuildState) -> BuildState:
         """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
@@ -116,7 +118,7 @@ class ConstructionNodes(BuildNodes):
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
-            reader = reading_fingerprint(kb, resources.reasoner(kb.layout.name))
+            reader = self._reader(kb)
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
             total = chunks_left(kb, outdated)
             unread = [f"{failure.path}: {failure.reason}" for failure in failures]
@@ -152,58 +154,67 @@ class ConstructionNodes(BuildNodes):
         with audit.acting(served_client()):
             audit.record(self._resources.settings.home, action, kb.layout.name, what)
 
-    def fit_schema(self, state: BuildState) -> BuildState:
-        """Give a knowledge base without a schema its first one.
+    def fit_schema(self, state: BuildState) -> Command[Literal["extract", "propose_schema_delta", "index"]]:
+        """Give a knowledge base without a schema its first one, and begin with the first batch.
 
         A model proposes it from a sample of the documents. Without a model or without text it is the default seed.
         """
         name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:
-            if kb.schemas.version():
-                return {}
-            writer = self._resources.schema_writer(name)
+            writer = None if kb.schemas.version() else self._resources.schema_writer(name)
             try:
                 with self._charge_to_run(state):
                     fitted = writer is not None and fit_schema(kb, writer, review=build_options(state).review,
                                                                who=served_client())
             except (BudgetExceeded, ReasonerError) as error:
-                return {"stopped": f"no schema was inferred: {error}. Run the command again to resume, or name a "
-                                   f"schema with --schema {DEFAULT_SCHEMA}"}
-            if not fitted:
+                stopped = (f"no schema was inferred: {error}. Run the command again to resume, or name a schema with "
+                           f"--schema {DEFAULT_SCHEMA}")
+                return Command(update={"stopped": stopped}, goto="index")
+            if not fitted and not kb.schemas.version():
                 kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
-        return {}
+            write_numbered_rows(kb, self._reader(kb))
+            return self._next_batch(kb, state)
 
-    def choose_batch(self, state: BuildState) -> BuildState:
-        """Choose the chunks to extract next, and group them by call.
+    def _reader(self, kb: KnowledgeBase) -> str:
+        return reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
+
+    def _next_batch(self, kb: KnowledgeBase, state: BuildState) -> Command[Any]:
+        """Extract the next batch, one task for each call, and write the previous one at the same time."""
+        # A person may have changed the instructions back while the build waited for decisions.
+        outdated = [fingerprint for fingerprint in state["outdated"]
+                    if not is_same_reading(fingerprint, self._reader(kb))]
+        in_batches = asks_batches(kb, build_options(state), self._resources.settings)
+        calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated, in_batches=in_batches)
+        shared = {"knowledge_base": state["knowledge_base"], "run": state["run"], "options": state["options"]}
+        sends = [Send("extract", {**shared, "calls": task, "in_batches": in_batches})
+                 for task in ([calls] if in_batches else [[call] for call in calls]) if task]
+        # `write` is sent last: its transaction keeps extractions from reading the ledger, and if it began first, the
+        # endpoint would be idle meanwhile.
+        if state["batch"] or not state["undecided"]:
+            sends.append(Send("write", {**shared, "chunks": state["batch"], "is_last": not calls}))
+        # If nothing is left to extract or write, candidates of an earlier build may still be undecided.
+        return Command(update={"batch": list(chain.from_iterable(calls)), "outdated": outdated, "candidates": []},
+                       goto=sends or "propose_schema_delta")
+
+    def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
+                      ) -> list[list[str]]:
+        """Choose the chunks to extract after those of the batch `before`, and group them by call.
 
         A model gets one chunk a call, or several small ones if `extract_tokens` is set. The rules get several chunks at
-        once, only because that is faster. If the endpoint answers in batches, all chunks are chosen. The chunks that
-        were extracted last become "extracted", which `write` takes.
+        once, only because that is faster. If the endpoint answers in batches, all chunks are chosen.
         """
-        calls: list[list[str]] = []
-        outdated, settings, in_batches = state["outdated"], self._resources.settings, False
-        if not state["stopped"]:
-            chunks_share_calls = settings.uses_llm and settings.extract_tokens
-            chunks_per_call = 1 if settings.uses_llm else MOST_CHUNKS  # unless chunks share calls by their length
-            most = settings.batch_size * (MOST_CHUNKS if chunks_share_calls and settings.batch_chunks is None else 1)
-            with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
-                # A person may have changed the instructions back while the build waited for decisions.
-                reader = reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
-                outdated = [fingerprint for fingerprint in outdated if not is_same_reading(fingerprint, reader)]
-                if not state["batch"]:  # the first time
-                    write_numbered_rows(kb, reader)
-                most_calls = settings.batch_size
-                in_batches = asks_batches(kb, build_options(state), settings)
-                if in_batches:
-                    most = most_calls = kb.documents.count()
-                chunks = kb.documents.chunks(kb.documents.next_batch(most, after=state["batch"], reread=outdated))
-                if chunks_share_calls:
-                    calls = calls_of(kb, chunks, settings.extract_tokens, most_calls)
-                else:
-                    calls = [[chunk.id for chunk in chunks[start:start + chunks_per_call]]
-                             for start in range(0, len(chunks), chunks_per_call)]
-        return {"batch": [chunk for call in calls for chunk in call], "calls": calls, "outdated": outdated,
-                "in_batches": in_batches and bool(calls), "extracted": state["batch"]}
+        settings = self._resources.settings
+        chunks_share_calls = settings.uses_llm and settings.extract_tokens
+        most = settings.batch_size * (MOST_CHUNKS if chunks_share_calls and settings.batch_chunks is None else 1)
+        most_calls = settings.batch_size
+        if in_batches:
+            most = most_calls = kb.documents.count()
+        chunks = kb.documents.chunks(kb.documents.next_batch(most, after=before, reread=outdated))
+        if chunks_share_calls:
+            return calls_of(kb, chunks, settings.extract_tokens, most_calls)
+        chunks_per_call = 1 if settings.uses_llm else MOST_CHUNKS
+        return [[chunk.id for chunk in chunks[start:start + chunks_per_call]]
+                for start in range(0, len(chunks), chunks_per_call)]
 
     def propose_schema_delta(self, state: BuildState) -> BuildState:
         """Collect the labels that do not fit the schema, in this batch and before, as candidates to join it.
@@ -254,17 +265,15 @@ class ConstructionNodes(BuildNodes):
             return f"new labels were not compared: {error}"
         return ""
 
-    def accept_or_reject(self, state: BuildState) -> BuildState:
-        """Decide which candidates join the schema, by the thresholds or by a person.
+    def accept_or_reject(self, state: BuildState) -> Command[Literal["write", "extract"]]:
+        """Decide which candidates join the schema, by the thresholds or by a person, and go on with the next batch.
 
         The thresholds (`graph_store/derive.py`, applied in `graph_store/evolution/growth.py`) judge all candidates of
         all documents read until now, so the final schema depends only on the documents. A person is asked after each
         batch: the interrupt ends this node and frees the writer's lock, and the answer (the resume value) runs the node
         again from its start. A build that stopped decides nothing.
         """
-        policy = build_options(state).policy
-        if state["stopped"]:
-            return {"candidates": []}
+        policy = "off" if state["stopped"] else build_options(state).policy
         candidates = [Candidate(**data) for data in state["candidates"]]
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
             if policy == "review" and candidates:
@@ -278,9 +287,9 @@ class ConstructionNodes(BuildNodes):
                 ask_person(state["knowledge_base"], candidates, decide, who=served_client())
             elif policy == "auto" and (not state["undecided"] or self._steers(kb, state)):
                 kb.schema_control.grow(thresholds_in(kb, self._resources.settings))
-        return {"candidates": []}
+            return self._next_batch(kb, state)
 
-    def write(self, state: ChunksInput) -> BuildState:
+    def write(self, state: ChunksInput) -> Command[Literal["index"]]:
         """Check the extractions of a batch against the schema, write the admitted facts, and embed them.
 
         One transaction writes the facts, the rejections, the candidates for the schema and the status of the chunks
@@ -291,7 +300,7 @@ class ConstructionNodes(BuildNodes):
             kb.schema_control.write(state["chunks"])
             kb.vector_synchroniser.embed(state["chunks"])
             show_progress("write", kb.documents.count_status("done"), kb.documents.count())
-        return {}
+        return Command(goto="index" if state["is_last"] else ())
 
     def index(self, state: BuildState) -> BuildState:
         """Compute the derived state from the stored rows (`graph_store/derive.py`), and return the build's report.
@@ -310,7 +319,7 @@ class ConstructionNodes(BuildNodes):
             else:
                 with self._charge_to_run(state):
                     stopped = self._derive(kb)
-            reader = reading_fingerprint(kb, self._resources.reasoner(name))
+            reader = self._reader(kb)
             report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
         self._resources.writers.finish(name, run)
         return {"report": report}

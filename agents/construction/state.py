@@ -129,12 +129,6 @@ class BuildState(BuildInput, total=False):
     """Fingerprints of the extractions that the build makes again (see `graph_store/ledger/extractions.py`)."""
     batch: list[str]
     """Chunks that are being extracted, or were extracted and await decisions."""
-    calls: list[list[str]]
-    """The same chunks by the calls that they share."""
-    in_batches: bool
-    """True if the endpoint answers the calls in batches, and one step extracts them all."""
-    extracted: list[str]
-    """Chunks of the previous batch, to be written."""
     candidates: list[dict[str, Any]]
     undecided: bool
     """True if the schema must still be reviewed before the build ends."""
@@ -151,6 +145,8 @@ class ChunksInput(TypedDict):
     run: str
     options: dict[str, Any]
     chunks: list[str]
+    is_last: bool
+    """True if no chunks are extracted meanwhile, so that the index is next."""
 
 
 class CallsInput(TypedDict):

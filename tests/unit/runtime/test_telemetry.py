@@ -100,7 +100,7 @@ async def test_a_build_is_its_steps_in_synchronous_and_asynchronous_runs(tmp_pat
             else:
                 graph.invoke(given, config, context=BuildContext())
     steps = below(spans, caller.get_span_context().span_id)
-    assert {"step check", "step ingest", "step choose_batch", "step extract", "step propose_schema_delta"} <= steps
+    assert {"step check", "step ingest", "step fit_schema", "step extract", "step propose_schema_delta"} <= steps
     assert ("step index" in steps) is not review
     # That it waits for a person is no failure.
     assert [span.name for span in spans.get_finished_spans() if span.status.status_code is StatusCode.ERROR] == []
