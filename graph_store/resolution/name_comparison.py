@@ -24,8 +24,6 @@ _QUALIFIED = re.compile(r"^(?P<base>.*\S)\s*+[(（](?P<inside>[^()（）]++)[)�
 _ARTICLES = frozenset({"the", "a", "an"})
 _LEAST_ACRONYM, _MOST_ACRONYM = 2, 8
 _LONG_WORD = 6
-_LEAST_UNTITLED = 2
-"""The number of words that must be left of a name without its titles."""
 _YEAR_AND_NUMBER = re.compile(r"\d{4}-\d{1,2}")
 
 
@@ -65,7 +63,7 @@ class FoldedName(NamedTuple):
     company: tuple[str, str]
     """The key without a company's legal form, and that form or ""."""
     titled: tuple[str, str]
-    """The key without a person's leading titles, and these titles."""
+    """The key without a person's titles, and these titles."""
     acronym: bool
     """True if it is written like an acronym: one word of two to eight capitals."""
 
@@ -170,11 +168,14 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
 
 
 def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
-    """Return a name's words without a person's leading titles, and these titles; both joined by spaces."""
+    """Return a name's words without a person's titles, and these titles; both joined by spaces."""
     words, titles = list(folded), list[str]()
-    while len(words) > _LEAST_UNTITLED and words[0] in word_lists.TITLES and words[1] not in word_lists.SMALL_WORDS:
+    while len(words) > 1 and words[0] in word_lists.TITLES and words[1] not in word_lists.SMALL_WORDS:
         titles.append(words.pop(0))
-    return " ".join(words), " ".join(titles)
+    base = " ".join(words)
+    if han := word_lists.TITLES_HAN.search(base):
+        return base[:han.start()], han[0]
+    return base, " ".join(titles)
 
 
 def initials_of(folded: FoldedName) -> set[str]:
@@ -226,7 +227,8 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
                          or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
         return None if is_inexact else NameMatch("date", prior=0.97)
     return (_match_spelling(first, second) or _match_qualifier(first, second)
-            or _match_omitted_parts(first, second, organisation=organisation) or _match_acronym(first, second)
+            or _match_omitted_parts(first, second, organisation=organisation, person=person)
+            or _match_acronym(first, second)
             or (NameMatch("place", prior=0.5, loose=True)
                 if _adds_place(second, first.name) or _adds_place(first, second.name)
                 else _match_persons(first, second, person=person)))
@@ -279,7 +281,8 @@ def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
     return None
 
 
-def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool) -> NameMatch | None:
+def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool, person: bool,
+                         ) -> NameMatch | None:
     """Match two names if one omits a company's legal form ("Inc") or a person's title ("Dr")."""
     if first.qualifier or second.qualifier:
         return None  # a parenthesis is left to `_match_qualifier`
@@ -288,8 +291,8 @@ def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation:
         # Unless both are known to be organisations, "Apple" may be something else than "Apple Inc".
         return NameMatch("legal_form", prior=0.93 if organisation else 0.7, loose=not organisation)
     (base, title), (other_base, other_title) = first.titled, second.titled
-    are_capitalised = first.name[0].isupper() and second.name[0].isupper()  # as names of people are
-    if base == other_base and not (title and other_title) and are_capitalised:
+    is_name = not first.name[0].islower() and not second.name[0].islower() and (person or " " in base)
+    if base == other_base and not (title and other_title) and is_name:
         return NameMatch("title", prior=0.6, loose=True)
     return None
 

@@ -34,6 +34,8 @@ _NO_TYPE = 0.85
 """Factor of the prior if one entity's type says nothing, because it may be another thing of that name."""
 _CONTAINED = 0.85
 """Weight if the shorter name is only in passages that have the longer one, too."""
+_TITLED_TOGETHER = 0.85
+"""Weight if names that differ by a person's title are in one document, as "Sir Henry Lee" and "Henry Lee"."""
 _STATED_PLACE = 0.85
 """Weight if a fact ties the shorter name to the place that the longer one adds, as Austin to Texas."""
 _STATED_PRIOR, _STATED, _STATED_ELSEWHERE = 0.5, 0.9, 0.4
@@ -134,9 +136,11 @@ class Groups:
         """Yield an alias for each member of a group but the canonical one."""
         canonical = min(members, key=self._rank)
         keyed = self._around.keyed_documents
+        support = {entity: sum(len(self._around.support(other)) for other in members
+                               if self._around.same_type(entity, other) is not False) for entity in members}
         kind = self._around.type(max(members, key=lambda entity: (
-            entity in keyed, self._around.depth(entity), bool(self._around.documents_with_facts(entity)),
-            entity == canonical, entity)))
+            entity in keyed, self._around.depth(entity) > 0, support[entity], self._around.depth(entity),
+            bool(self._around.documents_with_facts(entity)), entity == canonical, entity)))
         reached = {canonical}
         ties = sorted(group_ties, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):
@@ -191,7 +195,7 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
                 if (tie := _tie(around, pair, statements.get(pair, ()))) is not None}
     all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.shared_contacts()
                  if around.same_type(*pair) and not around.contradict(*pair)}
-    all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.guessed_types()}
+    all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
     all_ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
     ties = {pair: tie for pair, tie in all_ties.items() if tie.score >= ASK}
     weak_pairs = all_ties.keys() - ties.keys()
@@ -223,6 +227,8 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
         weights.append(_CONTAINED if around.support(short) <= around.support(long) else 0.0)
         if match.rule == "place" and _added_place(around, long) in around.neighbours(short):
             weights.append(_STATED_PLACE)
+        if match.rule == "title" and around.share_documents(first, second):
+            weights.append(_TITLED_TOGETHER)
     prior = match.prior * (_NO_TYPE if have_same_type is None else 1.0)
     if match.rule == "place" and _added_place(around, _shorter_first(around, pair)[1]) not in around.known_keys:
         prior /= 2  # what follows the comma may be no place

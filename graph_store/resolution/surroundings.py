@@ -30,6 +30,10 @@ _ORGANISATIONS = frozenset("""organization organisation company corporation inst
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
 _RARER = 2
 """A type counts as rare for a name if at least this many times as many documents have the name under its main type."""
+_MOST_NAMESAKES = 20
+"""More entities with one key are dates or numbers, and no types of one thing."""
+_SURE_SPELLING = 0.9
+"""The prior of two spellings of one name; "The Who" and "WHO" have the same key and a lower one."""
 _SHARED_NAMES = 3
 """The number of other names that the documents of two entities must have in common."""
 _SHARED_WEIGHT = 0.5
@@ -229,34 +233,61 @@ class Surroundings:
                 document, places = holders[0]
                 yield pair_of(document, entity), places
 
-    def guessed_types(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
-        """Yield pairs of entities of one name that are the same thing, because the type of one was a wrong guess.
+    def same_names(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
+        """Yield pairs of entities of one name and several types that are the same thing, with a mention of either.
 
-        Each comes with a mention of either. The main entity of a name is that with facts in most documents, else with
-        most mentions. Another one's type counts as a guess if no document has a fact about it, and its type is not more
-        special than the main one's, unless that says nothing. It is the same thing as the main one in two cases:
-        - All its documents mention the main one, too, which more chunks mention.
-        - The main one has facts or is at least twice as common, and the documents of both share other names. "Paris"
+        They are the same in one of two cases, unless their values or a fact between them say otherwise:
+        - Documents have both, at least half of those with the rarer one: chunks of one text gave it several types.
+        - The type of one is a guess (see `_is_guess`).
+        """
+        entities_by_key: dict[str, list[str]] = {}
+        for entity, key in self.keys.items():
+            entities_by_key.setdefault(key, []).append(entity)
+        for entities in entities_by_key.values():
+            if len(entities) == 1 or len(entities) > _MOST_NAMESAKES:
+                continue
+            facts = {entity: len(self.documents_with_facts(entity)) for entity in entities}
+            ordered = sorted(entities, key=lambda entity: (-facts[entity], -len(self.support(entity)), entity))
+            for main, other in combinations(ordered, 2):
+                match = self.match(main, other)
+                if self.type(main) == self.type(other) or match is None or match.prior < _SURE_SPELLING:
+                    continue
+                is_guess = main == ordered[0] and not facts[other] and self._is_guess(
+                    main, other, main_has_facts=bool(facts[main]))
+                if is_guess or (self.share_documents(main, other) and not self._differ(main, other)):
+                    yield pair_of(main, other), (self.mention(other), self.mention(main))
+
+    def share_documents(self, first: str, second: str) -> bool:
+        """Return True if at least half of the documents with the rarer of two entities have the other one, too."""
+        documents, other_documents = (self.documents(self.support(entity)) for entity in (first, second))
+        return len(documents & other_documents) * 2 >= min(len(documents), len(other_documents))
+
+    def _differ(self, first: str, second: str) -> bool:
+        """Return True if two entities of one name are homonyms: a fact ties them, or their values contradict."""
+        if self.has_fact_between(first, second) or self.contradict(first, second):
+            return True
+        values, other_values = self._graph.values(first), self._graph.values(second)
+        timed = self._graph.value_times(first).keys() | self._graph.value_times(second).keys()
+        # A value that holds at a time or with a qualifier may have another one beside it.
+        single = self._schema.one_at_a_time()[1] - timed
+        return any(values[name].keys().isdisjoint(other_values[name])
+                   for name in single & values.keys() & other_values.keys())
+
+    def _is_guess(self, main: str, other: str, *, main_has_facts: bool) -> bool:
+        """Return True if the type of an entity without facts is a wrong guess for another one of its name.
+
+        Its type is not more special than the main one's, unless that says nothing, and either
+        - all its documents mention the main one, too, which more chunks mention, or
+        - the main one has facts or is at least twice as common, and the documents of both share other names. "Paris"
           beside London and Oslo is the city; "Paris" beside Ada may be a person.
         """
-        entities_by_name: dict[str, list[str]] = {}
-        for entity, name in self.names.items():
-            entities_by_name.setdefault(name, []).append(entity)
-        for entities in entities_by_name.values():
-            if len(entities) == 1:
-                continue
-            fact_documents = {entity: len(self.documents_with_facts(entity)) for entity in entities}
-            main, *others = sorted(entities, key=lambda entity: (
-                -fact_documents[entity], -len(self.support(entity)), entity))
-            main_documents = self.documents(self.support(main))
-            for other in others:
-                if fact_documents[other] or self.depth(other) > self.depth(main) > 0:
-                    continue
-                documents = self.documents(self.support(other))
-                is_contained = documents <= main_documents and len(self.support(other)) < len(self.support(main))
-                is_rare = len(documents) * _RARER <= len(main_documents)
-                if is_contained or ((fact_documents[main] or is_rare) and self._share_names(main, other)):
-                    yield pair_of(main, other), (self.mention(other), self.mention(main))
+        if self.depth(other) > self.depth(main) > 0:
+            return False
+        documents, main_documents = (self.documents(self.support(entity)) for entity in (other, main))
+        if documents <= main_documents and len(self.support(other)) < len(self.support(main)):
+            return True
+        is_rare = len(documents) * _RARER <= len(main_documents)
+        return (main_has_facts or is_rare) and self._share_names(main, other)
 
     def _share_names(self, first: str, second: str) -> bool:
         names, other_names = ({name for document in self.documents(self.support(entity))

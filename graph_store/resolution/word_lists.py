@@ -13,7 +13,11 @@ LEGAL_HAN = re.compile(r"^株式会社|(?:(?:股份|集团|控股){0,4}(?:有限
 WRITTEN = re.compile(r"[^\W\d_]+")
 TITLES = frozenset("""mr mrs ms miss dr doctor prof professor sir dame lord lady president king queen prince princess
     emperor empress pope cardinal bishop archbishop saint general colonel captain major admiral senator governor
-    chancellor minister judge justice rev reverend maestro г-н""".split())
+    chancellor minister judge justice rev reverend maestro г-н lieutenant sergeant corporal commander marshal inspector
+    detective constable sheriff baron baroness count countess duke duchess earl ambassador representative mayor hon
+    honourable madam madame monsieur mme herr frau señor señora signor signora don doña fr lt sgt capt col gen gov sen
+    rep""".split())
+TITLES_HAN = re.compile(r"(?<=..)(?:先生|女士|小姐|夫人|教授|博士|院士|医生|老师|同志|将军|主席|总统|总理)$")
 ORDINALS = {word: str(number) for number, words in enumerate((
     "first i 1st", "second ii 2nd", "third iii 3rd", "fourth iv 4th", "fifth v 5th", "sixth vi 6th",
     "seventh vii 7th", "eighth viii 8th", "ninth ix 9th", "tenth x 10th", "eleventh xi 11th", "twelfth xii 12th",

@@ -15,8 +15,8 @@ from banyan.graph_store.resolution.pair_candidates import candidate_pairs, neare
 from banyan.graph_store.resolution.same_entities import Judgements, resolve
 from banyan.graph_store.resolution.surroundings import Surroundings
 from banyan.schemas.documents import Span
-from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
-from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
+from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
+from banyan.schemas.graph_schema import ANY, AttributeType, EntityType, GraphSchema, open_schema
 from banyan.schemas.naming import entity_id
 from banyan.schemas.resolution import EntityDecision, pair_of
 from banyan.text.scripts import script_of
@@ -140,8 +140,9 @@ def test_different_types_and_contradictions_keep_homonyms_apart() -> None:
     assert groups(agreeing) == [{"José Ruiz", "Jose Ruiz"}]
 
 
-def test_one_name_in_a_document_has_one_type_unless_facts_are_stated_of_both() -> None:
-    schema = GraphSchema(name="s", entity_types=(EntityType(name="Company"), EntityType(name="Place")))
+def test_one_name_in_a_document_is_one_thing_of_the_better_supported_type() -> None:
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Company"), EntityType(name="Place")),
+                         attribute_types=(AttributeType(name="capital", owners=(ANY,), functional=True),))
     documents = {"a": "one", "b": "one", "c": "one", "d": "two"}
     guessed = {"a": facts(names=("Brink",), kind="Company"), "b": facts(names=("Brink",), kind="Company"),
                "c": facts(names=("Brink",), kind="Place")}
@@ -154,14 +155,35 @@ def test_one_name_in_a_document_has_one_type_unless_facts_are_stated_of_both() -
                       if resolved.entity(node).name == "Brink")
 
     assert types(**guessed) == ["Company"]
-    assert types(**guessed, d=facts(names=("Brink",), kind="Place")) == ["Company", "Place"]
+    assert types(a=guessed["a"], d=facts(names=("Brink",), kind="Place")) == ["Company", "Place"]
     said = facts(("Brink", "lies near", "Ulm"), kind="Place")
-    assert types(a=guessed["a"], b=guessed["b"], c=said) == ["Company", "Place"]
+    assert types(a=guessed["a"], b=guessed["b"], c=said) == ["Company"]
+    # A homonym: a fact ties the two, or a value that a thing has once differs.
+    near = said.model_copy(update={"mentions": (*said.mentions, *guessed["a"].mentions), "facts": (
+        said.facts[0].model_copy(update={"tail": "Brink", "tail_type": "Company"}),)})
+    assert types(a=guessed["a"], c=near) == ["Company", "Place"]
+    capitals = [one.model_copy(update={"attributes": (AttributeFact(
+        entity="Brink", entity_type=one.mentions[0].type, attribute="capital", value=value, normal="", time=time,
+        span=NOWHERE),)}) for one, value, time in ((guessed["a"], "Ulm", ""), (said, "Bonn", ""), (said, "Bonn", "2019"))]
+    assert types(a=capitals[0], c=capitals[1]) == ["Company", "Place"]
+    assert len(types(a=capitals[0], c=capitals[2])) == 1, "what holds at a time may have another value beside it"
     # Of two documents, one says something of it; the other has it among the same names.
     beside = facts(names=("Brink", "Ulm", "Aalen", "Fulda"), kind="Company")
     place = facts(("Brink", "lies near", "Ulm"), names=("Aalen", "Fulda"), kind="Place")
     assert types(a=beside, d=place) == ["Place"]
     assert types(a=facts(names=("Brink", "Osram"), kind="Company"), d=place) == ["Company", "Place"]
+
+
+@pytest.mark.parametrize(("titled", "name"), [
+    ("Sir Henry Baskerville", "Henry Baskerville"), ("Inspector Lestrade", "Lestrade"), ("屠呦呦教授", "屠呦呦")])
+def test_a_title_is_no_part_of_a_persons_name_within_a_document(titled, name) -> None:
+    chunks = {"a": facts(names=(titled,), kind="Person"), "b": facts(names=(name,), kind="Person")}
+
+    def together(documents: dict[str, str]) -> bool:
+        return bool(resolve(Surroundings(graph_of(**chunks), open_schema(), documents), {}, Judgements()).aliases)
+
+    assert together({"a": "one", "b": "one"})
+    assert not together({"a": "one", "b": "two"})
 
 
 def test_likeness_is_not_handed_on_along_a_chain() -> None:
