@@ -67,6 +67,11 @@ _BEFORE_TEXT = re.compile(rf"(?:{_LIMIT}|\b(?:no|not|never|without)\s|没有|并
 _LONGEST_LIMIT = 20
 _BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
 """Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
+_STAGE = r"(?:alpha|beta|rc|(?:release )?candidate|preview|milestone)"
+_VERSION = re.compile(rf"(?:v\.? ?|version )?(?P<number>\d+(?:\.\d+)+)(?P<rest>(?: ?(?:{_STAGE}|[abr]c?) ?\d+| final)?)"
+                      rf"|{_STAGE} ?\d+", re.IGNORECASE)
+"""A version or stage without the name of what it is of: "3.9.0 beta 2", "beta 2"."""
+_SERIES = re.compile(r"\b(?P<thing>[^\W\d_a-z]\w*+(?: [^\W\d_a-z]\w*+)?) (?P<number>\d+(?:\.\d+)*+)(?!\w)")
 _LONGEST_QUOTE = 600
 """Characters of a sentence that supports a fact. In a longer one, such as a list of ninety names, a part does."""
 
@@ -137,6 +142,22 @@ class SourceText:
         if parse_date(name):
             return self.ground_value(name, "date")
         return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
+
+    def ground_version(self, name: str) -> Grounded | None:
+        """Return where the text has a version or stage that the lines above say what of; None for other names.
+
+        It is named with that: "beta 2" under "Python 3.9" is "Python 3.9 beta 2", and not another document's.
+        """
+        version = _VERSION.fullmatch(name.strip())
+        place = self.find(name) if version else None
+        if version is None or place is None:
+            return None
+        number, series = version["number"], [match for title in self._titles for match in _SERIES.finditer(title)]
+        if number:
+            series = [one for one in series if f"{number}.".startswith(f"{one['number']}.")]
+            return Grounded(f"{series[-1]['thing']} {number}{version['rest']}", place) if series else None
+        dotted = [one for one in series if "." in one["number"]] or series
+        return Grounded(f"{dotted[-1][0]} {name.strip()}", place) if dotted else None
 
     def _is_in_title(self, bare: Sequence[str]) -> bool:
         return bool(self.text) and any(title.find(wanted) for title in self._bare_titles for wanted in bare)

@@ -48,6 +48,8 @@ _BEFORE = " \t\n,，(（[“\"‘'「:：;；—–-"  # may stand between a nam
 _AFTER = " \t\n“\"‘'「:：为是"  # may stand between a marker and the name after it
 _PREPOSITION = re.compile(r"\b(?:in|of|at|on|for|to|from|by|with|near|and|or|into|between)\s+(?:the\s+|an?\s+)?$",
                           re.IGNORECASE)
+_JOINED = re.compile(r"[^\W\d_]{3,20}[/-][^\W\d_]{3,20}")
+"""A name made of two names."""
 _PARENTHESIS = re.compile(r"[(（]([^()（）]{2,80})[)）]")
 
 
@@ -183,14 +185,18 @@ def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
 
 
 def _find_in_parentheses(text: str, known: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of a known name and the one in parentheses after it, if one is the other's acronym."""
+    """Yield the pairs of a known name and the one in parentheses after it, if one may stand for the other.
+
+    It may if it is the other's acronym, or made of two names: "Pectra (Prague/Electra)".
+    """
     for aside in _PARENTHESIS.finditer(text):
         right = aside[1].strip(_BEFORE + "”’」")
         if right not in known:
             continue  # such as a year or a remark
         left_end = len(text[:aside.start()].rstrip())
         left = next((name for name in _longest_first(known) if _ends(text, left_end, name)), "")
-        if left and left != right and stand_for(fold(left), fold(right)):
+        is_joined = any(_JOINED.fullmatch(name) for name in (left, right))
+        if left and left != right and (is_joined or stand_for(fold(left), fold(right))):
             yield Statement(left, right, left_end - len(left), aside.end())
 
 

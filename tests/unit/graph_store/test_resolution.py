@@ -62,7 +62,7 @@ def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: 
     ("J.R.R. Tolkien", "J. R. R. Tolkien", "spelling"),
     ("Coca-Cola", "Coca Cola", "spelling"),
     ("Hale & Sons", "Hale and Sons", "spelling"),
-    ("St. Louis", "Saint Louis", "spelling"),
+    ("St. Louis", "Saint Louis", "spelling"), ("Prague/Electra", "Prague-Electra", "spelling"),
     ("3 May 1801", "1801年5月3日", "date"),
     ("Lovelace, Ada", "Ada Lovelace", "person"),
     ("World War II", "Second World War", "spelling"),
@@ -97,6 +97,12 @@ def test_what_a_text_states_ties_names_that_have_nothing_in_common() -> None:
     graph = graph_of(a=facts(names=("周树人", "鲁迅")), b=facts(names=("周树人",)))
     assert groups(graph, a=text) == [{"周树人", "鲁迅"}]
     assert groups(graph_of(a=facts(names=("周树人", "鲁迅")))) == []
+
+
+def test_a_name_made_of_two_is_one_with_the_name_that_a_text_gives_beside_it() -> None:
+    graph = graph_of(a=facts(names=("Pectra", "Prague/Electra")))
+    assert groups(graph, a="Pectra (Prague/Electra) follows Dencun.") == [{"Pectra", "Prague/Electra"}]
+    assert groups(graph, a="Pectra follows Prague/Electra.") == []
 
 
 CURIE, BOHR = ("Marie Curie", "found", "radium"), ("Niels Bohr", "led", "the institute")
@@ -164,7 +170,8 @@ def test_one_name_in_a_document_is_one_thing_of_the_better_supported_type() -> N
     assert types(a=guessed["a"], c=near) == ["Company", "Place"]
     capitals = [one.model_copy(update={"attributes": (AttributeFact(
         entity="Brink", entity_type=one.mentions[0].type, attribute="capital", value=value, normal="", time=time,
-        span=NOWHERE),)}) for one, value, time in ((guessed["a"], "Ulm", ""), (said, "Bonn", ""), (said, "Bonn", "2019"))]
+        span=NOWHERE),)}) for one, value, time in (
+            (guessed["a"], "Ulm", ""), (said, "Bonn", ""), (said, "Bonn", "2019"))]
     assert types(a=capitals[0], c=capitals[1]) == ["Company", "Place"]
     assert len(types(a=capitals[0], c=capitals[2])) == 1, "what holds at a time may have another value beside it"
     # Of two documents, one says something of it; the other has it among the same names.

@@ -8,11 +8,13 @@ from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import EntityDecisionError
+from banyan.ingest.chunking import chunk_document
+from banyan.schemas.documents import Document
 from banyan.schemas.naming import triple_id
 from banyan.schemas.resolution import EntityPair, PairVerdict
 
 from ...hashed_embedding import HashedEmbedder
-from ...small_base import create, finish, put
+from ...small_base import create, finish, put, said
 
 
 @pytest.fixture
@@ -90,6 +92,26 @@ def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
     kb.resolution.resolve(ask, "brain")
     kb.resolution.resolve()
     assert (len(asked), kb.graph.dump()) == (before, dump)
+
+
+def test_a_sum_counts_both_halves_of_a_thing_that_chunks_gave_two_types(tmp_path: Path) -> None:
+    votes = {"Concept": ["34"], "Person": ["50", "13"]}
+    text = "\n\n".join(f"Ada Lin won {count} votes in round {count}." for counts in votes.values() for count in counts)
+    with create(tmp_path, "votes", HashedEmbedder()) as kb, kb.writing():
+        document = Document(id="minutes", title="Minutes", text=text, source="test")
+        chunks = chunk_document(document, max_tokens=12, overlap_tokens=0)
+        kb.documents.put(document, chunks)
+        kinds = [kind for kind, counts in votes.items() for _ in counts]
+        for chunk, kind in zip(chunks, kinds, strict=True):
+            count = chunk.text.split()[3]
+            kb.extractions.save(chunk.id, "test", said([("Ada Lin", kind)], (), [("Ada Lin", "votes", count)]))
+        kb.schema_control.write([chunk.id for chunk in chunks])
+        finish(kb)
+        kb.resolution.resolve()
+        (node,) = kb.graph.entity_ids()
+        assert kb.graph.type(node) == "Person"
+        tables = kb.open_tables(kb.graph)
+        assert tables.run("SELECT sum(number), count(*) FROM votes WHERE entity = 'Ada Lin'").rows == ((97, 3),)
 
 
 def test_resolution_can_be_switched_off_but_for_what_persons_decided(kb: KnowledgeBase) -> None:
