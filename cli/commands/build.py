@@ -91,7 +91,7 @@ def build(  # noqa: PLR0913  (its options)
             with resources_on(resources, ray) as where:
                 report = run_build(where, build_input, context)
             show_report(report, as_json=as_json)
-            if report["documents"] and not as_json:
+            if report["schema_version"] and not as_json:  # else nothing is read yet, and the report below says why
                 out.print(introduction_table(introduce(resources, kb)))
             if report["chunks_outdated"] and not report["stopped"] and not as_json:
                 with resources.snapshot(kb) as snapshot:

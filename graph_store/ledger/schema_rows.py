@@ -100,7 +100,8 @@ class SchemaHistory:
         text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608
                                version=version)
         if text is None and self.version() == 0:
-            raise StoreError("the knowledge base has no schema yet; build it first")
+            raise StoreError("the knowledge base has no schema yet, because its first build has not ended: run the "
+                             "same `banyan build` again, which says why if it stops")
         if text is None:
             raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
         with readable(f"version {version} of the schema"):

@@ -109,3 +109,16 @@ def test_a_failed_chunk_is_counted_listed_and_retried(tmp_path, few):
         assert repaired["triples"] > failing.report["triples"]
         assert _stats(llm)["steps"]["extraction"] == repaired["chunks"], "those of the shared call one by one"
         assert banyan("status", "--kb", "few", "--json").json["failures"] == []
+
+
+def test_a_first_build_whose_endpoint_is_away_says_so_and_asks_for_the_same_command(tmp_path, few, llm):
+    away = _commands(tmp_path, llm, BANYAN_LLM_BASE_URL="http://127.0.0.1:9/v1")
+    stopped = away("build", few, "--kb", "few")
+    assert stopped.code == 1
+    assert "it cannot be reached" in stopped.err
+    assert "nothing: all is read" not in stopped.out
+    assert away("verify", "--kb", "few").code == 0
+    asked = away("ask", "Where was Marie Curie born?", "--kb", "few")
+    assert asked.code == 1
+    assert "run the same `banyan build` again" in asked.err
+    assert _commands(tmp_path, llm)("build", few, "--kb", "few", "--json").json["chunks_failed"] == 0
