@@ -115,13 +115,14 @@ class Resources(ProcessModels):
             audit.record(self.settings.home, action, name, detail)
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings) if grows else None)
 
-    def delete_documents(self, name: str, document_ids: Sequence[str]) -> None:
-        """Delete all of some documents, or none if an id is unknown, and everything that only they support."""
+    def delete_documents(self, name: str, document_ids: Sequence[str], *, missing_ok: bool = False) -> None:
+        """Delete all of some documents, and everything that only they support; none if one is not there."""
         named = f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
         # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
         with self._changing(name, "delete", named, grows=True) as kb, kb.database.transaction():
             for document_id in document_ids:
-                kb.documents.delete(document_id)
+                if not missing_ok or kb.documents.has(document_id):
+                    kb.documents.delete(document_id)
         self.snapshots.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,

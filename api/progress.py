@@ -70,6 +70,8 @@ def log_failures(report: dict[str, Any]) -> BuildReport:
         _LOG.info("partly read: %s", line)
     for line in report["files_moved"]:
         _LOG.warning("moved: %s; delete the old document", line)
+    if report["records_gone"]:
+        _LOG.info("deleted, as their files have them no more: %s", ", ".join(report["records_gone"]))
     if report["chunks_failed"]:
         _LOG.warning("%d chunks failed; add again with BuildContext(retry_failed=True)", report["chunks_failed"])
     if report["stopped"]:

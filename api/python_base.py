@@ -180,7 +180,8 @@ class KnowledgeBase(BaseContents):
         if not dry_run and (changes.new or changes.known):
             report = self.add(local_folder, context=context, progress=progress)
         if not dry_run and changes.gone:
-            self.delete(*changes.gone)
+            # Reading the files again has deleted what they do not give any more.
+            self.resources.delete_documents(self.name, changes.gone, missing_ok=True)
         return changes, report
 
     def _compare(self, folder: Path) -> FolderChanges:

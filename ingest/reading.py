@@ -47,6 +47,10 @@ class Limits(Frozen):
 DEFAULT_LIMITS = Limits()
 
 
+EMPTY = ("no text in it:", "no records in it:")
+"""How the reason of a failure begins if a file was read and is empty."""
+
+
 class LoadFailure(Frozen):
     """A file or record that gave no document, with the cause and the fix; reading continues with the others."""
 

@@ -104,6 +104,8 @@ class EndpointReranker:
         scores = np.full(len(texts), np.nan, np.float32)
         try:
             for result in answer["results"]:
+                if result["index"] not in range(len(texts)):  # NumPy would count a negative one from the end
+                    raise self._unreadable()
                 scores[result["index"]] = result["relevance_score"]
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise self._unreadable() from error

@@ -55,6 +55,20 @@ def streamed(body: Body) -> httpx2.Response:
     return httpx2.Response(200, text=f"{text}data: [DONE]\n\n", headers={"content-type": "text/event-stream"})
 
 
+def filtered_first(body: Body) -> httpx2.Response:
+    """A stream whose first chunk only tells of a content filter, as Azure's do."""
+    told = {"id": "", "object": "", "created": 0, "model": "", "choices": [
+        {"index": 0, "finish_reason": None, "content_filter_offsets": {"check_offset": 0}}]}
+    given = streamed(body)
+    return httpx2.Response(200, text=f"data: {json.dumps(told)}\n\n{given.text}", headers=given.headers)
+
+
+def nested_stream(body: Body) -> httpx2.Response:
+    """A stream whose chunk is nested too deep to be parsed."""
+    return httpx2.Response(200, text=f"data: {'[' * 100_000}\n\n", headers={
+        "content-type": "text/event-stream"}) if body.get("stream") else reply()
+
+
 def refusing(is_refused: Callable[[Body], Any], refusal: Callable[[], httpx2.Response], answer: Answer = streamed,
              ) -> Answer:
     """An endpoint that refuses some requests."""
@@ -216,6 +230,11 @@ ERRORS = [
          lambda _: page(502, "502 Bad Gateway"), 3, "it failed .*a page of HTML: 502 Bad Gateway"),
     Case("sends JSON that is no completion", "reports that this is not OpenAI's protocol",
          [httpx2.Response(200, json={"models": []})], 1, "not an answer of OpenAI's protocol"),
+    Case("nests its reply 100,000 deep", "does not try again, and advises to check `BANYAN_LLM_BASE_URL`",
+         [httpx2.Response(200, text="[" * 100_000)], 1, "the model or the path .*BASE_URL"),
+    Case("nests a chunk of a stream 100,000 deep", "asks for the reply as a whole, and remembers that", nested_stream,
+         2, asks="stream", again=1),
+    Case("sends chunks without a delta (Azure's content filter)", _READ, filtered_first, 1, asks="stream", again=1),
     Case("redirects to another address", "sends nothing there, and advises to check `BANYAN_LLM_BASE_URL`",
          [httpx2.Response(307, headers={"location": "http://elsewhere.test/v1/chat/completions"})], 1,
          "redirects to another address.*BANYAN_LLM_BASE_URL"),

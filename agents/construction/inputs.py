@@ -1,8 +1,10 @@
 """The input of a build: check it, yield its documents, and compare its files with those in the knowledge base."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from itertools import chain
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar, get_args
 
@@ -10,7 +12,7 @@ from ...graph_store.ledger.document_rows import Documents
 from ...ingest.fetching import Address, is_address
 from ...ingest.given import SOURCE, RecordedFormat
 from ...ingest.loaders import FORMATS, IngestError, LoadFailure, files_in
-from ...ingest.reading import Limits
+from ...ingest.reading import EMPTY, Limits
 from ...schemas.documents import Document
 from ...schemas.errors import BanyanError
 from ...schemas.formats.schema_loading import load_schema
@@ -19,6 +21,8 @@ from ...text.table_rows import DOCUMENT
 from .state import BuildInput
 
 _T = TypeVar("_T")
+_DETAILS = re.compile(r"'[^']*+'|\d++")
+"""What differs between failures of one kind: ids and numbers."""
 
 DEFAULT_SCHEMA = "general"
 """The seed if no schema is named and no model can infer one."""
@@ -111,6 +115,33 @@ def group_documents(documents: Iterator[Document]) -> Iterator[list[Document]]:
         yield group
 
 
+class Failures(list[LoadFailure]):
+    """The first failures of each kind, and how many more there are; a file of records may have one for each record."""
+
+    def __init__(self, most: int) -> None:
+        """Prepare to list at most `most` failures of a kind one by one."""
+        super().__init__()
+        self._most = most
+        self._counts = Counter[str]()
+        self.sources = set[str]()
+        """The files and addresses that could not be read, or not whole."""
+        self.emptied = set[str]()
+        """Those that were read, and have no text."""
+
+    def append(self, failure: LoadFailure) -> None:
+        """Add a failure."""
+        (self.emptied if failure.reason.startswith(EMPTY) else self.sources).add(_place_of(failure.path))
+        kind = _DETAILS.sub("", failure.reason)
+        self._counts[kind] += 1
+        if self._counts[kind] <= self._most:
+            super().append(failure)
+
+    def lines(self) -> list[str]:
+        """Return the failures as lines of text, at the end one for each kind of which there are more."""
+        more = [f"{count - self._most:,} more: {kind}" for kind, count in self._counts.items() if count > self._most]
+        return [*(f"{failure.path}: {failure.reason}" for failure in self), *more]
+
+
 class FolderChanges(NamedTuple):
     """The differences between a folder and the documents that a knowledge base has read from it.
 
@@ -141,8 +172,9 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
     new, existing_ids, known = list[str](), set[str](), 0
     for file, file_ids in files_in(root, limits):
         before = stored_ids.get(file, set())
-        # Ids are paths below the folder that was built, so they differ if another folder was.
-        if before and before.isdisjoint(file_ids):
+        # Ids begin with the path below the folder that was built, so they differ if another folder was.
+        if before and file_ids and {_id_of_file(name, file) for name in before}.isdisjoint(
+                _id_of_file(name, file) for name in file_ids):
             raise IngestError(f"{file} gave the document {min(before)!r}, which {folder} would give another id: name "
                               "the folder that was built")
         existing_ids.update(file_ids)
@@ -155,6 +187,42 @@ def compare_folder(stored: Documents | None, folder: Path, limits: Limits) -> Fo
                           f"{sum(map(len, stored_ids.values()))} documents: is its disk mounted? To delete them all, "
                           "use `banyan delete` or `banyan drop`")
     return FolderChanges(sorted(new), known, sorted(set().union(*stored_ids.values()) - existing_ids))
+
+
+def note_ids(read: Iterator[Document], ids: dict[str, set[str]]) -> Iterator[Document]:
+    """Yield the documents, and note their ids by the file or address of their source."""
+    for document in read:
+        ids.setdefault(_place_of(document.source), set()).add(document.id)
+        yield document
+
+
+def find_gone(stored: Documents, read: Mapping[str, set[str]], failures: Failures) -> list[str]:
+    """Return the ids of stored documents that a file gave before and does not give any more.
+
+    That is so if the file was read without a failure, and the document was one of its records, or the file is now
+    one table instead of records, or empty. The same file read below another folder gives another document.
+    """
+    gone = []
+    for document_id, _, source, _ in stored.about():
+        place = _place_of(source)
+        ids, file = read.get(place, set()), Path(place)
+        is_replaced = document_id not in ids and _id_of_file(document_id, file) in {
+            _id_of_file(name, file) for name in islice(ids, 1)}
+        if place not in failures.sources and (is_replaced or (not ids and place in failures.emptied)):
+            gone.append(document_id)
+    return gone
+
+
+def _place_of(source: str) -> str:
+    """Return the address or the absolute path of a document's source or a failure's path."""
+    place = source.partition(", record ")[0]
+    return place if is_address(place) else str(Path(place).absolute())
+
+
+def _id_of_file(document_id: str, file: Path) -> str:
+    """Return the part of a document's id that names its file, without that of a record."""
+    end = document_id.find(file.name)
+    return document_id if end < 0 else document_id[:end + len(file.name)]
 
 
 def without_replaced_files(stored: Documents, read: Iterator[Document], home: Path,

@@ -20,7 +20,6 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import RecordedPassage, given_documents, load_recorded
-from ...ingest.loaders import LoadFailure
 from ...models.llm.llm_reasoner import SchemaWriter
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
@@ -39,19 +38,25 @@ from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
 from .extraction_nodes import BuildNodes, asks_batches, show_progress
 from .inputs import (
     DEFAULT_SCHEMA,
+    Failures,
     check_input,
     check_model,
     distinct,
+    find_gone,
     group_documents,
     is_inferred,
     named_schema,
     named_sources,
+    note_ids,
     note_moved_files,
     require_any,
     without_replaced_files,
 )
 from .numbered_rows import write_numbered_rows
 from .state import BuildContext, BuildReport, BuildState, ChunksInput, build_options, new_run
+
+_MOST_NAMED = 100
+"""Documents that left their files and are named one by one."""
 
 
 class ConstructionNodes(BuildNodes):
@@ -83,12 +88,14 @@ class ConstructionNodes(BuildNodes):
         # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
                 "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": [],
-                "files_partly_read": [], "files_moved": [], "documents_read": 0, "options": asdict(context)}
+                "files_partly_read": [], "files_moved": [], "records_gone": [], "documents_read": 0,
+                "options": asdict(context)}
 
     def ingest(self, state: BuildState) -> BuildState:
         """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
         context, resources, limits = build_options(state), self._resources, self._resources.limits
-        failures: list[LoadFailure] = []
+        failures = Failures(limits.failures)
+        ids_read: dict[str, set[str]] = {}
         partly_read: dict[str, str] = {}
         moved: list[str] = []
         paths = named_sources(state.get("paths") or ())
@@ -99,7 +106,7 @@ class ConstructionNodes(BuildNodes):
         # `require_any` reads the first document before the knowledge base is created, so a wrong path does not
         # leave an empty knowledge base.
         if recorded is None:
-            documents = require_any(resources.read(paths, failures.append), paths, failures)
+            documents = note_ids(require_any(resources.read(paths, failures.append), paths, failures), ids_read)
         else:
             files = [path for path in paths if isinstance(path, Path)]
             records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
@@ -115,19 +122,31 @@ class ConstructionNodes(BuildNodes):
             accepted = without_replaced_files(kb.documents, distinct(given_texts, documents, failures), home, failures)
             count = self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read)
             count += _store_recorded(kb, records)
+            gone = self._delete_gone(kb, find_gone(kb.documents, ids_read, failures))
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
             reader = self._reader(kb)
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
             total = chunks_left(kb, outdated)
-            unread = [f"{failure.path}: {failure.reason}" for failure in failures]
+            unread = failures.lines()
             if paths:
                 note_unread_files(kb.database, [_relative_to_folder(paths, line) for line in unread])
         reasons = {failure.reason for failure in failures}
         partly_read_lines = [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons]
         return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
-                "files_partly_read": partly_read_lines, "files_moved": moved, "documents_read": count}
+                "files_partly_read": partly_read_lines, "files_moved": moved, "records_gone": gone,
+                "documents_read": count}
+
+    def _delete_gone(self, kb: KnowledgeBase, gone: list[str]) -> list[str]:
+        """Delete documents that their files do not give any more; return the ids of the first ones as lines."""
+        if gone:
+            self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(gone[:_MOST_NAMED])}")
+        with kb.database.transaction():
+            for document_id in gone:
+                kb.documents.delete(document_id)
+        more = [f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else []
+        return [*gone[:_MOST_NAMED], *more]
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str]) -> int:
         """Cut documents into chunks and store both; return how many there are.
@@ -389,7 +408,7 @@ def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, p
         kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
         chunks_failed=kb.documents.count_failed(), chunks_outdated=sum(outdated.values()),
         files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
-        files_moved=state["files_moved"], documents_read=state["documents_read"],
+        files_moved=state["files_moved"], records_gone=state["records_gone"], documents_read=state["documents_read"],
         entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),
         attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
         schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),

@@ -91,6 +91,8 @@ class BuildReport(TypedDict):
     files_partly_read: Annotated[list[str], Field(description="documents of which a part was not read, and which part")]
     files_moved: Annotated[list[str], Field(description=(
         "documents whose file is gone and that another file now has, as \"OLD -> NEW\": delete the old ones"))]
+    records_gone: Annotated[list[str], Field(description=(
+        "documents that were deleted because their file, which was read, has their record or its text no more"))]
     entities: Annotated[int, Field(description="entities of the graph")]
     triples: Annotated[int, Field(description="facts between entities")]
     attributes: Annotated[int, Field(description="values of entities' attributes")]
@@ -123,6 +125,7 @@ class BuildState(BuildInput, total=False):
     files_failed: list[str]
     files_partly_read: list[str]
     files_moved: list[str]
+    records_gone: list[str]
     total: int
     """The number of chunks that the build has to extract."""
     outdated: list[str]

@@ -188,6 +188,8 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
         old = [line.partition(" -> ")[0] for line in report["files_moved"]]
         command = shlex.join(["banyan", "delete", *old, "--kb", report["kb"]])
         err.print(f"The knowledge base has both; delete the old: {on_a_line(command)}", soft_wrap=True)
+    if gone := report["records_gone"]:
+        err.print(f"[yellow]deleted:[/yellow] {on_a_line(_list_names(gone)[2:])}: no longer in their files")
     partly_read = _by_kind(report["files_partly_read"])
     for line in partly_read[:_SHOWN_PARTLY_READ]:
         err.print(f"[yellow]partly read:[/yellow] {on_a_line(line)}")
@@ -319,7 +321,7 @@ def _read_and_delete(resources: Resources, given: BuildInput, context: BuildCont
     """Read the folder's files, then delete the documents whose files are gone; return the build's report, if any."""
     report = run_build(resources, given, context) if changes.new or changes.known else None
     if changes.gone:
-        resources.delete_documents(given["knowledge_base"], changes.gone)
+        resources.delete_documents(given["knowledge_base"], changes.gone, missing_ok=True)
     return report
 
 

@@ -96,7 +96,9 @@ class EndpointEmbedder:
             answers = self._served.post("/embeddings", [
                 ({"model": self._model, "input": batch, "encoding_format": "float"}, batch) for batch in batches])
         except ReasonerError as error:
-            raise EmbeddingError(f"The embeddings failed: {error}") from error
+            raise EmbeddingError(
+                f"The embeddings failed: {error}. BANYAN_EMBEDDING_BATCH is {self._batch}: lower it if the endpoint "
+                f"takes fewer texts at once; the longest text begins {max(texts, key=len)[:60]!r}") from error
         try:
             rows = [[row["embedding"] for row in sorted(answer["data"], key=lambda row: row["index"])]
                     for answer in answers]
@@ -105,7 +107,8 @@ class EndpointEmbedder:
         except (KeyError, TypeError, ValueError) as error:
             raise self._unreadable() from error
         is_complete = [len(batch) for batch in rows] == [len(batch) for batch in batches]
-        if not is_complete or not np.isfinite(lengths).all() or not lengths.all():
+        is_matrix = vectors.shape == (len(texts), vectors.shape[-1])
+        if not (is_complete and is_matrix and np.isfinite(lengths).all() and lengths.all()):
             raise self._unreadable()
         return np.asarray(vectors / lengths, np.float32)
 

@@ -30,7 +30,7 @@ _STREAM = "stream"
 _FINISH_REASONS = {"max_tokens": "length", "safety": "content_filter"}
 _CALL_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError)
 # What is raised for a body that is not a response of the protocol.
-_INVALID_BODY_ERRORS = (AttributeError, LookupError, TypeError, ValueError)
+_INVALID_BODY_ERRORS = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 _COMMON_OPTIONS: dict[str, Any] = {
     "cache": False,  # a response cache of LangChain's would repeat the token counts
     "disable_streaming": True,  # the answers are JSON that nobody but `claim_stream` can use
@@ -122,7 +122,7 @@ class ChatClient:
             if is_of_request or not self._settings.llm_retries:
                 raise
             return None
-        except ValueError:
+        except (ValueError, RecursionError):
             if parts:
                 raise
             refused.add(_STREAM)
@@ -168,14 +168,23 @@ def _model_name(settings: Settings) -> str:
     return settings.llm_model if settings.llm_base_url else settings.llm_model.removeprefix(OPENAI)
 
 
+class _EndpointChat(ChatOpenAI):
+    """LangChain's client, which also takes Azure's chunks that only tell of content filters, without a delta."""
+
+    def _convert_chunk_to_generation_chunk(self, chunk: dict[str, Any], *more: Any) -> Any:
+        for choice in chunk.get("choices") or ():
+            choice.setdefault("delta", {})
+        return super()._convert_chunk_to_generation_chunk(chunk, *more)
+
+
 def _connect(settings: Settings) -> BaseChatModel:
     """Return the model of an OpenAI-compatible endpoint, over a client whose responses are bounded."""
     client = open_openai(settings)
     # The wait for each chunk goes by `llm_timeout`. LangChain's own limit would be `asyncio.wait_for`, which in
     # Python 3.11 loses a cancellation that arrives together with a chunk.
-    return ChatOpenAI(model=_model_name(settings), client=client.chat.completions, root_async_client=client,
-                      async_client=client.chat.completions, use_responses_api=False, stream_chunk_timeout=None,
-                      **_COMMON_OPTIONS)
+    return _EndpointChat(model=_model_name(settings), client=client.chat.completions, root_async_client=client,
+                         async_client=client.chat.completions, use_responses_api=False, stream_chunk_timeout=None,
+                         **_COMMON_OPTIONS)
 
 
 def _connect_provider(settings: Settings) -> BaseChatModel:

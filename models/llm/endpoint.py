@@ -4,12 +4,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from ...config import Settings
 from ...schemas.services import effort_of
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
+_OPENAI = "https://api.openai.com"
 _MOST_TOKENS = 1_000_000_000
 """Tokens of one call; more is no count."""
 
@@ -62,8 +64,19 @@ def host_of(settings: Settings) -> str:
 
 
 def name_of(settings: Settings) -> str:
-    """Return the settings' model and its endpoint's host, for messages."""
-    return f"model {settings.llm_model!r} at {host_of(settings)}"
+    """Return the settings' model, its endpoint's host and the proxy before it, for messages."""
+    proxy = proxy_before(settings)
+    through = f" (through the proxy {proxy} of HTTP_PROXY, HTTPS_PROXY or ALL_PROXY)" if proxy else ""
+    return f"model {settings.llm_model!r} at {host_of(settings)}{through}"
+
+
+def proxy_before(settings: Settings) -> str:
+    """Return the proxy through which requests to the endpoint go, without its password; "" if there is none."""
+    parts, proxies = urlsplit(settings.llm_base_url or _OPENAI), getproxies()
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return ""
+    proxy = urlsplit(proxies.get(parts.scheme) or proxies.get("all") or "")
+    return f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}" if proxy.netloc else ""
 
 
 def reported_count(usage: object, *names: str) -> int:

@@ -1,9 +1,10 @@
 """The HTTP clients of endpoints: what they read of a response is bounded, from any server."""
 
+import asyncio
 import json
 import re
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,8 @@ import openai
 from ...config import Settings
 from ...runtime.event_loop import close_with_loop
 from ...runtime.threads import once
+from ..reasoner import ReasonerError
+from .endpoint import name_of, proxy_before
 from .failures import NO_KEY, find_cause
 
 MAX_BODY = 32 * 1024 * 1024
@@ -58,6 +61,13 @@ async def _bound_response(response: httpx2.Response, most: int) -> None:
     response.stream = _BoundedStream(response.stream, most)
 
 
+async def _send_in_time(send: Callable[..., Awaitable[httpx2.Response]], seconds: float, *arguments: Any,
+                        **options: Any) -> httpx2.Response:
+    """Send a request, and end it after some seconds in all: httpx's limit is that of each read."""
+    async with asyncio.timeout(seconds):
+        return await send(*arguments, **options)
+
+
 def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenAI:
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
 
@@ -65,9 +75,17 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
     follows no redirect, which would send prompts to another host.
     """
     key = settings.llm_api_key.get_secret_value()
-    http_client = openai.DefaultAsyncHttpxClient(
-        timeout=settings.llm_timeout, verify=_certificates(), follow_redirects=False,
-        headers={"Accept-Encoding": "identity"})
+    proxy = proxy_before(settings)
+    try:
+        # Without a proxy, httpx is not to read the environment: it would open each proxy there at once.
+        http_client = openai.DefaultAsyncHttpxClient(
+            timeout=settings.llm_timeout, verify=_certificates(), follow_redirects=False, trust_env=bool(proxy),
+            headers={"Accept-Encoding": "identity"})
+    except (ImportError, ValueError) as error:  # a package for SOCKS is missing, or no proxy has such an address
+        raise ReasonerError(f"{name_of(settings)}: the proxy cannot be used ({error}); run `pip install socksio` if it "
+                            "is a SOCKS proxy, unset its variable, or name the endpoint's host in NO_PROXY") from None
+    seconds = settings.llm_timeout * (MAX_FILE // MAX_BODY if files else 1)
+    http_client.send = partial(_send_in_time, http_client.send, seconds)  # type: ignore[method-assign]
     bound = partial(_bound_response, most=MAX_FILE if files else MAX_BODY)
     response_hooks: list[Any] = [bound] if files else [bound, reveal_error]
 

@@ -16,7 +16,7 @@ import uuid
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
 from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 
 import anyio
@@ -41,6 +41,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...agents.retrieval.cited_message import WITHDRAWN, sources_text
 from ...agents.retrieval.shown_text import find_marks
+from ...agents.retrieval.state import QuestionError
 from ...graph_store.layout import check_name, knowledge_bases
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
@@ -191,11 +192,18 @@ router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
 _SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 
 
-class TextPart(BaseModel):
-    """A text part of a message."""
+class MessagePart(BaseModel):
+    """A part of a message: its text, or what is not read, such as a picture."""
 
-    type: Literal["text", "input_text", "output_text"]
-    text: str
+    model_config = ConfigDict(extra="ignore")
+
+    type: str = Field(max_length=100)
+    text: str = ""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the part is text."""
+        return self.type in {"text", "input_text", "output_text"}
 
 
 class ChatMessage(BaseModel):
@@ -204,13 +212,14 @@ class ChatMessage(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     role: str
-    content: str | list[TextPart] | None = None
+    content: str | list[MessagePart] | None = None
 
     @property
     def text(self) -> str:
         """The message's text."""
         parts = self.content or ""
-        return parts if isinstance(parts, str) else "\n".join(part.text for part in parts)
+        return parts if isinstance(parts, str) else "\n".join(
+            part.text if part.is_text else f"[{part.type}, which was not read]" for part in parts)
 
 
 class StreamOptions(BaseModel):
@@ -298,6 +307,9 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
 
 def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
     *before, last = asked.messages
+    if other := [part.type for part in last.content or () if isinstance(part, MessagePart) and not part.is_text]:
+        raise QuestionError(f"the last message has a part of the type {other[0]!r}, and only text is read: ask in "
+                            "words")
     types: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
     earlier = [types[message.role](message.text) for message in before if message.role in types]
     instructions = "\n".join(message.text for message in before if message.role in {"system", "developer"})

@@ -234,7 +234,7 @@ class Builds:
 def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
     failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
     lines_by_key = {"files_failed": failed, "files_partly_read": state.values["files_partly_read"],
-                    "files_moved": state.values["files_moved"]}
+                    "files_moved": state.values["files_moved"], "records_gone": state.values["records_gone"]}
     # A run of the same job that waited for a person before has added its lines to `job.unread`.
     unread = {key: [*job.unread.get(key, ()), *lines] for key, lines in lines_by_key.items()}
     if state.interrupts:

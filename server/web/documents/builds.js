@@ -147,12 +147,16 @@ function progress({ state, progress: now }) {
 const linesOf = (lines) => h("ul", { class: "plain" }, lines.map((line) => h("li", {}, line)));
 
 /** Files that could not be read, those that have another name now, and documents of which a part was not read. */
-export function fileNotes({ files_failed: failed = [], files_moved: moved = [], files_partly_read: partly = [] }) {
+export function fileNotes({
+  files_failed: failed = [], files_moved: moved = [], records_gone: gone = [], files_partly_read: partly = [],
+}) {
   return [
     failed.length > 0 &&
       h("div", { class: "notice bad" }, h("p", {}, t("build.files.failed", { n: failed.length })), linesOf(failed)),
     moved.length > 0 &&
       h("div", { class: "notice" }, h("p", {}, t("documents.moved", { n: moved.length })), linesOf(moved)),
+    gone.length > 0 &&
+      h("details", {}, h("summary", {}, t("documents.gone", { n: gone.length })), linesOf(gone)),
     partly.length > 0 &&
       h("details", {}, h("summary", {}, t("documents.partly", { n: partly.length })), linesOf(partly)),
   ];
