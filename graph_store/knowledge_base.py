@@ -31,7 +31,7 @@ from .ledger.extractions import Extractions
 from .ledger.notes import Instructions
 from .ledger.schema_rows import SchemaHistory
 from .ledger.token_accounts import Calls
-from .ledger.version import Overview, Version, begin_epoch, ledger_state, publish, published_state, version_of
+from .ledger.version import Overview, Version, begin_epoch, publish, published_state, version_of
 from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
 from .sql.table_store import TableStore
@@ -215,7 +215,9 @@ class KnowledgeBase:
             except Timeout as error:
                 raise WriterBusyError.of(self.layout.name) from error
             if self._lock.lock_counter == 1:  # other writers may have written since this was opened
-                if not ledger_state(self.database).epoch:
+                version = self.version()
+                # Of an older ledger that was put back alone, later states would be taken for those of derived files.
+                if not version.epoch or self._index_store.is_ahead(version):
                     begin_epoch(self.database)
                 self._changes_published = self.database.changes()  # an epoch without content is nothing to publish
                 self.refresh()

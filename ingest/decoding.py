@@ -1,8 +1,12 @@
 """Decode bytes in any encoding to text."""
 
 import codecs
+import os
 import re
+import stat
+from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
 from .likely_encoding import Guess, guess_encoding
 from .reading import DEFAULT_LIMITS, Limits, UnreadableError, note_doubt
@@ -21,6 +25,28 @@ _BLOCK = 1024 * 1024
 _SAMPLE = 64 * 1024
 
 
+def open_file(path: Path) -> BinaryIO:
+    """Open a regular file by its real path, as `Path.resolve` returns it.
+
+    What was opened is checked, so neither a link nor a pipe that takes the file's place meanwhile is read.
+
+    Raises:
+        UnreadableError: something else is at that path.
+        OSError: the file cannot be read.
+    """
+    # Opening a pipe without O_NONBLOCK waits for somebody to write to it. Windows has neither it nor such pipes.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(path, flags), "rb")
+    with ExitStack() as unless_checked:
+        unless_checked.enter_context(file)
+        opened = os.fstat(file.fileno())
+        if not stat.S_ISREG(opened.st_mode) or path.resolve() != path.absolute() or not os.path.samestat(
+                opened, path.lstat()):
+            raise UnreadableError("not a regular file: save its content to one")
+        unless_checked.pop_all()
+    return file
+
+
 def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
     """Return all bytes of a file.
 
@@ -28,7 +54,7 @@ def read_bytes(path: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
         UnreadableError: the file is larger than the limit.
         OSError: the file cannot be read.
     """
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         data = stream.read(limits.file_bytes + 1)
     if len(data) > limits.file_bytes:
         raise UnreadableError(f"{path.stat().st_size:,} bytes, larger than {limits.size()}: split it into smaller "
@@ -67,7 +93,7 @@ def encoding_of(path: Path) -> Guess:
     # Read the file in blocks until it proves not to be UTF-8, or ends.
     decoder = codecs.getincrementaldecoder("utf-8")()
     previous = b""
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         block = stream.read(_BLOCK)
         encoding = _unicode_encoding(block)
         while encoding == "utf-8":
@@ -86,7 +112,7 @@ def begins_as_text(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        with path.open("rb") as stream:
+        with open_file(path.resolve()) as stream:
             block = stream.read(_BLOCK)
         codecs.getincrementaldecoder(_unicode_encoding(block))().decode(block)
     except (UnicodeDecodeError, UnreadableError):

@@ -159,7 +159,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
 
 def _hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
     try:
-        records = parse_json(decode(read_bytes(path, limits)), limits.json_depth)["docs"]
+        records = parse_json(decode(read_bytes(path.resolve(), limits)), limits.json_depth)["docs"]
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, UnreadableError):
             raise

@@ -14,7 +14,7 @@ from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document, SourceTable
 from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
-from .decoding import read_bytes, undecodable
+from .decoding import open_file, read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables
 from .formats import PARSED, PLAIN, suffix_of
@@ -68,6 +68,7 @@ class _File(NamedTuple):
     path: Path
     id: str
     named: bool  # named by the user rather than found in a folder
+    real: Path  # its path without links, which is opened
     url: str = ""  # the address from which it was fetched
 
     @property
@@ -114,7 +115,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
         for file in _walk(folder, lambda _: None, limits):
             suffix = suffix_of(file.path)
             if suffix in RECORD_READERS or suffix == ".json":
-                read = _documents(file, partial(process.read, file.path), lambda _: None, limits)
+                read = _documents(file, partial(process.read, file.real), lambda _: None, limits)
                 yield file.path, [document.id for document in read]
             elif suffix in FORMATS:
                 yield file.path, [file.id]
@@ -146,12 +147,13 @@ def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Li
         if isinstance(path, Address):
             files = _fetch_to_file(path, on_failure, limits)
         else:
-            files = _walk(path, on_failure, limits) if path.is_dir() else iter([_File(path, path.name, named=True)])
+            files = _walk(path, on_failure, limits) if path.is_dir() else iter(
+                [_File(path, path.name, named=True, real=path.resolve())])
         if read_ahead is None:
-            yield from ((file, partial(process.read, file.path)) for file in files)
+            yield from ((file, partial(process.read, file.real)) for file in files)
         else:
             files, ahead = tee(files)
-            yield from zip(files, read_ahead(file.path for file in ahead), strict=True)
+            yield from zip(files, read_ahead(file.real for file in ahead), strict=True)
 
 
 def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
@@ -164,7 +166,7 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
     with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
         path = Path(folder) / PurePath(fetched.name).name[-_LONGEST_NAME:]
         path.write_bytes(fetched.data)
-        yield _File(path, address.id, named=True, url=address.id)
+        yield _File(path, address.id, named=True, real=path.resolve(), url=address.id)
 
 
 def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
@@ -175,12 +177,12 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
     while stack and ignored is not None:
         entry, depth = stack.pop()
         try:
-            if depth and entry.is_symlink() and (
-                    entry.is_dir() or not entry.resolve().is_relative_to(target)):
+            real = entry.resolve()
+            if depth and entry.is_symlink() and (real.is_dir() or not real.is_relative_to(target)):
                 _report_failure(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: "
                                 "name its target")
             elif not entry.is_dir():
-                yield _File(entry, entry.relative_to(root).as_posix(), named=False)
+                yield _File(entry, entry.relative_to(root).as_posix(), named=False, real=real)
             elif depth > limits.folder_depth:
                 _report_failure(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep: "
                                 "name it, or move it up")
@@ -230,12 +232,12 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
         if reason := _why_unusable(file, suffix):
             report(reason)
         elif suffix in RECORD_READERS:
-            yield from _records(file, partial(RECORD_READERS[suffix], file.path, limits), limits, report)
+            yield from _records(file, partial(RECORD_READERS[suffix], file.real, limits), limits, report)
         elif suffix == ".json":
             yield from _records(file, partial(read_listed, reading()), limits, report)
         else:
             read_plain = PLAIN.get(suffix)
-            content = (read_content(read_plain, read_bytes(file.path, limits), limits) if read_plain
+            content = (read_content(read_plain, read_bytes(file.real, limits), limits) if read_plain
                        else reading())
             if suffix in _WITH_HEAD and not (read_plain and content.metadata):  # no front matter
                 content = _with_head(content)
@@ -267,9 +269,9 @@ def _why_unusable(file: _File, suffix: str) -> str:
     if suffix not in FORMATS:
         return ("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: " + (
             f"convert it to one of {', '.join(FORMATS)}")
-    if not file.path.is_file():
-        return "not a regular file: save its content to one"
-    with file.path.open("rb") as stream:
+    if suffix_of(file.real) != suffix:
+        return "a link to a file with another ending: name its target"
+    with open_file(file.real) as stream:
         is_pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
     return "only a pointer of Git LFS: run `git lfs pull` in its clone, and build again" if is_pointer else ""
 

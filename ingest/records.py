@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -15,7 +15,7 @@ from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
 from ..text.titles import UNREAD
-from .decoding import encoding_of
+from .decoding import encoding_of, open_file
 from .likely_encoding import Guess
 from .reading import Content, Limits, UnreadableError
 from .sheet_tables import SheetRow, read_blocks, sheet_lines
@@ -122,7 +122,7 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     csv.field_size_limit(limits.file_bytes)  # the default of 128 KB is too small for long documents
     encoding = encoding_of(path)
     about = {UNREAD: encoding.note} if encoding.note else {}
-    with path.open(encoding=encoding.encoding, newline="") as stream:
+    with TextIOWrapper(open_file(path), encoding.encoding, newline="") as stream:
         rows = _csv_rows(stream, limits)
         header = next((row for _, row in rows if row), [])
         names = [name.strip() for name in header]
@@ -231,7 +231,7 @@ def _parse_line(line: str) -> object:
 
 def lines(path: Path, limits: Limits, encoding: Guess | None = None) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file that are not blank, with their numbers from 1; see `read_jsonl` for errors."""
-    with path.open(encoding=(encoding or encoding_of(path)).encoding) as stream:
+    with TextIOWrapper(open_file(path), (encoding or encoding_of(path)).encoding) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(limits.file_bytes), ""), start=1):
             if len(line) == limits.file_bytes:
                 raise UnreadableError(f"line {number} is longer than {limits.size()}: put each record on its own "

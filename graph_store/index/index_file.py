@@ -122,6 +122,16 @@ class IndexStore:
     def _about(self, version: Version) -> dict[str, Any]:
         return {"version": list(version), "embedding": self._embedder.fingerprint}
 
+    def is_ahead(self, version: Version) -> bool:
+        """Return True if the file is of a later state than the ledger's: an older ledger was put back."""
+        try:
+            with self._path.open("rb") as file:
+                made_of = Version(*_read_header(self._path, file)["about"]["version"])
+        except (FileNotFoundError, IndexDamagedError):
+            return False
+        return made_of.epoch == version.epoch and (made_of.position > version.position
+                                                   or made_of.resolution > version.resolution)
+
     def load_earlier(self, version: Version) -> Arrays:
         """Return the arrays of the file if they are of the same epoch and embedding model; otherwise none."""
         try:

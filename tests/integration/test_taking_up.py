@@ -1,6 +1,9 @@
 """What is left half done by a process that was killed is done by the next one; a writer ends when its run does."""
 
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph import graph_file
@@ -13,6 +16,7 @@ from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 
 from .. import scripted
+from ..newest import newest
 
 shop, TEXTS = scripted.built_shop, scripted.TEXTS
 
@@ -111,3 +115,21 @@ def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):
             with pytest.raises(WriterBusyError):
                 resources.delete_documents("kb", ["a.txt"])
         shop.build()
+
+
+@pytest.mark.sqlite  # a file with the ledger is put back
+def test_an_older_ledger_that_is_put_back_alone_is_not_read_with_the_later_index(shop):
+    ledger = shop.settings.home / "kb" / "ledger.sqlite"
+    with closing(sqlite3.connect(ledger)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    older = ledger.read_bytes()
+    delete(shop, "c.txt")
+    for log in ledger.parent.glob("ledger.sqlite-*"):
+        log.unlink()
+    ledger.write_bytes(older)
+    delete(shop, "a.txt")
+    with shop.resources() as resources:
+        assert {entry.id for entry in newest(resources).kb.documents.entries()} == set(TEXTS) - {"a.txt"}
+        assert newest(resources).kb.written_index() is not None
+        assert not newest(resources).kb.index_differs()
+    assert sound(shop)

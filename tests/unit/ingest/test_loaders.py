@@ -1,10 +1,12 @@
 """Loaders: every format, every encoding, every way in which a file can fail, and what is left out."""
 
 import json
+import os
 from pathlib import Path
 
 import docx
 import pytest
+from banyan.ingest import decoding
 from banyan.ingest.loaders import FORMATS, LoadFailure, load_documents
 from banyan.ingest.reading import Limits
 from docx.oxml import OxmlElement
@@ -47,6 +49,34 @@ def test_links_are_followed_only_to_files_within_the_folder(tmp_path):
     assert all("link" in found.reason for found in failures)
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.jsonl", "deep/a.txt", "README"])
+@pytest.mark.parametrize("swapped_back", [True, False])
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_what_takes_a_files_place_while_it_is_opened_is_not_read(tmp_path, monkeypatch, name, swapped_back, kind):
+    secret = write(tmp_path / "outside" / Path(name).name, '{"text": "secret"}\n')
+    file = write(tmp_path / "root" / name, '{"text": "own"}\n')
+    place, saved, opened = file.parent if kind == "folder" else file, tmp_path / "saved", os.open
+
+    def swap_and_open(path, flags):
+        if Path(path) != file:
+            return opened(path, flags)
+        place.rename(saved)
+        if kind == "pipe":
+            os.mkfifo(place)
+        else:
+            place.symlink_to(secret.parent if kind == "folder" else secret)
+        try:
+            return opened(path, flags)
+        finally:
+            if swapped_back:
+                place.unlink()
+                saved.rename(place)
+
+    monkeypatch.setattr(decoding.os, "open", swap_and_open)
+    documents, _ = load(tmp_path / "root")
+    assert documents == []
+
+
 @pytest.mark.parametrize("name", ["table.csv", "report.pdf", "notes.md", "list.json"])
 def test_a_pointer_of_git_lfs_is_no_document(tmp_path, name):
     pointer = write(tmp_path / name, "version https://git-lfs.github.com/spec/v1\noid sha256:f3a6\nsize 121407075\n")
@@ -64,10 +94,10 @@ def test_unknown_formats_are_reported_with_the_known_ones(tmp_path):
 def test_unreadable_file_is_a_failure(tmp_path, monkeypatch):
     path = write(tmp_path / "a.txt", "a")
 
-    def refuse(self, *args, **kwargs):
-        raise PermissionError(13, "Permission denied", str(self))
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(decoding.os, "open", refuse)
     assert "Permission denied" in failure(path)
 
 

@@ -95,3 +95,11 @@ def test_a_key_sees_its_own_knowledge_bases(app, resources):
             call()
     with pytest.raises(openai.AuthenticationError):
         client(app, "wrong").models.list()
+
+
+def test_a_picture_is_named_in_the_question_and_left_out_before_it(app):
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    shown = [{"type": "text", "text": "What is this?"}, picture]
+    assert ask(app, ("user", shown), ("assistant", "A harbour."), ("user", QUESTION)).choices[0].message.content
+    with pytest.raises(openai.UnprocessableEntityError, match="type 'image_url', and only text is read: ask in words"):
+        ask(app, ("user", shown))
