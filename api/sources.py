@@ -19,7 +19,8 @@ Source: TypeAlias = "str | os.PathLike[str] | Document | Mapping[str, Any] | Any
 """A path, a text, a Banyan or LangChain document, {"id", "title", "text", "metadata"}, or a data frame."""
 
 _LONGEST_NAME = 255
-"""The longest file name in bytes on common file systems; a longer text is not a path."""
+_LONGEST_PATH = 4096
+"""The longest file name and path in bytes on common systems; a longer text is not a path."""
 
 
 def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> tuple[list[str], list[GivenDocument]]:
@@ -52,12 +53,11 @@ def read_sources(sources: Iterable[Source], name: str = "", title: str = "") -> 
 
 
 def _is_path(text: str) -> bool:
-    has_long_part = any(len(part.encode(errors="replace")) > _LONGEST_NAME for part in text.split("/"))
-    if "\n" in text or "\0" in text or has_long_part:  # no file can have this name
-        return False
-    path = Path(text).expanduser()
-    looks_like_path = path.suffix.lower() in FORMATS or (os.sep in text and not any(map(str.isspace, text)))
-    return bool(text) and (looks_like_path or path.exists())
+    longest = max(len(part.encode(errors="replace")) for part in text.split("/"))
+    if "\n" in text or "\0" in text or longest > _LONGEST_NAME or len(text.encode(errors="replace")) > _LONGEST_PATH:
+        return False  # no file can have this name
+    looks_like_path = Path(text).suffix.lower() in FORMATS or (os.sep in text and not any(map(str.isspace, text)))
+    return bool(text) and (looks_like_path or os.path.exists(os.path.expanduser(text)))  # noqa: PTH110, PTH111  (never raise)
 
 
 def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import webbrowser
+from contextlib import closing
 from typing import Annotated, Any
 
 import typer
@@ -126,9 +127,11 @@ def key(
         out.print(_keys_table(keys))
     elif revoke:
         keys.revoke(name)
-        err.print(f"revoked: {name}" if keys.all() else f"revoked: {name}; no key is left, so the server accepts no "
-                  "request: make another, or delete the file of keys (in PostgreSQL the rows of banyan.banyan_keys) "
-                  "to open it to this machine again", soft_wrap=True)
+        _forget_conversations(settings, name)
+        err.print(f"revoked, and its conversations deleted: {name}")
+        if not keys.all():
+            err.print("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
+                      "PostgreSQL the rows of banyan.banyan_keys) to open it to this machine again", soft_wrap=True)
     else:
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):
@@ -139,6 +142,15 @@ def key(
                       soft_wrap=True)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)
+
+
+def _forget_conversations(settings: Settings, client: str) -> None:
+    """Delete a client's conversations, so that a later key of the same name does not get them."""
+    from ...server.runs.conversations import Conversations  # noqa: PLC0415  (takes half a second, only to revoke)
+    from ...server.server_database import ServerDatabase  # noqa: PLC0415
+
+    with closing(ServerDatabase.of(settings)) as database:
+        Conversations(database).forget_client(client)
 
 
 def _keys_table(keys: Keys) -> Table:

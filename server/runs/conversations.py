@@ -187,6 +187,12 @@ class Conversations:
             _delete(connection, CONVERSATIONS.c.kb == kb)
         self._db.empty_log()
 
+    def forget_client(self, client: str) -> None:
+        """Delete the conversations of a client, so that a later key of the same name does not get them."""
+        with self._db.transaction() as connection:
+            _delete(connection, CONVERSATIONS.c.client == client)
+        self._db.empty_log()
+
     def sweep(self, existing: Collection[str]) -> None:
         """Delete the conversations about knowledge bases that no longer exist."""
         with self._db.transaction() as connection:

@@ -19,7 +19,7 @@ from ...schemas.services import is_trustworthy
 from ...text.cleaning import clean_text
 from ..error_responses import ForbiddenError, UnauthorizedError, UnavailableError
 from ..server_database import ServerDatabase
-from .keys import SCOPES, Bases, Client, Keys
+from .keys import LOCAL, SCOPES, Bases, Client, Keys
 
 _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
@@ -33,8 +33,6 @@ BETWEEN = 10.0
 _WITHIN = 5.0
 """Seconds that the issuer has for one response."""
 _MOST_SUBJECT = 255
-LOCAL = "local"
-"""The client if no keys are set: anybody on this machine."""
 SUBJECT = "oidc|"
 """The prefix of the names of clients with tokens; no key has such a name."""
 _ALL_BASES = "*"
@@ -174,8 +172,11 @@ class Clients:
             TokenError: the token is not accepted; the message says why.
             IssuerError: the token cannot be checked now.
             KeysError: the file of keys cannot be read.
+            UnauthorizedError: the key has the name of the client that needs none.
         """
         key = self.keys.find(secret)
+        if key is not None and key.name == LOCAL:  # made before the name was refused
+            raise UnauthorizedError(f"a key may not be named {LOCAL!r}: ask for another key")
         if key is not None:
             return Client(key.name, frozenset(key.scopes), key.bases, key.requests_per_minute)
         # A token has three parts, separated by dots. A client that sends anything else means a key, and would not

@@ -9,6 +9,7 @@ from typing import Any
 
 from aiolimiter import AsyncLimiter
 from cachetools import LRUCache
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -41,6 +42,8 @@ _UPLOAD = re.compile(r"/api/knowledge-bases/[^/]*/builds")
 _MOST_CLIENTS = 10_000
 """Clients whose rates are cached; the least recent ones are dropped, and then count as new."""
 _MINUTE = 60.0
+_LONGEST_END = 1_000
+"""Bytes at the end of an upload in which its last boundary is looked for."""
 _POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
 _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff", "x-frame-options": "DENY",
             "referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin",
@@ -156,6 +159,9 @@ class Gate:
         if scope["method"] in _SAFE:
             return
         headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # A proxy that goes by the other one would take a part of the body for another request.
+            raise RefusedError("the request has a Content-Length and is chunked: send one of both")
         if headers.get("origin") not in self._origins and not same_origin(scope["headers"], hosts[0]):
             raise ForbiddenError("pages of another origin may not make changes here")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
@@ -216,15 +222,21 @@ class Gate:
         # Cut, because `int` refuses thousands of digits; 20 digits are more than any limit.
         if declared_length.isdecimal() and int(declared_length[:20]) > most:
             raise TooLargeError(message)
-        received_bytes = 0
+        boundary = parse_options_header(Headers(scope=scope).get("content-type"))[1].get(b"boundary", b"")
+        received_bytes, end = 0, b""
 
         async def receive_on() -> Message:
-            nonlocal received_bytes
+            nonlocal received_bytes, end
             part = await receive()
-            received_bytes += len(part.get("body", b""))
+            body = part.get("body", b"")
+            received_bytes += len(body)
+            end = (end + body)[-_LONGEST_END:] if boundary else b""
             if received_bytes > most:
                 # Starlette's parsers of bodies pass on only this type of exception.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
+            is_last = part["type"] == "http.request" and not part.get("more_body")
+            if boundary and is_last and b"--%s--" % boundary not in end:  # parsers leave out the part that is cut
+                raise HTTPException(HTTPStatus.BAD_REQUEST, "the upload ends before its last boundary: send it again")
             return part
 
         return receive_on

@@ -41,6 +41,10 @@ _PREFIX = "banyan_"
 _NAME = r"^[A-Za-z0-9_-]{1,64}$"
 
 
+LOCAL = "local"
+"""The client if no keys are set: anybody on this machine. No key may have this name."""
+
+
 class Bases(NamedTuple):
     """A set of knowledge bases by name. For a client, other knowledge bases do not exist."""
 
@@ -180,6 +184,8 @@ class Keys:
             KeysError: the name is not allowed, or the file cannot be read.
             KnowledgeBaseNameError: one of the names is not allowed for a knowledge base.
         """
+        if name == LOCAL:
+            raise KeysError(f"{name!r} is the name of whoever needs no key: give the key another name")
         bases = tuple(sorted({check_name(base) for base in knowledge_bases})) or None  # None means all
         secret = _PREFIX + secrets.token_urlsafe(32)
         try:

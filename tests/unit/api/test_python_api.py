@@ -253,3 +253,10 @@ def test_sql_gives_rows_with_the_records_that_they_rest_on(kb, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(banyan.BanyanError, match="pip install pandas"):
         result.df()
+
+
+@pytest.mark.parametrize("text", [
+    "see " + "/".join(["part"] * 2_000), "/".join(["part"] * 2_000), "~nobody has said this", "~nobody/x y"])
+def test_a_long_line_with_slashes_is_a_text(text):
+    assert read_sources([text])[0] == []
+    assert read_sources([text])[1][0]["text"] == text

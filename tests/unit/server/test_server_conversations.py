@@ -3,9 +3,11 @@
 from contextlib import closing
 
 import pytest
+from banyan.cli.commands.serve import key
 from banyan.config import Settings
 from banyan.server.error_responses import NotFoundError
 from banyan.server.runs.conversations import Conversations, Thread, ThreadNameError, move_conversations
+from banyan.server.security.keys import Keys
 from banyan.server.server_database import ServerDatabase
 
 ONE, TWO, OTHERS = Thread("", "kb", "one"), Thread("", "kb", "two"), Thread("bob", "kb", "one")
@@ -93,3 +95,16 @@ def test_an_answer_to_a_conversation_that_was_deleted_meanwhile_is_not_stored(ke
 def test_names_that_cannot_be_are_refused(name):
     with pytest.raises(ThreadNameError, match="cannot name a thread: use 1 to 128 letters"):
         Thread("", "kb", name).key  # noqa: B018
+
+
+def test_a_later_key_of_a_revoked_keys_name_does_not_get_its_conversations(tmp_path, monkeypatch):
+    monkeypatch.setenv("BANYAN_HOME", str(tmp_path))
+    settings = Settings(_env_file=None)
+    Keys.of(settings).make("bob", ["ask"])
+    with closing(ServerDatabase.of(settings)) as database:
+        Conversations(database).add(OTHERS, "Mine?", ANSWER)
+        Conversations(database).add(ONE, "Where?", ANSWER)
+    key("bob", revoke=True)
+    with closing(ServerDatabase.of(settings)) as database:
+        assert Conversations(database).all("bob", "kb") == []
+        assert len(Conversations(database).all("", "kb")) == 1

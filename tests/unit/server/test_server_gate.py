@@ -195,3 +195,33 @@ def test_a_key_is_revoked_where_nothing_more_can_be_written(tmp_path, monkeypatc
     for known in (keys, Keys(tmp_path / KEYS_FILE)):
         assert known.find(secret) is None
         assert known.find(other).name == "bob"
+
+
+@pytest.mark.anyio
+async def test_a_key_has_no_name_of_the_client_that_needs_none(tmp_path):
+    keys = Keys(tmp_path / KEYS_FILE)
+    with pytest.raises(KeysError, match="whoever needs no key"):
+        keys.make("local", ["read"])
+    secret = keys.make("lokal", ["read"])
+    file = tmp_path / KEYS_FILE
+    file.write_text(file.read_text().replace("lokal", "local"))  # made by an earlier version
+    async with behind(tmp_path) as client:
+        refused = await client.get("/api/builds", headers={"X-API-Key": secret})
+    assert (refused.status_code, "ask for another key" in refused.text) == (401, True)
+
+
+@pytest.mark.anyio
+async def test_a_chunked_request_with_a_length_is_refused(tmp_path):
+    async with behind(tmp_path) as client:
+        told = await client.post("/x", content=b"body", headers={"Transfer-Encoding": "chunked", "Content-Length": "4"})
+    assert (told.status_code, "send one of both" in told.text) == (400, True)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("end", "status"), [(b"--", 200), (b"--\r\nepilogue", 200), (b"", 400), (b"\r\n", 400)])
+async def test_an_upload_that_ends_before_its_last_boundary_is_refused(tmp_path, end, status):
+    part = b'--b0\r\nContent-Disposition: form-data; name="files"; filename="a.md"\r\n\r\ntext\r\n'
+    async with behind(tmp_path) as client:
+        told = await client.post("/x", content=part * 2 + b"--b0" + end,
+                                 headers={"Content-Type": 'multipart/form-data; boundary="b0"'})
+    assert told.status_code == status
