@@ -14,7 +14,7 @@ from ...api.progress import track
 from ...export.export_formats import ExportFormat, export_pieces
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
-from ...graph_store.integrity.verify import damages_on_disk
+from ...graph_store.integrity.verify import RESTORE, Problem, damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
 from ...graph_store.ledger.notes import Purpose
@@ -43,20 +43,35 @@ def documents(kb: Kb, *, as_json: AsJson = False) -> None:
 
 
 @app.command()
-def verify(kb: Kb, *, as_json: AsJson = False) -> None:
+def verify(kb: Kb, *, repair: Annotated[bool, typer.Option("--repair", help=(
+        "Derive again what can be derived from the ledger."))] = False, as_json: AsJson = False) -> None:
     """Check a knowledge base against its invariants; exits 1 if something is wrong."""
-    with open_resources(reasons=False) as resources:
-        damages = damages_on_disk(Layout.by(resources.settings, kb).require())
-        with resources.snapshot(kb) as snapshot:
-            problems = [*damages, *find_problems(snapshot.kb)]
+    problems, repaired = _find_problems(kb), list[Problem]()
+    if repair and any(problem.fix != RESTORE for problem in problems):
+        with open_resources(reasons=False) as resources:
+            resources.reindex(kb)
+        before, problems = problems, _find_problems(kb)
+        repaired = [problem for problem in before if problem not in problems]
     if as_json:
-        print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems]})
+        print_json({"kb": kb, "problems": [problem.model_dump() for problem in problems],
+                    "repaired": [problem.what for problem in repaired]})
     else:
+        for problem in repaired:
+            out.print(f"[green]repaired:[/green] {on_a_line(problem.what)}")
         for problem in problems:
             out.print(f"[red]{on_a_line(problem.what)}[/red]: {on_a_line(problem.fix)}")
         out.print("all is well" if not problems else f"{len(problems)} problems")
     if problems:
         raise typer.Exit(1)
+
+
+def _find_problems(kb: str) -> list[Problem]:
+    with open_resources(reasons=False) as resources:
+        damages = damages_on_disk(Layout.by(resources.settings, kb).require())
+        with resources.snapshot(kb) as snapshot, snapshot.kb.without_writers() as is_alone:
+            if not is_alone:
+                err.print(f"{kb} is being written to: its rows are checked, and not what is derived from them")
+            return [*damages, *find_problems(snapshot.kb, rows_only=not is_alone)]
 
 
 @app.command()

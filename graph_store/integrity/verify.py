@@ -7,12 +7,13 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import orjson
+from filelock import FileLock, Timeout
 
 from ...ingest.chunking import chunk_id
 from ...models.embedding.embedder import Vectors
@@ -57,26 +58,39 @@ class Problem(Frozen):
 
 
 def damages_on_disk(layout: Layout) -> list[Problem]:
-    """Find damaged derived files, and delete them; call this before opening, which would rebuild them silently."""
-    problems = []
-    tables = ((check_file, path) for path in files_in(layout.root))
-    for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index), *tables):
+    """Find damaged derived files, and delete them; call this before opening, which would rebuild them silently.
+
+    Beside a writer, which replaces them, none is looked at.
+    """
+    problems = list[Problem]()
+    with ExitStack() as lock:
         try:
-            load(path)
-        except FileNotFoundError:
-            continue
-        except (graph_file.GraphFileDamagedError, index_file.IndexDamagedError, TablesDamagedError,
-                OSError) as error:
-            with suppress(OSError):  # on a read-only disk the file stays, and opening rebuilds it in memory
-                path.unlink()
-            problems.append(Problem(what=str(error), fix=_MADE_AGAIN))
+            lock.enter_context(FileLock(layout.lock, timeout=0))
+        except Timeout:
+            return problems
+        except OSError:  # nobody can write to a read-only disk
+            pass
+        tables = ((check_file, path) for path in files_in(layout.root))
+        for load, path in ((graph_file.load, layout.graph), (index_file.load, layout.index), *tables):
+            try:
+                load(path)
+            except FileNotFoundError:
+                continue
+            except (graph_file.GraphFileDamagedError, index_file.IndexDamagedError, TablesDamagedError,
+                    OSError) as error:
+                with suppress(OSError):  # on a read-only disk the file stays, and opening rebuilds it in memory
+                    path.unlink()
+                problems.append(Problem(what=str(error), fix=_MADE_AGAIN))
     return problems
 
 
-def verify(knowledge_base: KnowledgeBase) -> list[Problem]:
-    """Check an open knowledge base against every invariant; return the problems."""
+def verify(knowledge_base: KnowledgeBase, *, rows_only: bool = False) -> list[Problem]:
+    """Check an open knowledge base against every invariant; return the problems.
+
+    `rows_only` is for a knowledge base beside a writer, which changes what is derived from the rows.
+    """
     problems: list[Problem] = []
-    for name, check, fix in (*_CHECKS_OF_ROWS, *_CHECKS_OF_DERIVED):
+    for name, check, fix in (*_CHECKS_OF_ROWS, *(() if rows_only else _CHECKS_OF_DERIVED)):
         try:
             problems += _list_first(check(knowledge_base), fix)
         except DatabaseError:

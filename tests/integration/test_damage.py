@@ -121,6 +121,31 @@ def run(shell, *arguments):
     return done
 
 
+def test_what_can_be_derived_again_is_repaired_and_the_rest_is_named(shell, built):
+    damage(files(shell.settings.home)["graph.json"], "cut")
+    with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb, kb.writing():
+        kb.database.execute("UPDATE chunks SET ordinal = 7 WHERE document = 'd1.txt'")
+    repaired = shell("verify", "--kb", "kb", "--repair")
+    assert repaired.code == 1
+    assert "graph.json is damaged" in repaired.out.partition("repaired: ")[2]
+    assert "document 'd1.txt', chunk 7: chunk 0 was expected" in repaired.out
+    assert "1 problems" in repaired.out
+    with KnowledgeBase.open(shell.settings.home, "kb", shell.embedder) as kb, kb.writing():
+        kb.database.execute("UPDATE chunks SET ordinal = 0 WHERE document = 'd1.txt'")
+    shell("verify", "--kb", "kb", "--repair")
+    assert shell("verify", "--kb", "kb").code == 0
+    assert state(shell) == built.state
+
+
+def test_what_a_writer_is_about_to_derive_is_no_problem(shell):
+    with FileLock(shell.settings.home / "kb" / "writer.lock"):
+        damage(files(shell.settings.home)["graph.json"], "cut")
+        verified = shell("verify", "--kb", "kb")
+        assert (verified.code, "is being written to" in verified.err) == (0, True), verified
+    assert files(shell.settings.home)["graph.json"].exists()
+    assert shell("verify", "--kb", "kb").code == 1
+
+
 def test_vectors_whose_writer_was_killed_are_refused_and_made_again_by_the_next(shell, built):
     """A killed writer leaves no mark of completeness, and files of any content."""
     path = files(shell.settings.home)["chroma.sqlite3"]

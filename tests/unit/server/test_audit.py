@@ -109,3 +109,12 @@ def test_an_incomplete_line_at_the_end_of_a_renamed_file_takes_no_entry_with_it(
     monkeypatch.setattr(audit, "MAX_BYTES", 100)
     audit.record(tmp_path, "delete", "kb", "after")
     assert [entry.what for entry in audit.entries(tmp_path)] == ["before", "after"]
+
+
+def test_the_log_is_read_on_a_disk_that_nobody_can_write_to(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    audit.record(tmp_path, "make key", what="ann")
+    monkeypatch.setattr(audit.FileLock, "acquire", refuse)
+    assert [entry.what for entry in audit.entries(tmp_path)] == ["ann"]
