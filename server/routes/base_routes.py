@@ -43,7 +43,8 @@ from ..responses import (
     errors,
 )
 from ..runs.turns import FairRoute
-from ..security.clients import LOCAL, OF_ALL, Seeing, may
+from ..security.clients import OF_ALL, Seeing, may
+from ..security.keys import LOCAL
 from ..service import Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRoute)

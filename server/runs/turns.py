@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 
 from ...runtime.threads import in_thread
 from ..error_responses import DeadlineError, UnavailableError
-from ..security.clients import LOCAL
+from ..security.keys import LOCAL
 
 _T = TypeVar("_T")
 _SAFE = {"GET", "HEAD"}

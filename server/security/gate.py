@@ -28,9 +28,9 @@ from ..error_responses import (
     status_of,
 )
 from ..metrics import count_request, request_span
-from .clients import LOCAL, Clients
+from .clients import Clients
 from .hosts import Hosts, is_local, same_origin
-from .keys import NONE, SCOPES, Bases, KeysError
+from .keys import LOCAL, NONE, SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")

@@ -21,10 +21,10 @@ from ...agents.resources import default_resources
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.threads import once
 from ..error_responses import RefusedError
-from .clients import LOCAL, Clients
+from .clients import Clients
 from .gate import key_in
 from .hosts import is_local
-from .keys import SCOPES, WORK, Bases
+from .keys import LOCAL, SCOPES, WORK, Bases
 
 auth = Auth()
 

@@ -13,7 +13,7 @@ from banyan.config import Settings
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.questions import QuestionRequest, Questions
-from banyan.server.security.clients import LOCAL
+from banyan.server.security.keys import LOCAL
 from banyan.server.server_database import ServerDatabase
 from langchain_core.messages import AIMessage, HumanMessage
 
