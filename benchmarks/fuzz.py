@@ -1,6 +1,6 @@
 """Random input, by the clock, for all that reads what others send; each finding is printed with its seed.
 
-`python benchmarks/fuzz.py [--seconds 600] [--seed N] [--only readers,replies,restore,...]` (`make fuzz SECONDS=600`)
+`python benchmarks/fuzz.py [--seconds 600] [--seed N] [--only readers,replies,...]` (`make fuzz SECONDS=600`)
 takes the targets in turn. A finding is an exception that is no sentence for the user, a 500,
 a request past its deadline, or memory of the server that grows; the command then ends with 1. `--seed` with the number
 that was printed, `--seconds 0` and `--only` try the same once more. The fuzzer has a limit on its own memory, so that
@@ -28,7 +28,6 @@ from tests import serving, small_base, warm_start  # noqa: E402
 from tests.fuzz import (  # noqa: E402
     readers,
     replies,
-    restoring,
     serving_requests,
 )
 from tests.hashed_embedding import HashedEmbedder  # noqa: E402
@@ -37,7 +36,7 @@ _WARM = 0.4
 """The share of the time after which the memory has to stay as it is: caches are full then."""
 _MOST_GROWTH = 1.25
 _MOST_FINDINGS = 20
-_TARGETS = "readers,replies,restore,questions,rest,mcp"
+_TARGETS = "readers,replies,questions,rest,mcp"
 _MOST_MEMORY = 6 << 30
 """Bytes of addresses of the fuzzer's own process; the server and the readers of files are others."""
 
@@ -58,7 +57,7 @@ def main() -> int:
             folder, BANYAN_ASK_SECONDS=str(serving_requests.DEADLINE), BANYAN_REQUESTS_PER_MINUTE="1000000",
             **{warm_start.HASHED: "1"}))
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
-        made: list[Any] = [readers.Readers(folder), replies.Replies(), restoring.Restoring(folder, embedder)]
+        made: list[Any] = [readers.Readers(folder), replies.Replies()]
         made += [target(server) for target in (serving_requests.Questions, serving_requests.Rest, serving_requests.Mcp)]
         targets = [target for target in made if target.name in chosen.only.split(",")]
         return _run(targets, server, chosen.seed, chosen.seconds)

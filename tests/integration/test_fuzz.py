@@ -7,7 +7,7 @@ import pytest
 
 from .. import serving, small_base, warm_start
 from ..conftest import EXAMPLES
-from ..fuzz import readers, replies, restoring
+from ..fuzz import readers, replies
 from ..fuzz import serving_requests as requests
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow,
@@ -37,10 +37,6 @@ def tried(target, rounds):
 
 def test_damaged_files_fail_alone(tmp_path):
     tried(readers.Readers(tmp_path), 2)
-
-
-def test_damaged_backups_do_no_harm(tmp_path, hashed_embedder):
-    tried(restoring.Restoring(tmp_path, hashed_embedder), 6)
 
 
 def test_replies_of_any_form_are_read_in_time_or_of_no_use(tmp_path):

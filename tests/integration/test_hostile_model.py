@@ -73,9 +73,8 @@ def test_all_hostile_documents_at_once(world):
     # Two documents that ask for the same are all that the rules want: what a threshold cannot tell apart is in the
     # threat model. It stays an addition, with its evidence, and goes with the documents.
     assert set(grown) == {"obeys", "Overlord", "loyalty"}
-    for question in QUESTIONS:
-        for mode in ("reject", "strict", "open"):
-            ask(world, question, mode)
+    for question, mode in zip(QUESTIONS, ("reject", "strict", "open"), strict=True):
+        ask(world, question, mode)
     world.delete(hostile.ATTACKS)
     assert world.state() == world.baseline
 

@@ -3,12 +3,11 @@
 import json
 import subprocess
 import sys
-from itertools import pairwise
 
 import httpx
 import pytest
 
-from .. import rest, serving, sse
+from .. import rest, serving
 
 pytestmark = pytest.mark.integration
 KB, BORN, CHESS = rest.KB, rest.BORN, rest.DEFEATS
@@ -84,20 +83,6 @@ def test_a_question_is_answered_with_citations(client, english):
     assert shown["text"] == cited["quote"]
 
 
-def test_an_answer_is_streamed_in_order(client, english):
-    with client.stream("POST", f"{KB}/english/ask/stream", json={**BORN, "trace": True}) as stream:
-        assert stream.headers["content-type"].startswith("text/event-stream")
-        events = list(sse.events(stream.iter_lines()))
-    names = [event.name for event in events]
-    assert [name for name, following in pairwise([*names, ""]) if name != following] == ["step", "token", "answer"]
-    steps = [event.data for event in events if event.name == "step"]
-    assert [step["step"] for step in steps] == ["question", "first_look", "decompose", "answer"]
-    answer = events[-1].data
-    assert "".join(event.data["text"] for event in events if event.name == "token") == answer["answer"]
-    assert [step["step"] for step in answer["trace"]] == [step["step"] for step in steps]
-    assert answer["answer"] == client.post(f"{KB}/english/ask", json=BORN).json()["answer"]
-
-
 def test_a_schema_is_put_in_place_and_settings_are_kept(client):
     own = {"name": "cities", "entity_types": [{"name": "City"}, {"name": "River"}],
            "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}
@@ -126,29 +111,6 @@ def test_a_schema_is_put_in_place_and_settings_are_kept(client):
     assert client.put(f"{KB}/own/schema", json=given).json()["version"] == 2
     wrong = client.put(f"{KB}/own/schema", json={**given, "text": "{"})
     assert (wrong.status_code, wrong.json()["error"]["type"]) == (422, "SchemaError")
-
-
-def test_a_build_waits_for_a_review_and_goes_on_with_it(client, english):
-    waiting = built(client, "chess", CHESS, review="true")
-    assert waiting["state"] == "waiting"
-    (candidate,) = waiting["review"]["candidates"]
-    assert (candidate["kind"], candidate["name"], candidate["documents"]) == ("attribute", "defeat", 2)
-    decisions = {"decisions": [{"kind": "attribute", "name": "defeat", "verdict": "rename",
-                                "new_name": "won_against"}], "who": "Ann"}
-    nowhere = {"decisions": [{"kind": "attribute", "name": "defeat", "verdict": "merge", "into": "nowhere"}]}
-    assert client.post(f"/api/builds/{waiting['id']}/decisions", json={**nowhere, "who": "Ann"}).status_code == 200
-    again = followed(client, waiting["id"])[-1]
-    assert again["state"] == "waiting"  # what cannot be carried out is asked again, with the reason
-    assert "nowhere" in again["review"]["error"]
-    went_on = client.post(f"/api/builds/{waiting['id']}/decisions", json=decisions)
-    assert (went_on.status_code, went_on.json()["state"]) == (200, "queued")
-    assert followed(client, waiting["id"])[-1]["report"]["attributes"] == 2  # what waited
-    schema = client.get(f"{KB}/chess/schema").json()
-    assert schema["version"] == 2
-    assert "won_against" in [one["name"] for one in schema["schema"]["attribute_types"]]
-    history = client.get(f"{KB}/chess/schema/history").json()["items"]
-    assert [one["who"] for one in history] == ["seed", "Ann"]
-    assert client.post(f"/api/builds/{waiting['id']}/decisions", json=decisions).status_code == 409
 
 
 def test_the_log_tells_who_asked_what_of_whom_but_not_what(client, server, english):

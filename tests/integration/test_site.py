@@ -11,7 +11,7 @@ from .. import command_line
 pytest.importorskip("mkdocs", reason="the packages of `pip install '.[docs]'` are not installed")
 pytest.importorskip("mkdocstrings", reason="the packages of `pip install '.[docs]'` are not installed")
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -179,7 +179,7 @@ class Server(scripted.Workshop):
         yield self.open
 
 
-@settings(max_examples=4 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=st.lists(_STEP, min_size=2, max_size=6), batch=st.sampled_from([1, 2, 64]), serving=st.booleans())
 def test_whatever_came_and_went_the_end_is_a_fresh_build_of_what_is_left(tmp_path_factory, hashed_embedder, steps,
                                                                          batch, serving):

@@ -95,7 +95,7 @@ _replies = st.lists(st.builds(Judgement, lookups=st.lists(_lookups, max_size=8))
 _caps = st.fixed_dictionaries({}, optional={"max_rounds": st.integers(1, 5), "max_tool_calls": st.integers(1, 30)})
 
 
-@profile(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10 * EXAMPLES, deadline=None)
+@profile(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5 * EXAMPLES, deadline=None)
 @given(_texts, _replies, _caps, st.sets(st.sampled_from(TOOLS)), st.booleans(), st.integers(100, 600))
 def test_any_question_ends_within_its_caps_and_shows_nothing_twice(opened, question, replies, caps, tools, decompose,
                                                                tokens):

@@ -4,11 +4,10 @@ from collections import Counter
 from itertools import pairwise
 
 import networkx as nx
-from banyan.graph_store.graph.resolved_graph import GraphEdits, ResolvedGraph
+from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.schemas.documents import Chunk, Span
-from banyan.schemas.edits import EntityRef, FactEdit, FactRef
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.naming import canonical_name, entity_id, normalise, triple_id
 from banyan.schemas.resolution import AliasRow
@@ -49,23 +48,13 @@ def contribution(drawn):
                          for (name, kind), attribute in drawn["values"]))
 
 
-def corrections_of(drawn, numbers):
-    """Persons' decisions: a fact, by its number, holds not, or instead of it one between the ends of another."""
-    facts = [(EntityRef(name=head[0], type=head[1]), relation, EntityRef(name=tail[0], type=tail[1]))
-             for one in drawn for head, relation, tail, _ in one["facts"]]
-    for of, instead in numbers if facts else ():
-        (head, relation, tail), other = facts[of % len(facts)], facts[instead % len(facts)]
-        corrected = FactRef(head=other[0], relation=relation, tail=other[2]) if instead >= 0 else None
-        yield FactEdit(fact=FactRef(head=head, relation=relation, tail=tail), corrected=corrected)
-
-
-def made(drawn, same, size, corrections=()):
+def made(drawn, same, size):
     """A graph, the communities of `size` of its entities each, and the view of their index."""
     mentions = graph_of((f"chunk{number}", contribution(one)) for number, one in enumerate(drawn))
     ids = {entity_id(*alias): entity_id(*of) for alias, of in same.items()}
     aliases = {alias: AliasRow(id=alias, canonical=of, type="Person", partner=of, rule="manual", score=1.0)
                for alias, of in ids.items() if of not in ids}
-    graph = ResolvedGraph(mentions, aliases, GraphEdits(list(corrections_of(drawn, corrections))))
+    graph = ResolvedGraph(mentions, aliases)
     chunks = [Chunk(id=f"chunk{number}", document_id=f"doc{number}", title="", text="text of a chunk", start=0, end=15,
                     ordinal=0) for number in range(len(drawn))]
     known = graph.entity_ids()[1:]  # the first is in none
@@ -124,16 +113,6 @@ def test_what_is_told_of_an_entity_and_a_fact_is_what_the_graph_says(drawn, same
                 key = entity, relation, other
                 assert view.support(key) == (graph.support(key) if key in edges else {})
     assert view.support(("no such", "knows", "no such")) == {}
-
-
-@given(contributions, aliases, st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 9)), max_size=4))
-def test_what_a_chunk_states_is_what_the_graph_has_of_it(drawn, same, corrections):
-    graph, _, view = made(drawn, same, 1, corrections)
-    for chunk in (f"chunk{number}" for number in range(len(drawn))):
-        assert {edge for edge, *_ in view.index.stated_in(chunk)} == {
-            edge for edge in graph.edges() if chunk in graph.support(edge)}
-        assert {entity for entity, *_ in view.index.mentioned_in(chunk)} == {
-            entity for entity in graph.entity_ids() if chunk in graph.entity_support(entity)}
 
 
 @given(contributions, aliases, st.integers(1, 4))
