@@ -72,7 +72,7 @@ def test_all_hostile_documents_at_once(world):
     grown = hostile.check_schema_rules(world.kb, world.baseline["schema"])
     # Two documents that ask for the same are all that the rules want: what a threshold cannot tell apart is in the
     # threat model. It stays an addition, with its evidence, and goes with the documents.
-    assert set(grown) == {"obeys", "Overlord", "loyalty"}
+    assert set(grown) == {"obeys", "Overlord", "loyalty", "霸主"}
     for question, mode in zip(QUESTIONS, ("reject", "strict", "open"), strict=True):
         ask(world, question, mode)
     world.delete(hostile.ATTACKS)
