@@ -1,18 +1,26 @@
 """The writers of this process: one run at a time writes to a knowledge base, and holds its lock until it ends."""
 
 import threading
+import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.store_errors import WriterBusyError
 from ..runtime.budgets import charge_calls
 from ..runtime.threads import check_cancelled
 
+_PAUSE = 0.05
+"""Seconds between two tries of whoever waits for a build to let others write."""
+_MOST_WAITING_SECONDS = 120.0
+"""The most that they wait: a batch takes seconds with the rules, and minutes with a slow model."""
 _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 """The runs that a caller has started, as (knowledge base, run); see `Writers.abandoned_on_error`."""
 
@@ -28,14 +36,38 @@ class Writer:
     """The last run that failed."""
     steps: Counter[str] = field(default_factory=Counter)
     """The number of active steps of each run."""
+    build: str = ""
+    """The run that is a build, also while it lets others write."""
+
+    def __post_init__(self) -> None:
+        self.build_lock = FileLock(self.kb.layout.build_lock, timeout=0, thread_local=False)
 
     @property
     def is_idle(self) -> bool:
         """True if no run and no step is active, so the lock is free."""
         return not self.run and not self.steps
 
-    def begin(self, run: str) -> None:
+    def begin(self, run: str, *, is_build: bool = False) -> None:
         """Begin a step of a run. Its first step takes the lock and begins the run, unless the run has failed."""
+        if is_build and run not in {self.build, self.failed}:
+            try:
+                self.build_lock.acquire()
+            except Timeout as error:
+                raise WriterBusyError.of(self.kb.layout.name) from error
+        with ExitStack() as unless_begun:
+            if is_build and run not in {self.build, self.failed}:
+                unless_begun.callback(self.build_lock.release)
+            self._begin(run)
+            self.build = run if is_build and run != self.failed else self.build
+            unless_begun.pop_all()
+
+    def end_build(self, run: str) -> None:
+        """Let another build begin, if this run is a build."""
+        if run and self.build == run:
+            self.build = ""
+            self.build_lock.release()
+
+    def _begin(self, run: str) -> None:
         other_run_is_active = self.run not in {"", run} or self.steps.keys() - {run}
         if other_run_is_active:
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
@@ -89,8 +121,9 @@ class Writers:
             return writer.kb if writer else None
 
     @contextmanager
-    def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
-        """Open the knowledge base for a step of a writing run.
+    def step(self, name: str, run: str, *, create: bool = True, any_embedding: bool = False, is_build: bool = False,
+             ) -> Iterator[KnowledgeBase]:
+        """Open the knowledge base for a step of a writing run; the first one says whether the run is a build.
 
         The run keeps other writers out until `finish`, until a step interrupts it for a person's decision, or until a
         step raises or is cancelled. Then its other active steps keep the lock until they end, and later ones lock for
@@ -104,7 +137,7 @@ class Writers:
             if name not in self._writers:
                 self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
             writer = self._writers[name]
-            writer.begin(run)
+            writer.begin(run, is_build=is_build)
         try:
             check_cancelled()  # the run may have been cancelled between two steps
             with charge_calls(account=writer.kb.calls.record_usage):
@@ -125,17 +158,53 @@ class Writers:
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
         """Open the knowledge base for a writing run of one step; the arguments and errors are those of `step`.
 
+        Beside a build in this home folder it waits for the turn that the build gives between two batches.
         If a step with `any_embedding` fails, the knowledge base is closed.
         """
         run = uuid.uuid4().hex
         try:
-            with self.step(name, run, create=create, any_embedding=any_embedding) as kb:
-                yield kb
+            with ExitStack() as step:
+                yield self._take_turn(step, name, run, create=create, any_embedding=any_embedding)
             self.finish(name, run)
         except BaseException:
             if any_embedding:
                 self._close_idle(name)
             raise
+
+    def _take_turn(self, step: ExitStack, name: str, run: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
+        """Enter a run's only step, beside a build after a wait."""
+        until, kb, lock = time.monotonic() + _MOST_WAITING_SECONDS, None, None
+        with ExitStack() as turn:
+            while kb is None:
+                try:
+                    kb = step.enter_context(self.step(name, run, create=create, any_embedding=any_embedding))
+                except WriterBusyError:
+                    with self._lock:
+                        layout = self._writers[name].kb.layout
+                    if not _is_held(layout.build_lock) or time.monotonic() > until:
+                        raise
+                    lock = lock or FileLock(layout.turn_lock, timeout=0)
+                    if not lock.is_locked:
+                        with suppress(Timeout):  # another run waits, too
+                            turn.enter_context(lock)
+                    check_cancelled()
+                    time.sleep(_PAUSE)
+        return kb
+
+    def give_turn(self, name: str, run: str) -> None:
+        """Between two steps of a build, let those write who wait for it, and go on.
+
+        What they delete or change, the next steps find deleted or changed.
+        """
+        with self._lock:
+            writer = self._writers.get(name)
+            if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):
+                return
+            writer.end(run=run)
+        while True:
+            time.sleep(10 * _PAUSE)  # so whoever waits comes first
+            with suppress(WriterBusyError), self.step(name, run, create=False):
+                return
 
     def finish(self, name: str, run: str) -> None:
         """Publish to readers what a run wrote, and end it; do nothing if the run does not hold the lock any more."""
@@ -167,6 +236,7 @@ class Writers:
         """Close every knowledge base."""
         with self._lock:
             for writer in self._writers.values():
+                writer.end_build(writer.build)
                 writer.kb.close()
             self._writers.clear()
 
@@ -178,6 +248,7 @@ class Writers:
             if writer is not None:
                 writer.failed = run if failed else writer.failed
                 writer.end(run=run)
+                writer.end_build(run)
 
     def forget(self, name: str) -> None:
         """Close a knowledge base unless a run is writing to it."""
@@ -188,3 +259,12 @@ class Writers:
         with self._lock:
             if name in self._writers and self._writers[name].is_idle:
                 self._writers.pop(name).kb.close()
+
+
+def _is_held(lock: Path) -> bool:
+    """Return True if somebody holds a lock file."""
+    try:
+        with FileLock(lock, timeout=0):
+            return False
+    except Timeout:
+        return True

@@ -119,6 +119,16 @@ class Layout:
         """The writer's lock file."""
         return self.root / "writer.lock"
 
+    @property
+    def build_lock(self) -> Path:
+        """The lock file of a build, which has it to its end, also while others write between its batches."""
+        return self.root / "build.lock"
+
+    @property
+    def turn_lock(self) -> Path:
+        """The lock file of whoever waits for a build to let others write."""
+        return self.root / "turn.lock"
+
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Lock the knowledge base within the block, which may move or delete it; raises WriterBusyError."""
@@ -139,7 +149,7 @@ class Layout:
 
     def remove_lone_lock(self) -> None:
         """Remove the folder if it only has a lock file, which a process made that waited for the lock during a drop."""
-        if self.root.is_dir() and not self.exists() and all(entry == self.lock for entry in self.root.iterdir()):
+        if self.root.is_dir() and not self.exists() and all(entry.suffix == ".lock" for entry in self.root.iterdir()):
             shutil.rmtree(self.root, ignore_errors=True)
 
     def exists(self) -> bool:
@@ -186,7 +196,7 @@ class Layout:
                 for entry in self.root.iterdir():
                     if entry.is_dir():
                         shutil.rmtree(entry)
-                    elif entry != self.lock:
+                    elif entry.suffix != ".lock":
                         entry.unlink()
                 note.write_text(identity, "utf-8")
 

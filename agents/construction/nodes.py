@@ -113,7 +113,7 @@ class ConstructionNodes(BuildNodes):
                                   failures)
         requested = named_schema(state.get("schema", ""))
         inferred = is_inferred(state.get("schema", ""), recorded, uses_llm=resources.settings.uses_llm)
-        with resources.writers.step(state["knowledge_base"], state["run"]) as kb:
+        with resources.writers.step(state["knowledge_base"], state["run"], is_build=True) as kb:
             _set_schema(kb, requested, inferred=inferred)
             self._audit("build", kb, f"run {state['run']}")
             kb.schema_control.set_policy(context.policy)
@@ -242,6 +242,7 @@ class ConstructionNodes(BuildNodes):
         when `_steers` says so. A model groups labels that mean the same. A person is shown the strongest candidates.
         """
         policy = build_options(state).policy
+        self._resources.writers.give_turn(state["knowledge_base"], state["run"])
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
             chunks_to_extract = kb.documents.count_status("pending") + _count_outdated(kb, state)
             show_progress("extract", state["total"] - chunks_to_extract, state["total"])
@@ -316,8 +317,9 @@ class ConstructionNodes(BuildNodes):
         """
         name, run = state["knowledge_base"], state["run"]
         with self._charge_to_run(state), self._resources.writers.step(name, run, create=False) as kb:
-            kb.schema_control.write(state["chunks"])
-            kb.vector_synchroniser.embed(state["chunks"])
+            chunks = kb.documents.in_service(state["chunks"])  # some may have been deleted between the batches
+            kb.schema_control.write(chunks)
+            kb.vector_synchroniser.embed(chunks)
             show_progress("write", kb.documents.count_status("done"), kb.documents.count())
         return Command(goto="index" if state["is_last"] else ())
 

@@ -82,9 +82,9 @@ class Documents:
         return True
 
     def in_service(self, chunk_ids: Sequence[str]) -> list[str]:
-        """Return those of some chunks whose content is in service, which means not waiting as a revision."""
-        waiting = set(self._db.texts(f"SELECT id FROM chunks WHERE revision = 1 AND {among('id')}", among=chunk_ids))  # noqa: S608
-        return [chunk for chunk in chunk_ids if chunk not in waiting]
+        """Return those of some chunks that are there, and whose content does not wait as a revision."""
+        known = set(self._db.texts(f"SELECT id FROM chunks WHERE revision = 0 AND {among('id')}", among=chunk_ids))  # noqa: S608
+        return [chunk for chunk in chunk_ids if chunk in known]
 
     def delete(self, document_id: str) -> None:
         """Remove a document and its chunks; foreign keys remove the rows that belong to a chunk.

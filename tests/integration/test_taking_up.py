@@ -2,9 +2,12 @@
 
 
 import sqlite3
+import threading
+import time
 from contextlib import closing
 
 import pytest
+from banyan.agents.writers import Writers, _is_held
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
@@ -133,3 +136,46 @@ def test_an_older_ledger_that_is_put_back_alone_is_not_read_with_the_later_index
         assert newest(resources).kb.written_index() is not None
         assert not newest(resources).kb.index_differs()
     assert sound(shop)
+
+
+def test_others_write_between_the_batches_of_a_build(shop, tmp_path, monkeypatch):
+    more = {f"n{number}.txt": f"Nia{number}:Person --employer--> Acme:Organization." for number in range(4)}
+    paths, give_turn, deletions = shop.write(TEXTS | more), Writers.give_turn, []
+
+    def delete_meanwhile(writers, name, run):
+        for document in ("c.txt", "n0.txt", "n3.txt") if not deletions else ():
+            deletions.append(threading.Thread(target=delete, args=(shop, document)))
+            deletions[-1].start()
+            while not _is_held(shop.settings.home / "kb" / "turn.lock"):
+                time.sleep(0.01)
+            give_turn(writers, name, run)
+            deletions[-1].join(timeout=60)
+            assert not deletions[-1].is_alive(), "it was not made to wait for the end of the build"
+        give_turn(writers, name, run)
+
+    monkeypatch.setattr(Writers, "give_turn", delete_meanwhile)
+    shop.build(paths)
+    assert len(deletions) == 3
+    other = scripted.Workshop(tmp_path / "other", shop.embedder)
+    other.build(other.write({name: text for name, text in (TEXTS | more).items()
+                             if name not in {"c.txt", "n0.txt", "n3.txt"}}))
+    assert shop.dump() == other.dump()
+    assert shop.vectors() == other.vectors()
+    assert sound(shop)
+    assert not any(_is_held(shop.settings.home / "kb" / name) for name in ("turn.lock", "build.lock", "writer.lock"))
+
+
+def test_another_build_does_not_begin_between_the_batches_of_one(shop, monkeypatch):
+    paths = shop.write({"e.txt": "Eve:Person --employer--> Acme:Organization."})
+    give_turn, refused = Writers.give_turn, []
+
+    def build_meanwhile(writers, name, run):
+        if not refused:
+            refused.append(None)
+            with pytest.raises(WriterBusyError, match="another process is writing"):
+                scripted.Workshop(shop.folder, shop.embedder).build(paths)
+        give_turn(writers, name, run)
+
+    monkeypatch.setattr(Writers, "give_turn", build_meanwhile)
+    assert shop.build(paths)["chunks_failed"] == 0
+    assert refused
