@@ -93,7 +93,7 @@ def pick_evenly(items: Sequence[_Item], limit: int | None) -> Sequence[_Item]:
 
 def _read(path: Path, form: QuestionFormat) -> list[DatasetQuestion]:
     if not path.is_file():
-        raise DatasetError(f"there is no question file {path}")
+        raise DatasetError(f"there is no question file {path}: check its path")
     questions = [validate_record(f"{where}: not a {form} question", record, _FORMS[form], DatasetError).question_of()
                  for where, record in json_records(path, DatasetError)]
     if not questions:

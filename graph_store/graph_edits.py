@@ -47,7 +47,8 @@ class GraphEditor(EditTable):
         graph, name = self._graph.graph, " ".join(name.split())
         node = match_node(graph, entity)
         if not canonical_name(name) or len(name) > _LONGEST_NAME:
-            raise EntityDecisionError(f"a name has 1 to {_LONGEST_NAME} characters, and {name[:50]!r} has {len(name)}")
+            raise EntityDecisionError(f"a name has 1 to {_LONGEST_NAME} characters, and {name[:50]!r} has {len(name)}: "
+                                      "choose another")
         kind = graph.entity(node).type
         same = [other for other in graph.entity_ids() if other != node and graph.entity(other).type == kind
                 and canonical_name(name) in map(canonical_name, graph.names(other))]
@@ -65,7 +66,7 @@ class GraphEditor(EditTable):
                                       f"{', '.join(known.name for known in schema.entity_types)}")
         refs = tuple(ref for ref in (_ref(graph, member) for member in graph.members(node)) if ref.type != wanted)
         if not refs:
-            raise EntityDecisionError(f"{graph.name(node)!r} is of the type {wanted} already")
+            raise EntityDecisionError(f"{graph.name(node)!r} is of the type {wanted} already: nothing is to do")
         return self._record(Retype(entities=refs, type=wanted), who, why)
 
     def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
@@ -141,7 +142,7 @@ def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Sa
     if not value or value == meant.value:
         raise EntityDecisionError(f"{meant}: say which value holds instead")
     if attribute and attribute.kind != "text" and not parse_value(value, attribute.kind, attribute.unit):
-        raise EntityDecisionError(f"{meant.attribute} is a {attribute.kind}, and {value!r} is none")
+        raise EntityDecisionError(f"{meant.attribute} is a {attribute.kind}, and {value!r} is none: write one")
     return value
 
 

@@ -68,7 +68,7 @@ def check_input(given: BuildInput) -> None:
     if not isinstance(given.get("schema", ""), str):
         raise IngestError("`schema` is a text: fix the input")
     if recorded is not None and recorded not in get_args(RecordedFormat):
-        raise IngestError(f"`recorded` is one of {', '.join(get_args(RecordedFormat))}, not {recorded!r}")
+        raise IngestError(f"`recorded` is {recorded!r}: name one of {', '.join(get_args(RecordedFormat))}")
 
 
 def named_sources(paths: Sequence[str]) -> list[Path | Address]:

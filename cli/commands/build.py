@@ -265,7 +265,7 @@ def sync(  # noqa: PLR0913  (its options)
 ) -> None:
     """Let a knowledge base follow a folder: add new files, read changed ones again, delete what is gone."""
     if watch and (dry_run or is_remote(folder)):
-        raise CommandError("--watch is for folders of this machine, without --dry-run")
+        raise CommandError("--watch is for folders of this machine, without --dry-run: leave one of them out")
     context = BuildContext(max_tokens=max_tokens, max_cost=max_cost)
     with open_resources() as resources:
         home = resources.settings.home

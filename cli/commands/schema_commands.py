@@ -46,7 +46,7 @@ def show(
 ) -> None:
     """Show the schema in force, an earlier version, a seed, a file in any supported format, or a difference."""
     if bool(schema) == bool(kb):
-        raise CommandError("name either a knowledge base (--kb NAME) or a seed schema or file")
+        raise CommandError("which schema? Name a knowledge base (--kb NAME), or else a seed schema or file")
     if diff is not None:
         _show_diff(kb, *diff, as_json=as_json)
         return

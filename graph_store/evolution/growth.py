@@ -198,7 +198,7 @@ def _apply_to_schema(schema: GraphSchema, in_force: GraphSchema, decision: Decis
             schema = _add_if_missing(schema, in_force, kind, target)
     new_name = decision.new_name if decision.verdict == "rename" else ""
     if decision.verdict == "rename" and not new_name.strip():
-        raise DecisionError(f"the decision to rename {name!r} gives no new name")
+        raise DecisionError(f"the decision to rename {name!r} gives no new name: add one")
     if candidate is not None and candidate.widens:  # its labels and types are added to the element that it widens
         widened = elements.find_element(in_force, kind, candidate.widens)
         schema = _add_if_missing(schema, in_force, kind, widened) if widened else schema

@@ -64,7 +64,7 @@ def match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, name
                                   f"{verdict}")
     together = graph.canonical(first) == graph.canonical(second)
     if verdict == "split" and not together:
-        raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are two entities already")
+        raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are two entities already: nothing is to do")
     if verdict == "merge" and not schema.open and not Surroundings(graph.mentions, schema, {}).same_type(first, second):
         types = [graph.mentions.entity(entity).type for entity in (first, second)]
         raise EntityDecisionError(f"{names[0]!r} is of the type {types[0]} and {names[1]!r} of {types[1]}: the facts "

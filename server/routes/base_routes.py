@@ -164,7 +164,7 @@ def _find_printed(service: Service, kb: str, document_id: str) -> Path:
     with service.resources.snapshot(kb) as snapshot:
         file = snapshot.kb.printed.find(document_id)
         if file is None or not snapshot.kb.documents.has(document_id):
-            raise NotFoundError(f"there is no PDF file of the document {document_id!r}")
+            raise NotFoundError(f"there is no PDF file of the document {document_id!r}: read its text instead")
         return file
 
 

@@ -98,7 +98,7 @@ def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, cli
     key = Thread(client, kb, thread)
     turns = service.conversations.turns(key)
     if not turns:
-        raise NotFoundError(f"there is no thread {thread!r} about {kb!r}")
+        raise NotFoundError(f"there is no thread {thread!r} about {kb!r}: `GET /api/threads` lists them")
     messages: list[Message] = []
     for turn in turns:
         messages += [Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer.answer)]

@@ -122,7 +122,7 @@ def show_fact(view: View, source: Annotated[str, Query(max_length=100)], target:
     """Show a fact with its sources."""
     fact = (source, relation, target)
     if not view.support(fact):
-        raise NotFoundError(f"there is no fact {relation!r} between these entities")
+        raise NotFoundError(f"there is no fact {relation!r} between these entities: the entity's page lists its facts")
     return facts_of(view.index.store, view.index, [fact])[0]
 
 
@@ -165,14 +165,14 @@ def show_entity(view: View, entity: NodeId, at: At = "") -> EntityAnswer:
 def _require_node(view: GraphView, entity: str) -> Node:
     node = view.node(entity)
     if node is None:
-        raise NotFoundError(f"there is no entity {entity!r}")
+        raise NotFoundError(f"there is no entity {entity!r}: `GET .../graph/search` finds them")
     return node
 
 
 def _require_community(kb: KnowledgeBase, community: str) -> TreeCommunity:
     found = kb.communities.get(community)
     if found is None:
-        raise NotFoundError(f"there is no community {community!r}")
+        raise NotFoundError(f"there is no community {community!r}: `GET .../tree` lists them")
     return found
 
 

@@ -127,7 +127,8 @@ class Conversations:
     def entry(self, thread: Thread) -> ConversationItem:
         """Return a conversation without its turns; raise NotFoundError if there is none."""
         row = self._first_row(_ENTRIES.where(CONVERSATIONS.c.id == thread.key), NotFoundError(
-            f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}"))
+            f"there is no conversation {thread.name!r} about {thread.knowledge_base!r}: "
+            "`GET /api/threads` lists them"))
         return ConversationItem.model_validate(dict(row))
 
     def by_link(self, link: str) -> SharedConversation:
@@ -158,7 +159,7 @@ class Conversations:
         with self._db.transaction() as connection:
             if not connection.execute(update(TURNS).where(
                     TURNS.c.conversation == thread.key, TURNS.c.number == number).values(rating=rating)).rowcount:
-                raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}")
+                raise NotFoundError(f"the conversation {thread.name!r} has no turn {number}: open it again")
 
     def delete(self, thread: Thread) -> None:
         """Delete a conversation, if it exists. If a follow-up in it is being answered, its turn is not stored."""

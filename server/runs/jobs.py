@@ -190,7 +190,7 @@ class Jobs:
         with self._exclusive_transaction() as connection:
             job = _read_one(connection, build)
             if job.build.state in OVER:
-                raise StateError(f"the build {build!r} is {job.build.state}, there is nothing to cancel")
+                raise StateError(f"the build {build!r} is {job.build.state}, there is nothing to cancel: see it")
             if job.build.state == "running":
                 connection.execute(update(JOBS).where(JOBS.c.id == build).values(state="cancelling"))
                 return job
@@ -207,7 +207,8 @@ class Jobs:
         with self._exclusive_transaction() as connection:
             job = _read_one(connection, build)
             if job.build.state != "waiting":
-                raise StateError(f"the build {build!r} is {job.build.state}, and waits for no decision")
+                raise StateError(f"the build {build!r} is {job.build.state}, and waits for no decision: decide on the "
+                                 "schema instead")
             job = job.having(state="queued", review=None).model_copy(update={"resume": answer})
             _write(connection, job)
             return job
@@ -255,7 +256,7 @@ def _columns(job: Job, process: str) -> dict[str, str]:
 
 def no_build(build: str) -> NotFoundError:
     """Return the error for a build that does not exist, or whose knowledge base the client may not see."""
-    return NotFoundError(f"there is no build {build[:100]!r}")
+    return NotFoundError(f"there is no build {build[:100]!r}: `GET /api/builds` lists them")
 
 
 def check_quotas(unfinished: Sequence[Job], new: Job) -> None:

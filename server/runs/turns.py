@@ -102,7 +102,7 @@ class Shares:
             try:
                 await asyncio.wait([work, departure], return_when=asyncio.FIRST_COMPLETED)
                 if not work.done():
-                    raise UnavailableError("the client disconnected before this was done")
+                    raise UnavailableError("the client disconnected before this was done: ask again")
                 return await work
             finally:
                 for part in (work, departure):

@@ -120,7 +120,8 @@ class Tokens:
     def _grant(self, claims: Mapping[str, Any]) -> Client:
         settings, subject = self._settings, claims["sub"]
         if not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
-            raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode")
+            raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode: have "
+                             "the issuer change it")
         prefix = settings.oidc_scope_prefix
         scopes = {value.removeprefix(prefix) for value in _values(claims, settings.oidc_scopes_claim)
                   if value.startswith(prefix)}

@@ -163,7 +163,7 @@ class Gate:
             # A proxy that goes by the other one would take a part of the body for another request.
             raise RefusedError("the request has a Content-Length and is chunked: send one of both")
         if headers.get("origin") not in self._origins and not same_origin(scope["headers"], hosts[0]):
-            raise ForbiddenError("pages of another origin may not make changes here")
+            raise ForbiddenError("pages of another origin may not make changes here: open the server's own page")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
         if self._json_only and content_type != "application/json" and (content_type or has_body):

@@ -1,0 +1,77 @@
+"""All errors that a user can meet, by class, with their messages, as docs/errors.md lists them.
+
+`python -m tests.error_messages` writes the page from the code.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "errors.md"
+_NO_PACKAGE = {"tests", "benchmarks", "examples", "docs", "deploy", "build"}
+_HEAD = """\
+# Errors
+
+Each error has a class, which Python raises, and a message that names the thing, the cause and the fix. On the command
+line the message follows `error:`; over HTTP it is in `error.message`, and the class in `error.type`. `…` stands for
+what differs. How endpoints fail is in [Endpoints](endpoints.md). `python -m tests.error_messages` writes this page.
+"""
+
+
+class Error(NamedTuple):
+    """A class of errors."""
+
+    name: str
+    says: str
+    """The first line of its docstring."""
+    messages: list[str]
+
+
+def _trees() -> Iterator[ast.Module]:
+    for file in sorted(ROOT.rglob("*.py")):
+        place = file.relative_to(ROOT).parts
+        if place[0] not in _NO_PACKAGE and not any(part.startswith(".") for part in place):
+            yield ast.parse(file.read_text("utf-8"))
+
+
+def _text(message: ast.expr) -> str:
+    if isinstance(message, ast.Constant):
+        return str(message.value)
+    if isinstance(message, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "…" for part in message.values)
+    return _text(message.left) + _text(message.right) if isinstance(message, ast.BinOp) else "…"
+
+
+def errors() -> list[Error]:
+    """The classes that derive from `BanyanError`, by name, with the messages that the code writes."""
+    nodes = [node for tree in _trees() for node in ast.walk(tree)]
+    classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
+
+    def is_error(name: str) -> bool:
+        return name == "BanyanError" or any(is_error(ast.unparse(base)) for base in getattr(
+            classes.get(name), "bases", ()))
+
+    found = {name: Error(name, (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " "), [])
+             for name, node in sorted(classes.items()) if is_error(name)}
+    for node in nodes:
+        if isinstance(node, ast.Call) and (name := ast.unparse(node.func).rpartition(".")[2]) in found and node.args:
+            text = _text(node.args[0])
+            if re.search(r"\w", text):
+                found[name].messages.append(text)
+    return list(found.values())
+
+
+def page() -> str:
+    """The page, as Markdown."""
+    parts = [_HEAD]
+    for error in errors():
+        lines = [f"- {message}" for message in sorted({*error.messages})]
+        parts.append("\n".join([f"## {error.name}\n\n{error.says}\n", *lines, ""]).rstrip("\n") + "\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")

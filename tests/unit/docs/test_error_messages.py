@@ -1,0 +1,26 @@
+"""Every error that a user can meet names the fix, and docs/errors.md lists them all."""
+
+import re
+
+import pytest
+
+from ... import error_messages
+
+FIX_OF_CLASS = {"LedgerDamagedError", "UnrestorableError"}
+"""Their classes, or those who catch them, add the fix."""
+ABOUT_A_STATEMENT = {"SqlError"}
+"""They name the word of the statement that has to go."""
+FIX = re.compile(r"[:;]|, or |\b(?:Repair|use|run|set) ")
+"""What comes before a fix."""
+
+
+@pytest.mark.parametrize("error", error_messages.errors(), ids=lambda error: error.name)
+def test_a_message_names_the_fix(error):
+    assert error.says
+    if error.name not in FIX_OF_CLASS | ABOUT_A_STATEMENT:
+        assert [message for message in error.messages if not FIX.search(message)] == []
+
+
+def test_the_page_has_every_error():
+    listed = set(re.findall(r"^## (\w+)$", error_messages.PAGE.read_text("utf-8"), re.MULTILINE))
+    assert listed == {error.name for error in error_messages.errors()}, "run `python -m tests.error_messages`"
