@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -130,9 +131,14 @@ def row_items(rows: Sequence[FactRow], lead: str, side: Side) -> Iterator[Passag
 
 
 def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
-    """Return some rows as one line; if all have the same documents, these are named once at its end."""
+    """Return some rows as one line; a note of neighbours, and the documents if all have the same, are shown once."""
     have_different_documents = len({row.documents for row in rows}) > 1
-    members = [_member(row, side, with_documents=have_different_documents) for row in rows]
+    members = list[str]()
+    for note, group in groupby(rows, key=lambda row: row.validity.note()):
+        same = list(group)
+        shared = f" (all {note})" if note and len(same) > 1 else ""
+        texts = (_member(row, side, "" if shared else note, with_documents=have_different_documents) for row in same)
+        members.append(f"{'; '.join(texts)}{shared}")
     places = [place.model_copy(update={"member": side(row)}) for row in rows for place in row.places[:_MOST_PLACES]]
     first = rows[0]
     cells = (first.head, first.relation, first.tail, *filter(None, [first.validity.note()])) if len(rows) == 1 else ()
@@ -140,13 +146,13 @@ def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:
     return graph_item(places, f"{lead}{'; '.join(members)}{documents}", first.relation, cells=cells)
 
 
-def _member(row: FactRow, side: Side, *, with_documents: bool) -> str:
+def _member(row: FactRow, side: Side, note: str, *, with_documents: bool) -> str:
     """Return one row of a line: "end (time) (documents)"; a long end is cut."""
     value = " ".join(side(row).split())
     value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
     needs_documents = with_documents and not _names_document(value, row.documents)
     documents = _document_note(row.documents) if needs_documents else ""
-    return f"{row.validity.with_note(value)}{documents}"
+    return f"{value} ({note}){documents}" if note else f"{value}{documents}"
 
 
 def _names_document(text: str, documents: Sequence[str]) -> bool:

@@ -18,9 +18,6 @@ Everything else is rejected with a reason. An unknown label, or types that a rel
 `Ask`: a request to widen the schema.
 """
 
-import re
-from functools import cached_property
-
 from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import (
     Ask,
@@ -39,17 +36,13 @@ from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.quantities import kind_of, parse_value
-from ...text.section_lines import Line, lines_under
 from .chunk_entities import End, NamedEnds, TypedEnd, TypeWishes
+from .chunk_lines import ChunkLines
 from .grounding import SourceText
 from .labels import Bounds, Known, extracted_labels
 from .words import stems, words
 
 __all__ = ["Bounds", "bound"]
-
-_FIELD = re.compile(r"[^\w\n]{0,9}(?P<name>[^\n:：|]{1,60}?)[*_\s]{0,4}[:：]")
-"""The name of a form's field before its value: "*Sponsor / advisor*: Ann Lee"."""
-
 
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
     """Admit the items that fit the schema and are in the source, in a fixed order; reject the others with a reason."""
@@ -63,6 +56,7 @@ class _Bounding:
         self._extraction = extraction
         self._chunk = chunk
         self._bounds = bounds
+        self._lines = ChunkLines(chunk)
         self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id,
                                   *extraction.elsewhere)
         named = NamedEnds(extraction, self._source, bounds)
@@ -312,9 +306,12 @@ class _Bounding:
                 self._repairs.add((known.repair, text))
             if value.quoted and normal:  # the source spells a number or date differently; a text has no `normal`
                 self._repairs.add(("normalised_value", text))
+            time = self._time(item.time, text)
+            if not time and kind != "date":
+                time = self._lines.section_note(support, owner.name, known.name, item.attribute, value.shown)
             self._admit_attribute(AttributeFact(
                 entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),
-                normal=normal, time=self._time(item.time, text), span=support, confidence=item.confidence), owner)
+                normal=normal, time=time, span=support, confidence=item.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: End) -> None:
         """Store an attribute's value once for each owner, value and time; reject a name given as its own alias."""
@@ -340,24 +337,9 @@ class _Bounding:
     def _ask_to_widen(self, ask: Ask) -> None:
         """Record a request to widen the schema; of equal requests, keep the most confident, then the earliest one."""
         if any(character.isalnum() for character in ask.label):
-            ask = ask.model_copy(update={"declared": self._is_declared(ask.label, ask.context.start)})
+            ask = ask.model_copy(update={"declared": self._lines.is_declared(ask.label, ask.context.start)})
             key = (ask.kind, ask.label, ask.text, ask.subject_type, ask.object_type)
             self._asks[key] = max(ask, self._asks.get(key, ask), key=lambda a: (a.confidence, -a.context.start))
-
-    def _is_declared(self, label: str, start: int) -> bool:
-        """Return True if the document's author wrote a label as a label, so it is not a reasoner's invention."""
-        if self._source.text.startswith("|", start):  # a row of a table, whose labels are its headers
-            return True
-        field = _FIELD.match(self._source.text, start)
-        author_labels = [field["name"]] if field else []
-        line = next((line for line in self._lines if line.start >= start), None)
-        if line is not None:
-            author_labels += [*line.above[-1:], line.caption]
-        return label in map(label_key, filter(None, author_labels))
-
-    @cached_property
-    def _lines(self) -> list[Line]:
-        return list(lines_under(self._source.text, self._chunk.heading))
 
     def _type(self, end: End) -> str:
         return self._types[end.key].name

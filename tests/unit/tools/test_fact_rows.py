@@ -33,12 +33,13 @@ def retriever(tmp_path_factory, hashed_embedder):
         base.put(kb, "proposals/eip-2.md", **status("EIP-2000: Vote"))
         base.put(kb, "single.md", "EIP-20: Token is at Last Call. EIP-721: Deed is at Last Call.",
                  attributes=[("EIP-20: Token", "stage", "Last Call"), ("EIP-721: Deed", "stage", "Last Call")])
-        base.put(kb, "votes.md", "Old halls: EIP-7: Pump has 3, EIP-8: Lamp 4. New halls: EIP-7: Pump has 5.",
+        base.put(kb, "votes.md", "Old halls: EIP-7: Pump has 3, EIP-8: Lamp 4. New halls: EIP-7: Pump has 5 and 8.",
                  entities=dict.fromkeys(("EIP-7: Pump", "EIP-8: Lamp"), "Proposal"),
                  attributes=[("EIP-7: Pump", "old_votes", "3", "under: Old halls"),
                              ("EIP-8: Lamp", "old_votes", "4", "under: Old halls"),
                              ("EIP-7: Pump", "votes", "3", "under: Old halls"),
-                             ("EIP-7: Pump", "votes", "5", "under: New halls")])
+                             ("EIP-7: Pump", "votes", "5", "under: New halls"),
+                             ("EIP-7: Pump", "votes", "8", "under: New halls")])
         base.finish(kb)
         yield Retriever(kb)
 
@@ -74,9 +75,9 @@ def test_a_qualifier_of_all_rows_stands_once_above_them(retriever):
     assert [item.statement for item in block.items] == ["EIP-7: Pump -> 3 (votes.md)", "EIP-8: Lamp -> 4 (votes.md)"]
 
 
-def test_qualifiers_that_differ_stand_with_their_rows(retriever):
+def test_qualifiers_that_differ_stand_with_their_rows_once(retriever):
     assert members(retriever, "votes", "EIP-7: Pump -> ") == [
-        "3 (under: Old halls)", "5 (under: New halls) (votes.md)"]
+        "3 (under: Old halls)", "5", "8 (all under: New halls) (votes.md)"]
     (card,) = look_up(retriever, EntityLookup(entity="EIP-8: Lamp"))
     assert [item.statement for item in card.items] == ["old votes: 4 (under: Old halls) (votes.md)"]
 
