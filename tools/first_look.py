@@ -5,12 +5,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..graph_store.bounding.words import words
 from ..graph_store.graph_index import GraphIndex
 from ..models.rules.recognition.names import names_in
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.inquiry import Block
-from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool, TripleLookup
+from ..schemas.lookups import LONGEST, CommunityLookup, PassageLookup, PathLookup, Tool
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.lexicon import SUMMARY_CUES
 from ..text.table_rows import find_rows
@@ -25,11 +24,10 @@ from .retriever import Retriever
 from .schema_names import LabelledTerms
 from .table_choice import describe_tables, rows_by_document
 from .table_query import block_of
-from .triples import look_up_triples
 
 # Shares of the budget.
-_CARDS_SHARE, _TABLES_SHARE = 1 / 4, 1 / 4
-"""For cards and for tables; passages get what these leave."""
+_CARDS_SHARE = 1 / 4
+"""For cards; passages get what these leave."""
 _PASSAGES_SHARE = 2 / 3
 """At most, for passages that a model reads. The last third held a needed passage for one question in ten.
 Without it, such a question takes a further call; with it, every call of all questions would cost more."""
@@ -47,9 +45,7 @@ _CONNECTED = re.compile(r"\b(?:connect|link|relat|chain|between|lead|tie)\w*\b|�
 _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|corpus)|文件|文档|资料|文章|材料",
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
-_MOST_CARDS, _MOST_TABLES = 3, 2
-_MOST_LISTED = 10
-"""The most rows with a value that a question names which are listed unasked; a longer list is asked for by a query."""
+_MOST_CARDS = 3
 _COMMON = 2
 """A word in lower case that is in more than this number of times as many passages as what it names is in is a common
 word: it means something else in most of them."""
@@ -59,10 +55,6 @@ _LEAST_OF_TABLE = 1 / 2
 """A passage with at least this share of a table's rows is shown."""
 _ENOUGH = 2
 """How many shown passages of a document that a question names are enough."""
-_MOST_OWNERS = 100
-"""How many entities with a value are read: a value that more of them have says little about any."""
-_MOST_SCANNED = 1000
-"""Rows of the largest attribute in which those with a value are looked for, because a person waits for it."""
 
 
 def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens: int, tools: Collection[Tool],
@@ -74,7 +66,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
 
     Returns:
         In this order: the result of the query that the question is read as; reports, if it is about the documents as a
-        whole; passages; cards, chains and rows, without the lines whose source words are in a shown passage; then the
+        whole; passages; cards and chains, without the lines whose source words are in a shown passage; then the
         tables that the question may mean, which have a budget of their own.
     """
     named, terms = named_entities(retriever.index, question), retriever.labelled_terms(schema)
@@ -93,8 +85,6 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         graph_blocks += _read_cards(retriever, terms, question, named, int(tokens * _CARDS_SHARE))
     if "dfs_search" in tools and reasons and _CONNECTED.search(question):
         graph_blocks += _read_paths(retriever.index, named, int(tokens * _CARDS_SHARE))
-    if "triple_search" in tools and reasons and not has_asked_table:
-        graph_blocks += _read_tables(retriever.index, terms, question, int(tokens * _TABLES_SHARE))
     tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
@@ -197,35 +187,6 @@ def _read_paths(index: GraphIndex, named: Mapping[str, str], tokens: int) -> lis
         return []
     chains = look_up_paths(index, PathLookup(start=names[0], end=names[-1]))
     return [fit_block(block, tokens) for block in chains if block.items]
-
-
-def _read_tables(index: GraphIndex, terms: LabelledTerms, question: str, tokens: int) -> Iterator[Block]:
-    """Yield tables of the rows with a value that a question names and that several entities have."""
-    lookups = [TripleLookup(relation=attribute, tail=value)
-               for attribute, value in _find_shared_values(index, question)
-               if sum(term.rows for term in terms.find(attribute).terms) <= _MOST_SCANNED][:_MOST_TABLES]
-    for lookup in lookups:
-        fitting = (fit_block(block, tokens // len(lookups)) for block in look_up_triples(index, terms, lookup))
-        yield from (block for block in fitting if block.items and not block.note and not block.left)
-
-
-def _find_shared_values(index: GraphIndex, question: str) -> list[tuple[str, str]]:
-    """Return the values that a question names and that several entities have, but not many, as (attribute, value)."""
-    # (position of the value in the question, attribute) -> {entity: value as the entity has it}
-    owners: dict[tuple[int, str], dict[str, str]] = {}
-    positions: dict[str, int] = {}
-    for occurrence in index.value_trie.find(question):
-        if _is_common(index, question[occurrence.start:occurrence.end], len(occurrence.entities)):
-            continue
-        position = positions.setdefault(occurrence.name, len(positions))
-        for entity in occurrence.entities[:_MOST_OWNERS]:
-            for attribute, values in index.values(entity).items():
-                for value in values:
-                    if " ".join(words(value)) == occurrence.name:
-                        owners.setdefault((position, attribute), {}).setdefault(entity, value)
-    by_position = sorted(owners.items(), key=lambda item: item[0])
-    return [(attribute, next(iter(values.values()))) for (_, attribute), values in by_position
-            if 1 < len(values) <= _MOST_LISTED]
 
 
 def _is_common(index: GraphIndex, said: str, support: int) -> bool:

@@ -12,8 +12,6 @@ from .fact_rows import graph_item, triple_rows
 
 MAX_HOPS = 4
 """The most facts of a chain between two entities; longer chains connect anything with anything."""
-_ONE_WAY_HOPS = 12
-"""The most facts of a chain that follows given relations in one direction, such as what depends on what."""
 _OPEN_HOPS = 2
 """The most facts of a chain without a given end."""
 _MOST_PATHS = 30
@@ -37,9 +35,7 @@ def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
     if unknown:
         return [Block(title=title, note="; ".join(unknown_name(*item) for item in unknown))]
     along = frozenset(map(label_key, lookup.along))
-    paths, is_cut = _one_way_paths(index, start.entities, end.entities, along) if end and along else ([], False)
-    if not paths:
-        paths, is_cut = _find_paths(index, start.entities, end.entities if end else None, along)
+    paths, is_cut = _find_paths(index, start.entities, end.entities if end else None, along)
     notes = ["" if paths else f"no chain of at most {MAX_HOPS if end else _OPEN_HOPS} facts",
              "the search ended at its bounds, so there may be more" if is_cut else ""]
     return [Block(title=title, items=tuple(_item(index, entity, path) for entity, path in paths),
@@ -72,29 +68,6 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
             break
         unfinished = longer
     return paths, is_cut
-
-
-def _one_way_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str], along: Collection[str],
-                   ) -> tuple[list[tuple[str, _Path]], bool]:
-    """Return the shortest chains whose facts all have the same direction, and whether a bound ended the search."""
-    is_cut = False
-    for from_end in (0, 2):  # the place of the fact's end that is followed, in (head, relation, tail)
-        reached = set(starts)
-        # Unfinished chains: (start, last entity, path).
-        unfinished: list[tuple[str, str, _Path]] = [(start, start, ()) for start in starts]
-        for _ in range(_ONE_WAY_HOPS):
-            longer = [(start, other, (*path, row)) for start, last, path in unfinished
-                      for row, other in _links(index, last, index.triples_of(last).tolist(), along)
-                      if index.edge(row)[from_end] == last and other not in reached]
-            if paths := [(start, path) for start, last, path in longer if last in ends]:
-                return paths[:_MOST_PATHS], len(paths) > _MOST_PATHS
-            is_cut = is_cut or len(longer) > _MOST_STEPS
-            # `reached` is updated only after a round, so all shortest chains to an entity go on.
-            unfinished = longer[:_MOST_STEPS]
-            reached.update(last for _, last, _ in unfinished)
-            if not unfinished:
-                break
-    return [], is_cut
 
 
 def _links(index: GraphIndex, entity: str, rows: Sequence[int], along: Collection[str]) -> list[tuple[int, str]]:

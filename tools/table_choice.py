@@ -45,11 +45,10 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     tables = _shown_tables(retriever.index)
     if not tables:
         return []
-    by_words = _by_words(tables, question)
-    scores = _scores(retriever, tables, question, by_words)
+    scores = _scores(retriever, tables, question)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
     described, asked = dict[str, Passage](), _stems(question)
-    for table in _to_describe(ranked, scores, by_words):
+    for table in _to_describe(ranked, scores, asked):
         line = _first_fitting(table, asked, tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE))
         if line is not None:
             described[table.name] = _item(retriever.index, table, line)
@@ -89,8 +88,7 @@ def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
                       "basis": Basis(query=sql, records=table.rows)} | cited)
 
 
-def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], by_words: Mapping[str, float],
-                 ) -> list[TableInfo]:
+def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], asked: Collection[str]) -> list[TableInfo]:
     """Return the likeliest tables, and behind the first that of documents if it has words of the question.
 
     The fields of this table are of every document, so no passage votes for it.
@@ -98,7 +96,7 @@ def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], by_wo
     likely = [table for table in ranked[:_MOST_DESCRIBED]
               if table is ranked[0] or scores[table.name] >= _LEAST_SCORE * scores[ranked[0].name]]
     documents = [table for table in ranked if table.kind == "documents" and table is not likely[0]
-                 and by_words[table.name]]
+                 and any(_is_asked(column, asked) for column in table.columns)]
     return [*likely[:1], *documents, *(table for table in likely[1:] if table not in documents)]
 
 
@@ -108,10 +106,9 @@ def _shown_tables(index: GraphIndex) -> list[TableInfo]:
         table.kind == "documents" and any(column.name not in _PLAIN_FIELDS for column in table.columns))]
 
 
-def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str, by_words: Mapping[str, float],
-            ) -> dict[str, float]:
+def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) -> dict[str, float]:
     """Return how likely a question means each table, by the table's name."""
-    scores = dict(by_words)
+    scores = _by_words(tables, question)
     query = retriever.compare(question[:LONGEST])
     largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
     vectors = retriever.embed([_names_text(table) for table in largest])

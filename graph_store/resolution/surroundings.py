@@ -276,23 +276,18 @@ class Surroundings:
     def _is_guess(self, main: str, other: str, *, main_has_facts: bool) -> bool:
         """Return True if the type of an entity without facts is a wrong guess for another one of its name.
 
-        Its type is not more special than the main one's, unless that says nothing, and either
-        - all its documents mention the main one, too, which more chunks mention, or
-        - the main one has facts or is at least twice as common, and the documents of both share other names. "Paris"
-          beside London and Oslo is the city; "Paris" beside Ada may be a person.
+        Its type is not more special than the main one's, unless that says nothing; the main one has facts or is at
+        least twice as common; and the documents of both share other names. "Paris" beside London and Oslo is the city;
+        "Paris" beside Ada may be a person.
         """
         if self.depth(other) > self.depth(main) > 0:
             return False
         documents, main_documents = (self.documents(self.support(entity)) for entity in (other, main))
-        if documents <= main_documents and len(self.support(other)) < len(self.support(main)):
-            return True
-        is_rare = len(documents) * _RARER <= len(main_documents)
-        return (main_has_facts or is_rare) and self._share_names(main, other)
-
-    def _share_names(self, first: str, second: str) -> bool:
-        names, other_names = ({name for document in self.documents(self.support(entity))
-                               for name in self._names_in_document[document]} for entity in (first, second))
-        return len((names & other_names) - {self.names[first], self.names[second]}) >= _SHARED_NAMES
+        if not main_has_facts and len(documents) * _RARER > len(main_documents):
+            return False
+        names, main_names = ({name for document in of_entity for name in self._names_in_document[document]}
+                             for of_entity in (documents, main_documents))
+        return len((names & main_names) - {self.names[main], self.names[other]}) >= _SHARED_NAMES
 
     @cached_property
     def _names_in_document(self) -> dict[str, set[str]]:

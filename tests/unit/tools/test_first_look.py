@@ -105,8 +105,7 @@ def singers(tmp_path_factory, hashed_embedder):
 
 
 @pytest.mark.parametrize(("question", "shown"), [
-    ("Which singer was in Ulm?", set()), ("Which glazier was in Ulm?", {"occupation"}),
-    ("Who won the Amber Prize in Ulm?", {"prize"}), ("Is Carl Berg a singer?", {"Carl Berg"})])
+    ("Which singer was in Ulm?", set()), ("Is Carl Berg a singer?", {"Carl Berg"})])
 def test_what_is_named_by_a_common_word_of_the_collection_is_left_out(singers, question, shown):
     blocks = looked_up(singers, question, ("entity_search", "triple_search"))
     assert {title.partition(" (")[0] for title, *_ in blocks} == shown
