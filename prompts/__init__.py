@@ -19,16 +19,12 @@ from .rendering import (
 from .schema_text import (
     block_note,
     block_text,
-    last_text,
-    lookups_text,
-    mode_text,
+    inquiry_values,
     passage_text,
-    rounds_text,
     schema_block,
-    terms_line,
 )
 
 __all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_note", "block_text",
-           "check_prompts", "example", "extraction_instructions_block", "instructions_line", "last_text",
-           "lookups_text", "mode_text", "number_items", "passage_text", "question_language", "render", "rounds_text",
-           "schema_block", "terms_line", "text_language"]
+           "check_prompts", "example", "extraction_instructions_block", "inquiry_values",
+           "instructions_line", "number_items", "passage_text", "question_language", "render", "schema_block",
+           "text_language"]

@@ -1,6 +1,6 @@
 """Rendering the graph schema, lookups and evidence for prompts in as few tokens as a model needs."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
 from ..schemas.inquiry import Block, Inquiry
@@ -137,24 +137,12 @@ def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict
                      for heading, items in zip(headings, (types, relations, attributes), strict=True) if items)
 
 
-def lookups_text(tools: Collection[str], language: Language) -> str:
-    """Return a line for each lookup that is switched on, with its form in JSON; "-" if none is."""
-    return "\n".join(f"- {text}" for tool, text in _LOOKUPS[language].items() if tool in tools) or "-"
-
-
-def terms_line(terms: str, language: Language) -> str:
-    """Return the line of the relations and attributes that a question may mean; "" if there are none."""
-    return f"{_TERMS[language]}: {terms}" if terms else ""
-
-
-def mode_text(mode: Mode, language: Language) -> str:
-    """Return the rule on what may support an answer in a mode."""
-    return _MODES[language][mode]
-
-
-def last_text(language: Language, *, is_last: bool) -> str:
-    """Return the line that asks for an answer in a question's last prompt; "" for earlier prompts."""
-    return _LAST[language] if is_last else ""
+def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
+    """Return the values of an inquiry's placeholders in its prompt, which begins like the question's earlier ones."""
+    lookups = "\n".join(f"- {text}" for tool, text in _LOOKUPS[language].items() if tool in inquiry.tools)
+    return {"lookups": lookups or "-", "mode": _MODES[language][inquiry.mode],
+            "terms": f"{_TERMS[language]}: {inquiry.terms}" if inquiry.terms else "", "question": inquiry.question,
+            "rounds": _rounds_text(inquiry, language), "last": _LAST[language] if inquiry.is_last else ""}
 
 
 _HEADING_MARKS = "#= \t*_"
@@ -165,7 +153,7 @@ _DROPPED: dict[Language, str] = {"en": "({} items left out)", "zh": "（略去 {
 _NOTHING: dict[Language, str] = {"en": "(nothing)", "zh": "（无）"}
 
 
-def rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
+def _rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
     """Return all rounds of a question with their items, numbered from 1.
 
     Rounds are only appended, so the text begins with that of the question's earlier prompts. The thought and the items

@@ -116,10 +116,7 @@ def _read_passages(retriever: Retriever, question: str, tokens: int, switches: S
 
 
 def _is_part_of_table(passage: Passage, rows_of: Mapping[str, int]) -> bool:
-    """Return True if a passage is nothing but rows, and of less than `_LEAST_OF_TABLE` of its document's table.
-
-    It says little beside the table, which a query can read.
-    """
+    """Return True if a passage is nothing but a few rows of its document's table, which a query can read."""
     rows, lines = list(find_rows(passage.text)), passage.text.strip().splitlines()
     return bool(rows) and len(rows) == len(lines) and len(rows) < _LEAST_OF_TABLE * rows_of.get(passage.document, 0)
 
@@ -139,10 +136,7 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
 
 
 def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Block]:
-    """Return the result of the query that a question is read as; its title shows the query, as an example for others.
-
-    The short answer is the only cell of the first row.
-    """
+    """Return the result of the query that a question is read as; the short answer is the only cell of its first row."""
     asked = ask_tables(index, question)
     if asked is None:
         return []

@@ -53,7 +53,11 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
         for start, last, visited, path in unfinished:
             incident = index.triples_of(last)
             is_cut = is_cut or len(incident) > _MOST_LINKS
-            for row, other in _links(index, last, incident[:_MOST_LINKS].tolist(), along):
+            for row in incident[:_MOST_LINKS].tolist():
+                head, relation, tail = index.edge(row)
+                if along and label_key(relation) not in along:
+                    continue
+                other = tail if head == last else head
                 if step_count == _MOST_STEPS:
                     return paths, True
                 step_count += 1
@@ -68,13 +72,6 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
             break
         unfinished = longer
     return paths, is_cut
-
-
-def _links(index: GraphIndex, entity: str, rows: Sequence[int], along: Collection[str]) -> list[tuple[int, str]]:
-    """Return the triples of an entity that have one of some relations (all if empty), as (row, the other entity)."""
-    edges = [(row, index.edge(row)) for row in rows]
-    return [(row, tail if head == entity else head) for row, (head, relation, tail) in edges
-            if not along or label_key(relation) in along]
 
 
 def _item(index: GraphIndex, start: str, path: _Path) -> Passage:

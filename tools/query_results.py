@@ -1,7 +1,7 @@
 """The result of a query as citable items: a line for each row, and what the numbers rest on."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -56,8 +56,9 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
     query = " ".join(result.sql.split())
     basis = Basis(query=query, understood=understood, records=result.records, left_out=result.left_out)
     items = [_row_item(result, number, basis, plain) for number in range(len(result.rows))]
+    fitting = items[:len(fit_lines([item for item, _ in items], tokens)[0])]
     shown = [_cited(item, cells, result.citations, partial(of_row, number))
-             for number, (item, cells) in enumerate(_fitting(items, tokens))]
+             for number, (item, cells) in enumerate(fitting)]
     over = basis_text(basis, "en") if result.records is not None else ""  # a note of the result says why
     notes = [over, "" if result.total else "no row", *result.notes, *notes]
     columns = [f"{name}: list" if kind == "list" else name
@@ -71,24 +72,19 @@ def basis_text(basis: Basis, language: Language) -> str:
 
     How a question was read as the query comes first, in English answers: there are no other words for it.
     """
-    phrases = _PHRASES[language]
-    over = _over_text(basis, phrases) if basis.records is not None else phrases["unknown"]
-    understood = basis.understood if language == "en" else ""
-    return phrases["joint"].join(filter(None, [understood, over]))
-
-
-def _over_text(basis: Basis, phrases: Mapping[str, str]) -> str:
-    """Return over how many records a number is, and how many lack a value for it."""
-    records = basis.records or 0
+    phrases, records = _PHRASES[language], basis.records
+    understood = [basis.understood] if basis.understood and language == "en" else []
+    if records is None:
+        return phrases["joint"].join([*understood, phrases["unknown"]])
     lacks = [phrases[reason].format(f"{count:,}", left_out.column) for left_out in basis.left_out
              for reason, count in (("empty", left_out.empty), ("untyped", left_out.untyped)) if count]
     missing = {left_out.column: left_out.empty + left_out.untyped for left_out in basis.left_out}
     total, chosen = f"{records:,}", _chooses_rows(basis.query)
     if lacks and len(missing) == 1 and not chosen:
-        used = records - sum(missing.values())
-        return phrases["joint"].join([phrases["over_of"].format(f"{used:,}", total), *lacks])
-    over = f"{'chosen' if chosen else 'over'}{'_one' if records == 1 else ''}"
-    return phrases["joint"].join([phrases[over].format(total), *lacks])
+        over = phrases["over_of"].format(f"{records - sum(missing.values()):,}", total)
+    else:
+        over = phrases[f"{'chosen' if chosen else 'over'}{'_one' if records == 1 else ''}"].format(total)
+    return phrases["joint"].join([*understood, over, *lacks])
 
 
 def _chooses_rows(sql: str) -> bool:
@@ -98,11 +94,6 @@ def _chooses_rows(sql: str) -> bool:
     except sqlglot.errors.SqlglotError:
         return False
     return any(tree.args.get(clause) is not None for clause in ("having", "qualify"))
-
-
-def _fitting(items: Sequence[tuple[Passage, list[str]]], tokens: int) -> Sequence[tuple[Passage, list[str]]]:
-    """Return the first items that fit a budget, with their cells."""
-    return items[:len(fit_lines([item for item, _ in items], tokens)[0])]
 
 
 def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[str]) -> tuple[Passage, list[str]]:
@@ -143,9 +134,5 @@ def _joined(cells: Sequence[str]) -> str:
 
 def _names(quote: str, texts: Sequence[str]) -> bool:
     """Return True if a record has all of some texts as words of their own."""
-    record = f" {_spaced(quote)} "
-    return bool(texts) and all(f" {_spaced(text)} " in record for text in texts)
-
-
-def _spaced(text: str) -> str:
-    return " ".join(_WORD.findall(normalise(text)))
+    record, *wanted = (f" {' '.join(_WORD.findall(normalise(text)))} " for text in (quote, *texts))
+    return bool(wanted) and all(words in record for words in wanted)

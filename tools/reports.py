@@ -89,7 +89,10 @@ def openings(index: GraphIndex, tokens: int, folder: str = "") -> list[Passage]:
     for summary, words in document_openings:
         path = "/".join(PurePosixPath(summary.document).parts[:-1])
         by_folder.setdefault(path, []).append((summary, words))
-    document_items = [_document_item(*opening) for opening in document_openings]
+    document_items = [Passage(
+        chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start, score=0.0,
+        kind="opening", statement=": ".join(filter(None, [summary.title, summary.said])))
+        for summary, words in document_openings]
     are_few = len(by_folder) == 1 or len(document_openings) <= _MOST_ALONE
     if are_few and sum(map(item_cost, document_items)) <= tokens:
         return document_items
@@ -118,12 +121,6 @@ def asked_folder(index: GraphIndex, question: str) -> str:
     folders = Counter(part for path in paths for part in set(PurePosixPath(path).parts[:-1]))
     named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
     return min(named, key=lambda folder: (folders[folder], folder), default="")
-
-
-def _document_item(summary: DocumentSummary, words: str) -> Passage:
-    """Return a document's title and opening as an item, which cites the document's own words."""
-    return Passage(chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start,
-                   score=0.0, kind="opening", statement=": ".join(filter(None, [summary.title, summary.said])))
 
 
 def _folder_item(path: str, group: Sequence[_Opening]) -> Passage:

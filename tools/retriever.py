@@ -11,7 +11,6 @@ from cachetools import LRUCache
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
-from ..graph_store.ledger.document_rows import Documents
 from ..models.embedding.embedder import Embedder, Vectors, as_queries
 from ..models.parsing.parser import Parser
 from ..models.reranker import Reranker
@@ -66,7 +65,8 @@ class Retriever:
         self._asked: LRUCache[str, Vectors] = LRUCache(_TEXTS)
         self._weighed: LRUCache[tuple[str, Switches], Scores] = LRUCache(
             min(_TEXTS, max(_FEWEST, _SCORES // max(len(self.index.chunks), 1))))
-        self._about = lru_cache(_TEXTS)(partial(_read_about, knowledge_base.documents))
+        self._about = lru_cache(_TEXTS)(lambda document: metadata_line(
+            knowledge_base.documents.metadata(document), _ABOUT_TOKENS))
         self._split = lru_cache(_TEXTS)(partial(split_question, parser=self.models.parser,
                                                 names_in=self.index.name_trie.find))
         self._lock = threading.RLock()
@@ -184,7 +184,3 @@ def _rerank(reranker: Reranker, question: str, texts: Sequence[str],
     weights = [weight for _, weight in ranking]
     ids = [ranking[int(row)][0] for row in order] + [chunk for chunk, _ in ranking[count:]]
     return list(zip(ids, weights, strict=True))
-
-
-def _read_about(documents: Documents, document_id: str) -> str:
-    return metadata_line(documents.metadata(document_id), _ABOUT_TOKENS)

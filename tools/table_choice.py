@@ -89,10 +89,7 @@ def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
 
 
 def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], asked: Collection[str]) -> list[TableInfo]:
-    """Return the likeliest tables, and behind the first that of documents if it has words of the question.
-
-    The fields of this table are of every document, so no passage votes for it.
-    """
+    """Return the likeliest tables; behind the first that of documents, for which no passage votes, if it has a word."""
     likely = [table for table in ranked[:_MOST_DESCRIBED]
               if table is ranked[0] or scores[table.name] >= _LEAST_SCORE * scores[ranked[0].name]]
     documents = [table for table in ranked if table.kind == "documents" and table is not likely[0]
@@ -111,8 +108,9 @@ def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) ->
     scores = _by_words(tables, question)
     query = retriever.compare(question[:LONGEST])
     largest = sorted(tables, key=lambda table: (-table.rows, table.name))[:_MOST_EMBEDDED]
-    vectors = retriever.embed([_names_text(table) for table in largest])
-    for table, vector in zip(largest, vectors, strict=True):
+    names = [f"{table.title}: {', '.join(column.title for column in table.columns if column.name != 'document')}"
+             for table in largest]
+    for table, vector in zip(largest, retriever.embed(names), strict=True):
         scores[table.name] += query.trust * round(float(np.dot(vector, query.vector)), 4)
     chunks = retriever.index.chunks
     near = Counter(chunks[retriever.index.chunk_row[key]].document_id
@@ -123,29 +121,17 @@ def _scores(retriever: Retriever, tables: Sequence[TableInfo], question: str) ->
     return scores
 
 
-def _names_text(table: TableInfo) -> str:
-    return f"{table.title}: {', '.join(column.title for column in table.columns if column.name != 'document')}"
-
-
 def _by_words(tables: Sequence[TableInfo], question: str) -> dict[str, float]:
-    """Return the share of a question's words that each table's names and values have.
-
-    A rare word counts more, and one of the table's own name twice.
-    """
+    """Return the share of a question's words that each table has; rare ones and those of its name count more."""
     names_of = {table.name: _stems(f"{table.name} {table.title}".replace("_", " ")) for table in tables}
-    words_of = {table.name: names_of[table.name] | _stems(" ".join(_texts_of(table))) for table in tables}
+    texts_of = {table.name: (text for column in table.columns if column.name != "document"
+                             for text in _texts_of_column(column)) for table in tables}
+    words_of = {name: names_of[name] | _stems(" ".join(texts)) for name, texts in texts_of.items()}
     tables_with = Counter(word for words in words_of.values() for word in words)
     weights = {word: 1 / tables_with[word] for word in _stems(question) if word in tables_with}
     total = sum(weights.values()) or 1.0
     return {name: sum(weights[word] * (1 + (word in names_of[name])) for word in sorted(words & weights.keys())) / total
             for name, words in words_of.items()}
-
-
-def _texts_of(table: TableInfo) -> Iterator[str]:
-    """Yield the names of a table's columns, and their frequent values."""
-    for column in table.columns:
-        if column.name != "document":
-            yield from _texts_of_column(column)
 
 
 def _texts_of_column(column: ColumnInfo) -> Iterator[str]:
@@ -191,10 +177,8 @@ def _column_text(column: ColumnInfo, table: TableInfo, values: int) -> str:
 
 
 def _values_text(column: ColumnInfo, table: TableInfo, most: int) -> str:
-    """Return the most frequent values of a column with their numbers, and how many values there are if not all.
-
-    Of dates that are texts one is shown at least: a query has to be written in their form.
-    """
+    """Return the most frequent values of a column with their numbers, and how many values there are if not all."""
+    # A query has to be written in the form of dates that are texts, so one of them is shown at least.
     has_dates = bool(column.frequent) and column.kind == "text" and any(find_dates(column.frequent[0][0]))
     shown = column.frequent[:max(most, has_dates)]
     if not shown or column.kind == "boolean":
@@ -210,10 +194,7 @@ def _short(text: str) -> str:
 
 
 def _others_line(tables: Sequence[TableInfo], tokens: int) -> str:
-    """Return the names and rows of tables that are not described, the first with their columns, as many as fit.
-
-    The text is "" if there are none.
-    """
+    """Return the names and rows of other tables, the first with their columns, as many as fit; "" if there are none."""
     shown = list[str]()
     for place, table in enumerate(tables[:_MOST_OTHERS]):
         columns = f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"

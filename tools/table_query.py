@@ -85,10 +85,7 @@ def block_of(index: GraphIndex, result: SqlResult, tokens: int, notes: Sequence[
 
 
 def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[Citation, ...]:
-    """Return records of a row of a result, or the first ones that its query looked at: a count of none rests on them.
-
-    Only the first rows of a result are looked up.
-    """
+    """Return records of a row of a result, or the first that its query looked at: a count of none rests on them."""
     own = query_of_row(result.sql, result.rows[number]) if result.citations and number < _MOST_TRACED else None
     if own:
         with suppress(SqlError):  # then the row cites the first records of the result
@@ -101,11 +98,8 @@ def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[
 
 def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
                        ) -> tuple[SqlResult, list[str]]:
-    """Return a query's result with the texts of the query written as the documents have them, and notes on these.
-
-    A text that no cell of its column is becomes the only value that differs from it in case and signs alone, or that
-    contains it. If there are several or none, a note says so: a count of no rows is easily taken for an answer.
-    """
+    """Return a query's result with its texts written as the documents have them, and notes on these."""
+    # A count of no rows is easily taken for an answer, so a note says which values there are.
     meant, notes = dict[WantedValue, str](), list[str]()
     for wanted in list(wanted_values(result.sql, tables))[:_MOST_CHECKED]:
         values = [*_values_like(engine, wanted)]

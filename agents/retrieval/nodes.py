@@ -191,7 +191,7 @@ class RetrievalNodes:
                 if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
                     judgement = Judgement(thought=judgement.thought,
                                           draft=DraftAnswer(answerable=False, confidence=0.0))
-                added = {**added, "shown": shown.settle(judgement.draft, self._abstain_below(context))}
+                added = {**added, "shown": shown.confirm_claims(judgement.draft, self._abstain_below(context))}
         return self._apply(state, context, step, judgement, added)
 
     def _begin_judging(self, leases: ExitStack, state: AskState, context: AskContext,

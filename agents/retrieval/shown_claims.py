@@ -66,7 +66,7 @@ class ShownClaims:
         push_message(answer_chunk(answer, self.text, citations, self.message_id), state_key=None)
         self.text = answer
 
-    def settle(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
+    def confirm_claims(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
         """Withdraw the claims unless the complete reply begins with them and is confident enough to be shown.
 
         `draft` is None if the reply has no answer; for `abstain_below` see `citing.cite`.

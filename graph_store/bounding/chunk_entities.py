@@ -95,14 +95,12 @@ class TypeWishes:
                 self._wishes[owner.key].add(((element.name, canonical_name(attribute.value)), element.owners))
 
     def _wish_ends(self, head: TypedEnd, relation: str, tail: TypedEnd) -> None:
-        """Note the types, of domain or range, that a triple requires of each of its ends that has no type yet.
-
-        If the other end fits only this end's side, the triple was extracted the wrong way round.
-        """
+        """Note the types, of domain or range, that a triple requires of each of its ends that has no type yet."""
         element = self._schema.relation_type(relation)
         domain, codomain = (element.domain, element.range) if element else ((ANY,), (ANY,))
         for end, other_end, side, other_side in ((head, tail, domain, codomain), (tail, head, codomain, domain)):
             if end.type is None:
+                # If the other end fits only this end's side, the triple was extracted the wrong way round.
                 is_reversed = (other_end.type is not None and not self._schema.is_a(other_end.type, other_side)
                                and self._schema.is_a(other_end.type, side))
                 fact = (head.key, relation, tail.key)

@@ -144,10 +144,7 @@ class SourceText:
         return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
 
     def ground_version(self, name: str) -> Grounded | None:
-        """Return where the text has a version or stage that the lines above say what of; None for other names.
-
-        It is named with that: "beta 2" under "Python 3.9" is "Python 3.9 beta 2", and not another document's.
-        """
+        """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""
         version = _VERSION.fullmatch(name.strip())
         place = self.find(name) if version else None
         if version is None or place is None:
@@ -163,10 +160,7 @@ class SourceText:
         return bool(self.text) and any(title.find(wanted) for title in self._bare_titles for wanted in bare)
 
     def _is_composed(self, tokens: Sequence[str]) -> bool:
-        """Return True if a name can be composed of words scattered over the text and the titles above it.
-
-        One must be in a title, and one be a number or uncapitalised; a Chinese character counts with the one beside it.
-        """
+        """Return True if a name's words are scattered over text and titles: one in a title, one no capitalised word."""
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
@@ -183,10 +177,7 @@ class SourceText:
         return singulars <= all_words and not singulars.isdisjoint(above) and not singulars.isdisjoint(common)
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
-        """Return where the source has a value, in any spelling, or None; a number without a unit has `unit`.
-
-        Words before it that limit or deny it belong to it: "at most 2", "no conflict of interest".
-        """
+        """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2")."""
         grounded = self._ground_bare_value(value, kind, unit)
         if grounded is None or kind == "date":
             return grounded

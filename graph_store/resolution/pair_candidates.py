@@ -185,10 +185,7 @@ def _find_marked(text: str, known: Collection[str]) -> Iterator[Statement]:
 
 
 def _find_in_parentheses(text: str, known: Collection[str]) -> Iterator[Statement]:
-    """Yield the pairs of a known name and the one in parentheses after it, if one may stand for the other.
-
-    It may if it is the other's acronym, or made of two names: "Pectra (Prague/Electra)".
-    """
+    """Yield the pairs of a known name and the one in parentheses after it, if one is an acronym or two names."""
     for aside in _PARENTHESIS.finditer(text):
         right = aside[1].strip(_BEFORE + "”’」")
         if right not in known:

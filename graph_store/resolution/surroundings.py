@@ -30,8 +30,6 @@ _ORGANISATIONS = frozenset("""organization organisation company corporation inst
 _PERSONS = frozenset("person people human 人物 人 人名 человек персона per".split())
 _RARER = 2
 """A type counts as rare for a name if at least this many times as many documents have the name under its main type."""
-_MOST_NAMESAKES = 20
-"""More entities with one key are dates or numbers, and no types of one thing."""
 _SURE_SPELLING = 0.9
 """The prior of two spellings of one name; "The Who" and "WHO" have the same key and a lower one."""
 _SHARED_NAMES = 3
@@ -244,8 +242,6 @@ class Surroundings:
         for entity, key in self.keys.items():
             entities_by_key.setdefault(key, []).append(entity)
         for entities in entities_by_key.values():
-            if len(entities) == 1 or len(entities) > _MOST_NAMESAKES:
-                continue
             facts = {entity: len(self.documents_with_facts(entity)) for entity in entities}
             ordered = sorted(entities, key=lambda entity: (-facts[entity], -len(self.support(entity)), entity))
             for main, other in combinations(ordered, 2):
@@ -274,12 +270,8 @@ class Surroundings:
                    for name in single & values.keys() & other_values.keys())
 
     def _is_guess(self, main: str, other: str, *, main_has_facts: bool) -> bool:
-        """Return True if the type of an entity without facts is a wrong guess for another one of its name.
-
-        Its type is not more special than the main one's, unless that says nothing; the main one has facts or is at
-        least twice as common; and the documents of both share other names. "Paris" beside London and Oslo is the city;
-        "Paris" beside Ada may be a person.
-        """
+        """Return True if the type of an entity without facts is a wrong guess for another one of its name."""
+        # "Paris" beside London and Oslo is the city; "Paris" beside Ada may be a person.
         if self.depth(other) > self.depth(main) > 0:
             return False
         documents, main_documents = (self.documents(self.support(entity)) for entity in (other, main))

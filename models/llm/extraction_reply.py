@@ -26,7 +26,7 @@ _LONGEST_SENTENCE = 2 * _LONGEST_LINE
 """Characters of a sentence from which it is cut between its items: ninety names get several numbers."""
 _ITEM_END = re.compile(r"[;；、，]|, ")
 _CITATION = re.compile(r"\s{0,3}(?:lines?|L)?\s{0,3}(?P<number>\d{1,5})(?![\d.]*\d)"
-                       r"(?:[-–](?P<last>\d{1,5})(?![\d.]*\d))?(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
+                       r"(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
 UNPROPOSED = 0.5
 """Confidence of a label that is not in the schema, in a reply that proposes none: as likely a slip as a need. It stays
 below the default acceptance threshold mu = 0.8."""
@@ -78,7 +78,7 @@ class NumberedLines:
         return "\n".join(shown)
 
     def find_cited(self, cell: str) -> tuple[NumberedLine | None, str] | None:
-        """Return the line whose number a cell begins with, and the rest of the cell; of "7-9" the first.
+        """Return the line whose number a cell begins with, and the rest of the cell.
 
         The line is None if no line has that number. The result is None if the cell does not begin with the number of a
         line, or if it is rather a name ("2019 election").
@@ -86,10 +86,7 @@ class NumberedLines:
         match = _CITATION.fullmatch(cell)
         if match is None:
             return None
-        number, rest = int(match["number"]), match["rest"]
-        if (last := match["last"]) and not number < int(last) <= len(self.lines):  # "7-2019" has a year
-            rest = last + rest
-        rest = rest.strip(" \t\n,;:.|-–")
+        number, rest = int(match["number"]), match["rest"].strip(" \t\n,;:.|-–")
         if 0 < number <= len(self.lines):
             return self.lines[number - 1], rest
         is_name = rest and read_time(rest) is None
@@ -293,10 +290,7 @@ class _Conversion:
                 yield ExtractedEntity(name=name, type=_schema_name(type_label, self._types), confidence=confidence)
 
     def _confidence(self, label: str, known: Mapping[str, str], kind: str) -> float:
-        """Return the confidence in a label.
-
-        A new label that the reply uses but does not list counts as the least certain one that it lists.
-        """
+        """Return the confidence in a label; one used but not listed counts as the least certain one that is listed."""
         key = normalise(label)
         if self._open or key in known or not key:
             return 1.0

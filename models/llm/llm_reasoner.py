@@ -148,13 +148,10 @@ class LlmReasoner(ModelCalls):
             self._agent_prompt(inquiry), wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
     def _agent_prompt(self, inquiry: Inquiry) -> Prompt:
-        """Return the prompt of an inquiry. It begins like the question's earlier prompts, which endpoints may cache."""
+        """Return the prompt of an inquiry."""
         language = self._question_language(inquiry.question)
         return prompts.render(
-            "agent", language, self._settings.prompts, lookups=prompts.lookups_text(inquiry.tools, language),
-            terms=prompts.terms_line(inquiry.terms, language),
-            mode=prompts.mode_text(inquiry.mode, language), question=inquiry.question,
-            rounds=prompts.rounds_text(inquiry, language), last=prompts.last_text(language, is_last=inquiry.is_last),
+            "agent", language, self._settings.prompts, **prompts.inquiry_values(inquiry, language),
             instructions=prompts.instructions_line(self._instructions, language))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:

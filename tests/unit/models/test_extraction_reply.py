@@ -40,8 +40,6 @@ ROWS: dict[str, tuple[list[str], list[tuple[str, str]], int | str, str]] = {
     "qualifiers": (["3 since 2019; votes: 27", "Ada", "*", "Ulm"], [("Ada", "Ulm")], 3, "since 2019; votes: 27"),
     "several tails": (["3", "Ulm", "*", "Ada", "Bo", " ", "Cy"], [("Ulm", "Ada"), ("Ulm", "Bo"), ("Ulm", "Cy")], 3, ""),
     "digits in a cited name": (["2", "3 Idiots", "*", "Ladakh"], [("3 Idiots", "Ladakh")], 2, ""),
-    "several lines": (["1-3", "Ulm", "*", "Cy"], [("Ulm", "Cy")], 3, ""),
-    "line and year": (["3-2019", "Ada", "*", "Ulm"], [("Ada", "Ulm")], 3, "2019"),
     "no such line": (["99", "Ada", "*", "Ulm"], [("Ada", "Ulm")], "", ""),
     "no such line, time": (["99 since 2019", "Ada", "*", "Ulm"], [("Ada", "Ulm")], "", "since 2019"),
     "no line": (["Ada", "*", "Ulm"], [("Ada", "Ulm")], "", ""),

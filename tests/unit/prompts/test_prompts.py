@@ -12,12 +12,10 @@ from banyan.prompts import (
     Language,
     Prompt,
     example,
-    lookups_text,
-    mode_text,
+    inquiry_values,
     number_items,
     question_language,
     render,
-    rounds_text,
     schema_block,
     text_language,
 )
@@ -123,7 +121,6 @@ def test_the_language_of_a_question_follows_its_words_not_its_names(question, la
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_fixed_part_of_the_agents_prompt_keeps_its_limit(language):
-    prompt = render("agent", language, lookups=lookups_text(TOOLS, language), terms="", question="",
-                    mode=mode_text("open", language), rounds=rounds_text(Inquiry(question=""), language), last="",
-                    instructions="")
+    inquiry = Inquiry(question="", tools=TOOLS, mode="open")
+    prompt = render("agent", language, **inquiry_values(inquiry, language), instructions="")
     assert prompt.tokens < AGENT_LIMIT
