@@ -56,7 +56,7 @@ def trace_answer(number: int, answer: Answer) -> TraceStep:
 
 def found_text(step: TraceStep) -> str:
     """Return what a lookup found in a few lines, for the people who read a conversation."""
-    lines = [f"{finding.text} ({', '.join(finding.documents)})" for finding in step.found]
+    lines = [finding.text for finding in step.found]
     more = [f"and {step.total - len(lines)} more"] if step.total > len(lines) else []
     return "\n".join([*lines, *more, *step.notes]) or "nothing was found"
 

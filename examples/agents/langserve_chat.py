@@ -19,7 +19,5 @@ thread = {"configurable": {"thread_id": uuid.uuid4().hex}}
 for question in QUESTIONS:
     print(f"> {question}")
     for piece in chat.stream({"messages": [("user", question)]}, thread):
-        print(piece.content, end="", flush=True)
-        for citation in piece.additional_kwargs.get("citations", ()):
-            print(f"\n  [{citation['id']}] {citation['document']}: {citation['quote']!r}", end="")
+        print(piece.content, end="", flush=True)  # the last piece has the sources, and as data in `additional_kwargs`
     print()

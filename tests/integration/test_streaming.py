@@ -5,6 +5,7 @@ import json
 import httpx
 import openai
 import pytest
+from langserve import RemoteRunnable
 from playwright.sync_api import expect
 
 from .. import browsing, llm_server, rest, serving, sse, web
@@ -83,6 +84,16 @@ def test_chunks_of_openais_protocol_have_them_too(server, may_end):
             if text == ANSWER:
                 may_end.set()
     assert text.startswith(f"{ANSWER}\n\nSources:\n[1] ")
+
+
+def test_pieces_of_langserves_chat_have_them_too(server, may_end):
+    text = ""
+    for piece in RemoteRunnable(f"{server.url}/chat/kb/kb").stream({"messages": [("user", "Where was she born?")]}):
+        text += piece.content
+        if text == ANSWER:
+            may_end.set()
+    assert text.startswith(f"{ANSWER}\n\nSources:\n[1] ")
+    assert [one["quote"] for one in piece.additional_kwargs["citations"]] == [FIRST, SECOND]
 
 
 @pytest.mark.usefixtures("may_end")

@@ -124,6 +124,12 @@ class TestExamples:
     def test_a_retriever_in_a_chain(self, folder):
         assert "polonium.md, characters" in self.run(folder, "retriever_chain")
 
+    def test_deepagents_in_the_background(self, folder, url):
+        said = json.loads(self.run(folder, "async_subagent", url))
+        assert said["status"] == "success"
+        assert "Warsaw" in said["result"]
+        assert "Sources:\n[1] marie-curie.md, " in said["result"]
+
     def test_a_remote_graph(self, folder, url):
         said = self.run(folder, "remote_graph", url)
         assert said.count("Warsaw") >= 3
@@ -149,6 +155,7 @@ class TestExamples:
         said = self.run(folder, "a2a_client", url)
         assert said.startswith("english: Answers questions from the documents of the knowledge base 'english'")
         assert "Warsaw" in said
+        assert "Sources:\n[1] marie-curie.md, characters " in said
 
     def test_mcp_in_an_editor(self):
         """The configuration that editors read is a command that there is, with tools that only read."""
