@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
@@ -20,15 +20,18 @@ from ..runtime.event_loop import run
 from ..runtime.telemetry import span
 from ..runtime.threads import in_thread
 
+_T = TypeVar("_T")
+
+
+def add_or_reset(old: list[_T], new: list[_T]) -> list[_T]:
+    """Reduce a state field: join the lists that parallel nodes return; an empty list resets the field."""
+    return [*old, *new] if new else []
+
 
 def _span(name: str, state: Any) -> AbstractContextManager[Span]:
     # The first step has not checked the knowledge base's name yet, so it may be any value.
     return span(f"step {name}", {"banyan.node": name, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]},
                 expected=(GraphBubbleUp,))
-
-
-def _abandon_nothing(_: Any) -> None:
-    """Do nothing: the step leaves nothing open."""
 
 
 class _Node(Runnable[Any, Any]):
@@ -44,7 +47,7 @@ class _Node(Runnable[Any, Any]):
         return await self._step(input)
 
 
-def as_node(step: Callable[..., Any], abandon: Callable[[Any], None] = _abandon_nothing) -> Runnable[Any, Any]:
+def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnable[Any, Any]:
     """Make a graph node from a step.
 
     A step that is a coroutine function runs on the event loop; any other step runs in a thread. The node can also be

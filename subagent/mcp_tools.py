@@ -22,7 +22,7 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import Field
 
 from ..agents.construction.graph import build_graph as construction_graph
-from ..agents.construction.state import BuildContext, BuildReport
+from ..agents.construction.state import BuildContext
 from ..agents.resources import Resources
 from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import MAX_QUESTION, AskContext
@@ -36,7 +36,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.lookups import LOOKUPS, TOOLS, Tool
 from ..schemas.retrieval import Mode
 from ..tools.langchain_tools import TOOL_DESCRIPTIONS, lookup_tools
-from .tool import answer_text, on_one_line
+from .tool import answer_text
 from .tool import search as find
 from .tool_answers import (
     AddedDocument,
@@ -224,7 +224,7 @@ class Tools:
                 answer = data
             else:
                 step_count += 1
-                message = on_one_line(f"{data['step']}: {'; '.join(data['found'])}")[:_MESSAGE]
+                message = " ".join(f"{data['step']}: {'; '.join(data['found'])}".split())[:_MESSAGE]
                 await ctx.report_progress(step_count, None, message)
         return answer
 
@@ -279,7 +279,7 @@ class Tools:
             context = await asyncio.to_thread(self._build_context, name)
             added = {"id": document, "text": text, **({"title": title} if title else {})}
             build_input: Any = {"knowledge_base": name, "documents": [added]}
-            report: BuildReport | None = None
+            report: dict[str, Any] | None = None
             steps = 0
             async with self._builds_of[name], self._builds:
                 async for kind, event in self._building.astream(build_input, context=context,
@@ -291,7 +291,10 @@ class Tools:
                         step = cast("dict[str, Any]", event)
                         total = f" of {step['total']}" if step["total"] else ""
                         await ctx.report_progress(steps, None, f"{step['step']}: {step['done']}{total}")
-            return _added_document(document, cast("BuildReport", report))
+            if report is None or report["files_failed"]:
+                raise ToolError(f"the document was not read: {'; '.join(report['files_failed'] if report else ())}")
+            return AddedDocument(knowledge_base=report["kb"], document=document, **{
+                field: report[field] for field in AddedDocument.model_fields if field in report})
 
     def _build_context(self, name: str) -> BuildContext:
         """Return the options for adding a document; if people decide on the base's schema, it does not evolve."""
@@ -334,15 +337,6 @@ class Tools:
                 self._resources.update_tree(name)
             with self._resources.snapshot(name) as snapshot:
                 return SchemaDecided(version=snapshot.kb.schemas.version(), changed=changed)
-
-
-def _added_document(document: str, report: BuildReport) -> AddedDocument:
-    if report["files_failed"]:
-        raise ToolError(f"the document was not read: {'; '.join(report['files_failed'])}")
-    return AddedDocument(
-        knowledge_base=report["kb"], document=document, documents=report["documents"], chunks=report["chunks"],
-        chunks_failed=report["chunks_failed"], entities=report["entities"], triples=report["triples"],
-        schema_version=report["schema_version"], stopped=report["stopped"])
 
 
 MAX_BODY = 4 * 1024 * 1024

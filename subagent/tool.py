@@ -98,11 +98,6 @@ def answer_text(answer: Mapping[str, Any]) -> str:
     return text + sources_text(text, answer.get("citations", ()))
 
 
-def on_one_line(text: str) -> str:
-    """Replace every run of white space with one space."""
-    return " ".join(text.split())
-
-
 def default_name(prefix: str, knowledge_base: str) -> str:
     """Return a name for a tool or subagent that endpoints accept, such as "ask_contracts".
 
@@ -152,29 +147,23 @@ def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
     """Wrap an asker as a tool; the other arguments are those of `as_tool`."""
     def ask(question: str) -> tuple[str, AskOutput]:
         try:
-            return _content_and_artifact(asker.ask(AskInput(question=question)))
+            answer = asker.ask(AskInput(question=question))
         except BanyanError as error:
             raise ToolException(str(error)) from error
+        return answer_text(answer), answer
 
     async def aask(question: str) -> tuple[str, AskOutput]:
         try:
-            return _content_and_artifact(await asker.aask(AskInput(question=question)))
+            answer = await asker.aask(AskInput(question=question))
         except BanyanError as error:
             raise ToolException(str(error)) from error
+        return answer_text(answer), answer
 
     return StructuredTool.from_function(
         ask, aask, name=name or default_name("ask", asker.knowledge_base),
         description=description_of(asker.knowledge_base, about), args_schema=AskedQuestion, infer_schema=False,
-        response_format="content_and_artifact", handle_tool_error=_describe_error,
+        response_format="content_and_artifact", handle_tool_error=lambda error: cannot_answer(str(error)),
         handle_validation_error=_describe_invalid_question)
-
-
-def _content_and_artifact(answer: AskOutput) -> tuple[str, AskOutput]:
-    return answer_text(answer), answer
-
-
-def _describe_error(error: ToolException) -> str:
-    return cannot_answer(str(error))
 
 
 def cannot_answer(reason: str) -> str:

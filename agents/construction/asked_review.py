@@ -11,7 +11,7 @@ from ...graph_store.knowledge_base import KnowledgeBase
 from ...models.llm.llm_reasoner import SchemaWriter
 from ...runtime.event_loop import run
 from ...schemas.delta import Candidate, Decision, ElementKind
-from ...schemas.graph_schema import AttributeType, GraphSchema, RelationType, SchemaElement
+from ...schemas.graph_schema import AttributeType, RelationType, SchemaElement
 from ...schemas.review import ACTION, HOW, ReviewError, action_request, read_answer
 from ..schema_proposal import SAMPLE, choose_excerpts, core_schema, propose_schema, reasons_of
 
@@ -102,13 +102,9 @@ def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: st
         reviewed, review_reasons = review_elements(proposed, decisions)
         kb.schemas.append(reviewed, [*reasons, *review_reasons], who)
 
-    ask_person(kb.layout.name, proposed_candidates(proposed), decide, question=_QUESTION, who=who)
+    candidates = [_candidate(kind, element) for kind, element in only_in(proposed, core_schema())]
+    ask_person(kb.layout.name, candidates, decide, question=_QUESTION, who=who)
     return True
-
-
-def proposed_candidates(proposed: GraphSchema) -> list[Candidate]:
-    """Return the elements of a proposed schema that are not in the core schema, as candidates to review."""
-    return [_candidate(kind, element) for kind, element in only_in(proposed, core_schema())]
 
 
 def _candidate(kind: ElementKind, element: SchemaElement) -> Candidate:

@@ -26,11 +26,14 @@ from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import content_id
 from ...text.markup import has_statement
+from ...text.table_rows import numbered_columns
 from ..estimate import extraction_request, reading_fingerprint, split_call
 from ..resources import Resources, default_resources
-from .state import BuildContext, BuildState, CallsInput, ChunksInput, build_options
+from .state import BuildContext, BuildState, CallsInput, TaskInput, build_options
 
 _T = TypeVar("_T")
+_ROWS_AT_ONCE = 1000
+"""Chunks of numbered rows in a transaction."""
 
 
 class _Reading(NamedTuple):
@@ -73,7 +76,7 @@ class BuildNodes:
     def _resources(self) -> Resources:
         return self._given or default_resources()
 
-    def _budget(self, state: BuildState | CallsInput | ChunksInput) -> Budget | None:
+    def _budget(self, state: BuildState | TaskInput) -> Budget | None:
         """Return the budget of a state's run less what the run has spent; None means no limit."""
         context = build_options(state)
         return self._resources.budget(state["knowledge_base"], state["run"], context.max_tokens, context.max_cost)
@@ -208,6 +211,21 @@ def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extracti
                 kb.schema_control.replace(chunk, reader, extraction, call)
             else:
                 kb.extractions.save(chunk, reader, extraction, call)
+
+
+def write_numbered_rows(kb: KnowledgeBase, reader: str) -> None:
+    """Write the pending chunks that consist of rows that no column names, from which nothing is extracted.
+
+    A large table has thousands of them: in the batches of a build, each would be stored, written and embedded by
+    itself. `reader` is the fingerprint of the reasoner, which their empty extractions are stored with.
+    """
+    for chunk_ids in kb.documents.pending_in_tables():
+        numbered = [chunk.id for chunk in kb.documents.chunks(chunk_ids) if numbered_columns(chunk.text)]
+        for start in range(0, len(numbered), _ROWS_AT_ONCE):
+            part = numbered[start:start + _ROWS_AT_ONCE]
+            with kb.database.transaction():
+                kb.extractions.save_all(reader, dict.fromkeys(part, Extraction()))
+                kb.schema_control.write(part)
 
 
 def asks_batches(kb: KnowledgeBase, context: BuildContext, settings: Settings) -> bool:

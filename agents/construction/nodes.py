@@ -29,13 +29,12 @@ from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
-from ...schemas.prices import Prices
 from ...text.titles import UNREAD
 from ..estimate import MOST_CHUNKS, calls_of, reading_fingerprint
 from ..run_checks import check_context, check_readable, is_seen, is_served, resumed_run, served_client
 from ..schema_proposal import group_labels
 from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
-from .extraction_nodes import BuildNodes, asks_batches, show_progress
+from .extraction_nodes import BuildNodes, asks_batches, show_progress, write_numbered_rows
 from .inputs import (
     DEFAULT_SCHEMA,
     Failures,
@@ -52,8 +51,7 @@ from .inputs import (
     require_any,
     without_replaced_files,
 )
-from .numbered_rows import write_numbered_rows
-from .state import BuildContext, BuildReport, BuildState, ChunksInput, build_options, new_run
+from .state import BuildContext, BuildState, ChunksInput, build_options, new_run, report_of
 
 _MOST_NAMED = 100
 """Documents that left their files and are named one by one."""
@@ -399,21 +397,3 @@ def chunks_left(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
     which are extracted again.
     """
     return kb.documents.count_status("pending", "extracted") + sum(kb.documents.count_to_reread(outdated).values())
-
-
-def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, prices: Prices) -> BuildReport:
-    """Return the summary of a build."""
-    outdated = kb.documents.count_to_reread(find_outdated(kb.extractions.count_fingerprints(), reader))
-    spent = kb.calls.total(state["run"])
-    costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
-    return BuildReport(
-        kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
-        chunks_failed=kb.documents.count_failed(), chunks_outdated=sum(outdated.values()),
-        files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
-        files_moved=state["files_moved"], records_gone=state["records_gone"], documents_read=state["documents_read"],
-        entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),
-        attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
-        schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),
-        tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
-        cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
-        stopped=stopped, seconds=round(max(0.0, time.time() - state["started"]), 3))  # the clock may be set back

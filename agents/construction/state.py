@@ -1,5 +1,6 @@
 """The construction graph's input, state and report."""
 
+import time
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,7 +10,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ...graph_store.evolution.control import Policy
+from ...graph_store.knowledge_base import KnowledgeBase
+from ...graph_store.ledger.extractions import find_outdated
 from ...ingest.given import RecordedFormat
+from ...schemas.prices import Prices
+from ..nodes import add_or_reset
 
 
 @dataclass(kw_only=True)
@@ -43,11 +48,6 @@ def new_run() -> str:
 def first_reason(old: str, new: str) -> str:
     """Reduce a state field: keep the first reason why one of the parallel extractions stopped; "" resets the field."""
     return (old or new) if new else ""
-
-
-def add_or_reset(old: list[str], new: list[str]) -> list[str]:
-    """Reduce a state field: join the lists that parallel extractions return; an empty list resets the field."""
-    return [*old, *new] if new else []
 
 
 class GivenDocument(TypedDict):
@@ -141,27 +141,47 @@ class BuildState(BuildInput, total=False):
     """Chunks that failed because the endpoint did."""
 
 
-class ChunksInput(TypedDict):
-    """The input of a write of some chunks, while the next are extracted."""
+class TaskInput(TypedDict):
+    """What every parallel task of a build is sent."""
 
     knowledge_base: str
     run: str
     options: dict[str, Any]
+
+
+class ChunksInput(TaskInput):
+    """The input of a write of some chunks, while the next are extracted."""
+
     chunks: list[str]
     is_last: bool
     """True if no chunks are extracted meanwhile, so that the index is next."""
 
 
-class CallsInput(TypedDict):
+class CallsInput(TaskInput):
     """The input of an extraction: the chunks of one call, or of all calls if the endpoint answers in batches."""
 
-    knowledge_base: str
-    run: str
-    options: dict[str, Any]
     calls: list[list[str]]
     in_batches: bool
 
 
-def build_options(state: BuildState | CallsInput | ChunksInput) -> BuildContext:
+def build_options(state: BuildState | TaskInput) -> BuildContext:
     """Return the options that a build began with."""
     return BuildContext(**state["options"])
+
+
+def report_of(kb: KnowledgeBase, state: BuildState, reader: str, stopped: str, prices: Prices) -> BuildReport:
+    """Return the summary of a build."""
+    outdated = kb.documents.count_to_reread(find_outdated(kb.extractions.count_fingerprints(), reader))
+    spent = kb.calls.total(state["run"])
+    costs = [account.cost for account in kb.calls.spent("build", prices, state["run"])]
+    return BuildReport(
+        kb=kb.layout.name, documents=kb.documents.count_documents(), chunks=kb.documents.count(),
+        chunks_failed=kb.documents.count_failed(), chunks_outdated=sum(outdated.values()),
+        files_failed=state["files_failed"], files_partly_read=state["files_partly_read"],
+        files_moved=state["files_moved"], records_gone=state["records_gone"], documents_read=state["documents_read"],
+        entities=kb.graph.count_entities(), triples=kb.graph.count_triples(),
+        attributes=kb.graph.count_attributes(), communities=kb.communities.count(),
+        schema_version=kb.schemas.version(), rejected=kb.extractions.count_rejections(),
+        tokens={"prompt": spent.prompt, "completion": spent.completion, "calls": spent.calls},
+        cached_tokens=spent.cached, wasted_tokens=spent.wasted, cost=costs[0] if costs else 0.0,
+        stopped=stopped, seconds=round(max(0.0, time.time() - state["started"]), 3))  # the clock may be set back

@@ -14,7 +14,7 @@ from ...graph_store.layout import choose_name
 from ...graph_store.ledger.notes import check_instructions
 from ...models.reasoner import Reasoner
 from ...runtime.threads import in_thread
-from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName
+from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName, TraceStep
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, Tool, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.first_look import first_look
@@ -28,7 +28,7 @@ from .cited_message import answer_chunk, answer_message
 from .citing import cite
 from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, terms_text
 from .shown_claims import showing_claims, withdraw_message
-from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupFindings, LookupInput, caps_of, rounds_allowed
+from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupInput, caps_of
 from .wording import (
     has_model_hint,
     present_quotes,
@@ -81,6 +81,11 @@ class RetrievalNodes:
         with self._snapshot(state) as snapshot:
             yield snapshot.retriever
 
+    @property
+    def _round_tokens(self) -> int:
+        """The budget of a round; what all its lookups found is fitted into it."""
+        return int(self._resources.settings.context_tokens * ROUND_SHARE)
+
     def _caps(self, context: AskContext) -> Caps:
         return caps_of(context, self._resources.settings, served=is_served())
 
@@ -123,7 +128,8 @@ class RetrievalNodes:
                 "question": question, "respelt": replaced, "hinted": has_model_hint(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [], "draft": None,
                 "shown": ("", ""), "iterations": 0,
-                "steps": [trace_steps.data(trace_steps.trace_question(question))], **without_trace}
+                "steps": [trace_steps.data(TraceStep(step="question", text=trace_steps.short(question)))],
+                **without_trace}
 
     async def first_look(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Find passages, short cards and tables for the question, without calling a model."""
@@ -134,10 +140,9 @@ class RetrievalNodes:
 
     def _first_blocks(self, state: AskState, context: AskContext) -> tuple[list[Block], str]:
         """Return what the first look finds, and the schema's terms for the prompts of a model."""
-        tokens = self._resources.settings.context_tokens
         with self._snapshot(state) as snapshot:
             reasons = self._resources.reasoner(state["knowledge_base"], context.models, snapshot.calls).reasons
-            budget = int(tokens * ROUND_SHARE) if reasons else tokens
+            budget = self._round_tokens if reasons else self._resources.settings.context_tokens
             question, schema = state["question"], snapshot.kb.schemas.current()
             blocks = first_look(snapshot.retriever, schema, question, budget, context.tools, context.switches,
                                 reasons=reasons)
@@ -161,10 +166,10 @@ class RetrievalNodes:
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
         """Make one lookup by its LangChain tool, and return what it found with a step of the trace."""
         context = runtime.context or AskContext()
-        blocks = await call_tool(lambda: self._retriever(state), state["lookup"], tokens=state["tokens"],
+        blocks = await call_tool(lambda: self._retriever(state), state["lookup"], tokens=self._round_tokens,
                                  question=state["question"], seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
-        return {"found": [LookupFindings(round=state["round"], place=state["place"], blocks=tuple(blocks))],
+        return {"found": [blocks],
                 "messages": [ToolMessage(trace_steps.found_text(step), tool_call_id=state["call"],
                                          name=state["lookup"].tool)],
                 "steps": [trace_steps.data(step)]}
@@ -172,12 +177,9 @@ class RetrievalNodes:
     async def reflect(self, state: AskState, runtime: Runtime[AskContext]) -> Next:
         """Append what the lookups found to the evidence, and answer or choose further lookups."""
         context, asked = runtime.context or AskContext(), state["next_round"]
-        blocks_by_place = {one.place: one.blocks for one in state["found"] if one.round == state["iterations"]}
-        found = [blocks_by_place.get(place, ()) for place in range(len(asked.lookups))]
-        tokens = self._resources.settings.context_tokens
-        newest = completed_round(state["rounds"], asked, found, int(tokens * ROUND_SHARE), state["omitted"])
+        newest = completed_round(state["rounds"], asked, state["found"], self._round_tokens, state["omitted"])
         rounds = [*state["rounds"], newest]
-        dropped = dropped_numbers(rounds, state["dropped"], tokens)
+        dropped = dropped_numbers(rounds, state["dropped"], self._resources.settings.context_tokens)
         added: AskState = {"rounds": rounds, "dropped": dropped}
         return await self._judge({**state, **added}, context, "reflect", added)
 
@@ -207,7 +209,7 @@ class RetrievalNodes:
     def _lookups_left(self, state: AskState, context: AskContext) -> int:
         """Return how many lookups the question may still make; 0 if no further round is allowed."""
         caps, made = self._caps(context), len(_lookups_of(state))
-        return max(0, caps.tool_calls - made) if len(state["rounds"]) <= rounds_allowed(context, caps) else 0
+        return max(0, caps.tool_calls - made) if len(state["rounds"]) <= caps.rounds else 0
 
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, added: AskState,
                ) -> Next:
@@ -226,15 +228,14 @@ class RetrievalNodes:
         calls = [ToolCall(name=lookup.tool, args=lookup_arguments(lookup), id=uuid.uuid4().hex) for lookup in lookups]
         iterations = state["iterations"] + (judgement.draft is None)
         update: AskState = {
-            **added, "draft": judgement.draft, "omitted": omitted, "iterations": iterations,
+            **added, "draft": judgement.draft, "omitted": omitted, "found": [], "iterations": iterations,
             "next_round": Round(thought=judgement.thought, lookups=tuple(lookups)),
             # The thought is not checked against the sources, so nobody is shown it as a part of the conversation.
             "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [trace_steps.data(traced)]}
-        tokens, seen = int(self._resources.settings.context_tokens * ROUND_SHARE), seen_passages(state["rounds"])
         sends = [Send(lookup.tool, LookupInput(
             knowledge_base=state["knowledge_base"], revision=state["revision"], scope=state["scope"],
-            question=state["question"], round=iterations, place=place, call=str(call["id"]), lookup=lookup,
-            tokens=tokens, seen=seen)) for place, (lookup, call) in enumerate(zip(lookups, calls, strict=True))]
+            question=state["question"], round=iterations, call=str(call["id"]), lookup=lookup,
+            seen=seen_passages(state["rounds"]))) for lookup, call in zip(lookups, calls, strict=True)]
         return Command(update=update, goto="answer" if judgement.draft else sends or "reflect")
 
     async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:

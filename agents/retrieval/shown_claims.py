@@ -7,7 +7,6 @@ out to be unusable, or less confident than the knowledge base demands.
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from langchain_core.messages import AIMessageChunk
 from langgraph.config import get_stream_writer
@@ -56,15 +55,11 @@ class ShownClaims:
             self._claims.append(claim)
             if line:  # "" means that the claim has no sound quote
                 citations = [citation.model_dump() for citation in self._citations]
-                self._write_step("claim", [line], citations=citations[sent_count:])
-                self._push(line, citations)
-
-    def _push(self, line: str, citations: Sequence[dict[str, Any]]) -> None:
-        """Stream a line as the next chunk of the answer's message."""
-        self.message_id = self.message_id or uuid.uuid4().hex
-        answer = f"{self.text}\n{line}" if self.text else line
-        push_message(answer_chunk(answer, self.text, citations, self.message_id), state_key=None)
-        self.text = answer
+                self._write({"step": "claim", "found": [line], "citations": citations[sent_count:]})
+                self.message_id = self.message_id or uuid.uuid4().hex
+                answer = f"{self.text}\n{line}" if self.text else line
+                push_message(answer_chunk(answer, self.text, citations, self.message_id), state_key=None)
+                self.text = answer
 
     def confirm_claims(self, draft: DraftAnswer | None, abstain_below: float) -> tuple[str, str]:
         """Withdraw the claims unless the complete reply begins with them and is confident enough to be shown.
@@ -82,12 +77,9 @@ class ShownClaims:
     def withdraw(self) -> None:
         """Take back all claims that were shown, and begin again without any, in another message."""
         if self.text:
-            self._write_step("withdrawn", [])
+            self._write({"step": "withdrawn", "found": []})
             withdraw_message(self.message_id)
         self._claims, self._citations, self.message_id, self.text = [], [], "", ""
-
-    def _write_step(self, step: str, found: list[str], **more: Any) -> None:
-        self._write({"step": step, "found": found, **more})
 
 
 def withdraw_message(message_id: str) -> None:

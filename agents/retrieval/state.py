@@ -1,7 +1,7 @@
 """What goes into the retrieval graph, what comes out, and what passes between its nodes."""
 
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
@@ -9,11 +9,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ...config import AskStep, Settings
-from ...schemas.documents import Frozen, Scope
+from ...schemas.documents import Scope
 from ...schemas.errors import BanyanError
 from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import TOOLS, Lookup, Tool
 from ...schemas.retrieval import ROUTES, DraftAnswer, Grade, Mode, QuotedDraft, Switches
+from ..nodes import add_or_reset
 
 ToolName = Literal["entity", "triple", "table", "dfs", "community", "passage"]
 TOOL_NAMES: tuple[ToolName, ...] = get_args(ToolName)
@@ -113,22 +114,6 @@ class AskOutput(TypedDict, total=False):
     trace: Annotated[list[dict[str, Any]], Field(description="every step, where the context asks for it")]
 
 
-class LookupFindings(Frozen):
-    """What one lookup found; `place` is the lookup's index among those of its round."""
-
-    round: int
-    place: int
-    blocks: tuple[Block, ...]
-
-
-_T = TypeVar("_T")
-
-
-def _gather(old: list[_T], new: list[_T]) -> list[_T]:
-    """Collect what parallel lookups found; an empty update clears the list for a new question."""
-    return [*old, *new] if new else []
-
-
 def _append_steps(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Append steps; an update that begins with the step "question" starts a new trace instead."""
     return new if new and new[0]["step"] == "question" else [*old, *new]
@@ -155,7 +140,8 @@ class AskState(AskInput, AskOutput, total=False):
     """The relations and attributes that the question may mean, for every prompt."""
     omitted: list[tuple[str, str]]
     """Lookups that the reasoner asked for in that round but that are not made, each with the reason."""
-    found: Annotated[list[LookupFindings], _gather]
+    found: Annotated[list[list[Block]], add_or_reset]
+    """What each lookup of that round found, in the order of the lookups."""
     dropped: list[int]
     """The numbers of the items that no longer fit the budget."""
     draft: DraftAnswer | QuotedDraft | None
@@ -174,12 +160,9 @@ class LookupInput(TypedDict):
     scope: Scope
     question: str
     round: int
-    place: int
     call: str
     """The id of the tool call that stands for the lookup in the conversation."""
     lookup: Lookup
-    tokens: int
-    """The round's budget; what all its lookups found is fitted into it."""
     seen: list[str]
     """The chunks that were shown before."""
 
@@ -188,36 +171,23 @@ class CapError(BanyanError):
     """A cap on a question's cost allows no lookup at all."""
 
 
-@dataclass(frozen=True)
-class Caps:
+class Caps(NamedTuple):
     """Limits on what one question may cost: rounds of lookups after the first look, and lookups over all rounds."""
 
     rounds: int
     tool_calls: int
 
-    def __post_init__(self) -> None:
-        """Check that each limit allows at least one lookup; raise a CapError if not."""
-        for name, value in vars(self).items():
-            if value < 1:
-                raise CapError(f"max_{name} is {value}, which allows no lookup: give 1 or more")
-
 
 def caps_of(context: AskContext, settings: Settings, *, served: bool) -> Caps:
-    """Return the context's caps; where the context sets none (None), the settings' cap applies.
+    """Return the context's caps; where it sets none, the settings' cap applies.
 
     A client of a server (`served`) may only lower the settings' caps: the operator decides what a question may cost.
-    """
-    configured = Caps(rounds=settings.max_rounds, tool_calls=settings.max_tool_calls)
-    requested = {"rounds": context.max_rounds, "tool_calls": context.max_tool_calls}
-    caps = replace(configured, **{name: cap for name, cap in requested.items() if cap is not None})
-    if not served:
-        return caps
-    return Caps(rounds=min(caps.rounds, configured.rounds), tool_calls=min(caps.tool_calls, configured.tool_calls))
-
-
-def rounds_allowed(context: AskContext, caps: Caps) -> int:
-    """Return how many rounds of lookups may follow the first look.
-
     With the agent off, the only round is the one that `decompose` asks for; with both off, there is none.
     """
-    return caps.rounds if context.agent else int(context.decompose)
+    caps = dict[str, int]()
+    for name in ("max_rounds", "max_tool_calls"):
+        requested, configured = getattr(context, name), getattr(settings, name)
+        if requested is not None and requested < 1:
+            raise CapError(f"{name} is {requested}, which allows no lookup: give 1 or more")
+        caps[name] = min(requested or configured, configured) if served else requested or configured
+    return Caps(caps["max_rounds"] if context.agent else int(context.decompose), caps["max_tool_calls"])

@@ -26,11 +26,6 @@ def short(text: str, limit: int = TEXT) -> str:
     return line if len(line) <= limit else f"{line[:limit - 1]}…"
 
 
-def trace_question(question: str) -> TraceStep:
-    """Trace the question as it is looked up."""
-    return TraceStep(step="question", text=short(question))
-
-
 def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> TraceStep:
     """Trace what a lookup of round `number` found, or the first look if `lookup` is None."""
     items = [item for block in blocks for item in block.items]
@@ -64,13 +59,9 @@ def found_text(step: TraceStep) -> str:
 def data(step: TraceStep) -> dict[str, Any]:
     """Return a step's non-default fields for the state, and write them to the stream."""
     fields = step.model_dump(mode="json", exclude_defaults=True) | {"step": step.step, "round": step.round}
-    get_stream_writer()({"step": step.step, "found": _headlines(step), "trace": fields})
+    headlines = [*step.lookups] or [item.text for item in step.found] or ([step.text] if step.text else [])
+    get_stream_writer()({"step": step.step, "found": headlines, "trace": fields})
     return fields
-
-
-def _headlines(step: TraceStep) -> list[str]:
-    """Describe a step in a few words, for a line of progress."""
-    return [*step.lookups] or [item.text for item in step.found] or ([step.text] if step.text else [])
 
 
 def _table(blocks: Sequence[Block]) -> dict[str, object]:
