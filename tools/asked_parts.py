@@ -142,13 +142,25 @@ class AskedParts:
         return mention.is_head or mention.kind == "head" or (
             mention.kind == "documents" and self.table.kind == "documents")
 
+    def counted_rows(self) -> Mention | None:
+        """Return the number of rows that a group must have: of "authors of more than five books", five."""
+        if self.has("most", "fewest", "max", "min", "latest", "earliest"):
+            return None
+        return next((number for number in self.unused("number")
+                     if (rows := self.following(number, "column", "head", "documents", gap=0)) is not None
+                     and self.is_rows(rows)), None)
+
     def does_other(self, mention: Mention) -> bool:
         """Return True if a value of another column says what a value does: "rejected by Ada Blum", "did she reject"."""
         before = [other for other in self.mentions if other.last <= mention.first][-2:]
         after = next((other for other in self.mentions if other.first == mention.last), mention)
-        is_agent = len(before) > 1 and self.words(before[1]) == "by" and before[0].kind == "value"
+        is_agent = len(before) > 1 and self.words(before[1]) == "by" and before[0].kind in {"value", "made"} and not (
+            before[0].kind == "made" and self._says_author(mention))
         is_subject = bool(before) and self.words(before[-1]) in {"do", "does", "did"} and after.kind == "value"
         return is_agent or (is_subject and after is not mention)
+
+    def _says_author(self, mention: Mention) -> bool:
+        return any(keys_of(self.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
 
     def dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that a question may mean that names none: of when something was made, those."""
@@ -157,7 +169,9 @@ class AskedParts:
             dates = [column for column in dates if 2 * column.empty <= self.table.rows]
         labels = {key for label in lexicon().labels["made"] for key in label}
         made = [column for column in dates if labels.issuperset(keys_of(column.title))]
-        return made if self.has("made") else dates
+        is_age = self.table.kind == "documents" and any(
+            mention.name == "age" or self.words(mention) == "newest" for mention in self.mentions)
+        return made if self.has("made") or is_age else dates
 
     def measured(self, name: str) -> list[ColumnInfo]:
         """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""

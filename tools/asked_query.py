@@ -12,6 +12,7 @@ from ..text.shown_numbers import show_value
 from .asked_parts import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
+from .question_words import keys_of
 from .table_mentions import Reading, read_in_table, value_queries
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
@@ -47,7 +48,8 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     """Return what a question asks of the tables, if each of its words is accounted for in one of them.
 
     If it can be read in several tables of records, their answers must agree; these go before the table of documents,
-    which any record is in as well. None if it is unclear or not about a table.
+    which any record is in as well, unless it says what the documents are called. None if it is unclear or not about a
+    table.
     """
     if len(question) > _LONGEST_QUESTION:
         return None
@@ -55,7 +57,9 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     values: dict[str, list[FoundValue]] = defaultdict(list)
     for value in index.sql.find_values(value_queries(question)):
         values[value.table].append(value)
-    for kind in ("records", "documents"):
+    own_names = {word for title in index.sql.titles.get("documents", ()) for word in keys_of(title)}
+    is_of_documents = not own_names.isdisjoint(keys_of(question))
+    for kind in ("documents",) if is_of_documents else ("records", "documents"):
         tables = [table for table in index.sql.tables() if table.kind == kind and table.rows]
         if asked := list(_answers(index, tables, question, values)):
             return asked[0] if len({one.short for one in asked}) == 1 else None

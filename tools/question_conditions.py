@@ -9,7 +9,7 @@ from .asked_parts import SKIPPED, AskedParts, UnclearError, is_date, is_list, is
 from .question_words import convert, keys_of, label_variants, lexicon
 from .table_mentions import Mention
 
-_SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
+SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
 _NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
@@ -53,6 +53,7 @@ class ConditionReader:
         """
         conditions = [*self._quotes(), *self._comparisons(), *self._dates(), *self._presence(), *self._values(),
                       *self._numbers(), *self._flags()]
+        conditions += self._only(conditions)
         single = [condition.column for condition in conditions if condition.values and not condition.is_negative
                   and not is_list(self._parts.columns[condition.column])]
         if len(set(single)) < len(single):  # "how many are open, and how many are closed?"
@@ -119,6 +120,14 @@ class ConditionReader:
                 groups[-1][1].append(mention)
         return [self._value_condition(self._parts.columns[column], mentions) for column, mentions in groups]
 
+    def _only(self, conditions: Sequence[Condition]) -> list[Condition]:
+        """Read "alone": the only list of which a value is asked has no other."""
+        lists = [self._parts.columns[condition.column] for condition in conditions
+                 if condition.values and is_list(self._parts.columns[condition.column])]
+        return [self._condition(only(lists, mention), f"{size(only(lists, mention))[0]} = 1",
+                                f"{size(only(lists, mention))[1]} = 1", mention)
+                for mention in self._parts.unused("only")]
+
     def _is_apart(self, last: Mention, mention: Mention) -> bool:
         between = [other for other in self._parts.mentions if last.last <= other.first < mention.first]
         return any(other.kind not in {"or", "or_more", "compare", *SKIPPED, "column"} for other in between)
@@ -181,11 +190,12 @@ class ConditionReader:
     # Numbers.
 
     def _comparisons(self) -> list[Condition]:
+        counted = self._parts.counted_rows()
         conditions = [self._range(mention) for mention in self._parts.unused("between")]
-        for signs, find, gap in ((_SIGNS, self._parts.following, 1), (_AFTER_NUMBER, self._parts.preceding, 0)):
+        for signs, find, gap in ((SIGNS, self._parts.following, 1), (_AFTER_NUMBER, self._parts.preceding, 0)):
             conditions += [self._comparison(mention, number, signs[mention.kind])
                            for mention in self._parts.unused(*signs)
-                           if (number := find(mention, "number", gap=gap)) is not None]
+                           if (number := find(mention, "number", gap=gap)) not in (None, counted)]
         return [condition for condition in conditions if condition is not None]
 
     def _range(self, mention: Mention) -> Condition | None:
@@ -212,7 +222,7 @@ class ConditionReader:
     def _compared_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column that a number is compared with: by the words around it, else by its unit."""
         beside = before, after = self._beside(first, last, "measure")
-        measures = [one for one in (first, last) if one.kind in _SIGNS and one.name] or [
+        measures = [one for one in (first, last) if one.kind in SIGNS and one.name] or [
             other for other in beside if other is not None and other.kind == "measure"]
         if measures:
             self._parts.use(*measures)
@@ -233,6 +243,8 @@ class ConditionReader:
         conditions = [self._condition(only(hours, one), f"{quoted(only(hours, one).name)} = 12", "it is noon", one)
                       for one in self._parts.unused("noon")]
         for number in self._parts.unused("number"):
+            if number == self._parts.counted_rows():
+                continue
             after, before = (self._parts.following(number, "column", gap=0),
                              self._parts.preceding(number, "column", gap=1))
             beside, fits = next(((other, fits) for other, fits in (
@@ -290,6 +302,11 @@ class ConditionReader:
                 self._parts.use(nearest)
             return self._parts.column_of(nearest, is_date)
         if dates or not first.name.isdigit():
+            # "rejected in 2019" says when it was rejected, which no date of the documents may tell.
+            before = [other.kind for other in self._parts.mentions
+                      if other.last <= first.first and other.kind not in {"neutral", "year", *_DATE_SIGNS}]
+            if self._parts.table.kind == "documents" and before[-1:] == ["value"] and not self._parts.has("made"):
+                raise UnclearError(first)
             return only(dates, first)
         years = [column for column in self._parts.table.columns
                  if is_number(column) and keys_of(column.title)[-1:] in {*label_variants("year")}]
@@ -300,6 +317,14 @@ class ConditionReader:
 
     def _presence(self) -> list[Condition]:
         conditions = []
+        for mention in self._parts.unused("have"):
+            column = self._parts.following(mention, "column", gap=0)
+            self._parts.use(mention)
+            if column is not None and self._parts.columns_for(column, lambda one: bool(one.empty)):
+                conditions.append(self._condition(
+                    only([self._parts.columns[name] for name in column.columns], column),
+                    f"{quoted(column.columns[0])} IS NOT NULL",
+                    f"{self._parts.columns[column.columns[0]].title} is given", mention, column))
         for mention in self._parts.unused("missing", "present"):
             before, after = self._beside(mention, mention)
             says_none = self._parts.words(mention) in _NONE

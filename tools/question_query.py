@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..schemas.records import ColumnInfo
 from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
-from .question_conditions import ConditionReader, size
+from .question_conditions import SIGNS, ConditionReader, size
 from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, bare_name, members_of
 from .question_words import keys_of
 from .table_mentions import Mention, Reading
@@ -47,7 +47,8 @@ class QuestionQuery(QuestionTarget):
         Raises:
             UnclearError: if it has none, or could mean several things in it.
         """
-        forms = (self._share, self._comparison, self._ranking, self._aggregate, self._count, self._lookup)
+        forms = (self._share, self._groups_of_size, self._comparison, self._ranking, self._aggregate, self._count,
+                 self._lookup)
         plan = next((plan for form in forms if (plan := form()) is not None), None)
         if plan is None:
             raise UnclearError(self._table.name)
@@ -93,6 +94,27 @@ class QuestionQuery(QuestionTarget):
         among = sorted({bare_name(name) for name in compared[0].values}) if is_list(column) else ()
         return replace(self._ranked_groups(group, value, label, "DESC", 0, among),
                        labels={bare_name(name): words for name, words in compared[0].words.items()})
+
+    def _groups_of_size(self) -> Plan | None:
+        """Read "Which authors wrote more than five books?"."""
+        number = self._parts.counted_rows()
+        if number is None:
+            return None
+        sign = self._parts.preceding(number, *SIGNS, gap=0)
+        groups = self._columns()
+        if len({mention.columns for mention in groups}) > 1:
+            raise UnclearError(number)
+        column = self._parts.column_of(groups[0]) if groups else self._labelled("author")
+        counts = self._parts.take("count")
+        self._parts.use(number, sign, *groups, self._parts.take("who"))
+        self._take_heads()
+        bound = f"{SIGNS[sign.kind] if sign is not None else '='} {number.name}"
+        label = f"count of {self._table.title}"
+        plan = self._computed("count(*)", label, (members_of(column), column.title),
+                              f" HAVING count(*) {bound} AND count({quoted(column.name)}) > 0 ORDER BY 2 DESC, 1")
+        plan = replace(plan, understood=f"{column.title} with {plan.understood} {bound}")
+        return plan if counts is None else Plan(
+            f"SELECT count(*) FROM ({plan.sql}) AS sizes", f"number of {plan.understood}")  # noqa: S608 - as above
 
     def _ranking(self) -> Plan | None:
         """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
@@ -227,7 +249,7 @@ class QuestionQuery(QuestionTarget):
             UnclearError: if there is none.
         """
         lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
-        if kind == "mean" and is_counted and lists:
+        if kind in {"mean", "median"} and is_counted and lists:
             self._parts.use(*lists)
             return self._parts.column_of(lists[0], is_list)
         if kind != "sum" or not self._rows.are_counted():
@@ -237,7 +259,7 @@ class QuestionQuery(QuestionTarget):
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
         counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
-        if self._identifiers or not (counts or self._parts.unused("distinct")):
+        if self._identifiers or not (counts or self._parts.unused("distinct", "spread")):
             return None
         noun = next((self._rows.noun_after(mention) for mention in counts), None)
         self._parts.take("count")
@@ -309,6 +331,10 @@ class QuestionQuery(QuestionTarget):
         if where and not columns:
             columns.append(self._labelled("place"))
         are_rows = self._rows.are_asked() or (who and not columns)
+        names = [one for one in self._parts.mentions if one.kind == "number"
+                 and (head := self._parts.preceding(one, "column", gap=0)) is not None and head.is_head]
+        if are_rows and names and columns:
+            raise UnclearError(names[0])  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None
         named = self._rows.naming_columns() if are_rows and not self._identifiers else []

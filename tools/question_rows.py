@@ -6,7 +6,7 @@ from .asked_parts import SKIPPED, AskedParts, UnclearError, is_number
 from .question_words import keys_of, lexicon
 from .table_mentions import Mention
 
-_INSIDE_NOUNS = frozenset({"all", "listed", "的", "个"})
+_INSIDE_NOUNS = frozenset({"all", "listed", "s", "的", "个"})
 _LEADS = _INSIDE_NOUNS | {"of", "the", "our", "these", "those", "der", "die", "das"}
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
 _ASKING = frozenset({"which", "what", "list", "show", "name", "welch", "welcher", "welches", "welche", "find", "give"})
@@ -40,8 +40,9 @@ class AskedRows:
 
     def _is_superlative(self, mention: Mention) -> bool:
         """Return True if a degree stands right before what the rows are called: the deepest lake, not lake area."""
-        before = any(other.last == mention.first and other.kind in {"max", "min", "latest", "earliest"}
-                     for other in self._parts.mentions)
+        before = any(other.kind in {"max", "min", "latest", "earliest"} and other.last <= mention.first and all(
+            between.kind == "value" or between.first >= mention.first
+            for between in self._parts.mentions if between.first >= other.last) for other in self._parts.mentions)
         after = any(other.first == mention.last and other.kind == "column" for other in self._parts.mentions)
         return before and not after
 
@@ -65,7 +66,9 @@ class AskedRows:
             return False
         if kind == "people":
             return any(keys_of(column.title) in lexicon().labels["person"] for column in self._table.columns)
-        return kind == "head" or (kind == "value" and (noun is None or not self._names_one_row(noun)))
+        # Of documents under "Events", none need be an event.
+        is_counted = kind == "value" and (noun is None or self._table.kind != "documents")
+        return kind == "head" or (is_counted and (noun is None or not self._names_one_row(noun)))
 
     def noun_after(self, mention: Mention) -> Mention | None:
         """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""

@@ -168,6 +168,11 @@ class QuestionTarget:
     def _dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that the question names, or else all."""
         named = [mention for mention in self._columns() if self._parts.columns_for(mention, is_date)]
+        # "the year in which most were rejected" is of no date that documents have.
+        says_when = self._parts.has("when", "day") or (self._parts.has(*PERIODS) and any(
+            one.values and not is_date(self._parts.columns[one.column]) for one in self.conditions))
+        if not named and self._table.kind == "documents" and says_when and not self._parts.has("made"):
+            raise UnclearError(self._table.name)
         self._parts.use(*named)
         columns = [self._parts.column_of(one, is_date) for one in named] or self._parts.dates()
         return list({column.name: column for column in columns}.values())
@@ -180,8 +185,11 @@ class QuestionTarget:
 
     def _group(self) -> tuple[str, str] | None:
         """Return the expression and the words of what the rows are grouped by; None if they are not."""
-        for mention in self._parts.unused("group"):
-            of = self._parts.following(mention, "column", "where", *PERIODS, gap=2)
+        for mention in self._parts.unused("group", "spread"):
+            of = self._parts.following(mention, "column", "head", "where", *PERIODS, gap=2)
+            if of is not None and self._parts.is_rows(of) and self._table.kind == "documents":
+                self._parts.use(mention, of)  # "per proposal" is of all
+                continue
             if of is not None or self._parts.words(mention) == "by":
                 self._parts.use(mention)
             if of is not None:
@@ -201,7 +209,9 @@ class QuestionTarget:
 
     def _period(self, period: str, column: ColumnInfo | None = None) -> tuple[str, str]:
         self._parts.take(period)
-        column = column or only(self._dates(), period)
+        limited = {one.column: self._parts.columns[one.column] for one in self.conditions
+                   if is_date(self._parts.columns[one.column])}
+        column = column or only([*limited.values()] or self._dates(), period)
         return PERIODS[period].format(quoted(column.name)), f"{period} of {column.title}"
 
     def _group_value(self, measure: str = "") -> tuple[str, str]:
@@ -221,9 +231,8 @@ class QuestionTarget:
 def members_of(column: ColumnInfo) -> str:
     """Return the expression for the members of a column; people are named without their addresses."""
     members = f"unnest(list_distinct({quoted(column.name)}))"
-    if any(_ADDRESS.search(value) for value, _ in column.frequent):
-        members = _WITHOUT_ADDRESS.format(members)
-    return members if is_list(column) else quoted(column.name)
+    members = members if is_list(column) else quoted(column.name)
+    return _WITHOUT_ADDRESS.format(members) if any(_ADDRESS.search(value) for value, _ in column.frequent) else members
 
 
 def bare_name(name: str) -> str:

@@ -28,6 +28,7 @@ _GERMAN = re.compile(r"\b(?:wie|der|die|das|den|und|mit)\b", re.IGNORECASE)
 """A number that German groups by points: 1.000."""
 _LEAST_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
                   "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "两": 2, "三": 3, "四": 4, "五": 5, "十": 10}
+_BEFORE_MAY = frozenset({"in", "of", "from", "to", "before", "after", "since", "until", "and", "or"})
 _SHORT, _LEAST_STEM, _LONG = 3, 4, 7
 _NOUNS = frozenset({"made", "documents", "reading", "number_word", "edge"})
 """Kinds of words that are often a part of a column's label as well."""
@@ -198,7 +199,8 @@ def _dates(question: str, words: Sequence[Word]) -> Iterator[Part]:
         if date := parse_date(question[start:end]):
             yield _part(words, start, end, "date", date)
     for at, word in enumerate(words):
-        if word.text[:1].isupper() and is_month(normalise(word.text)) and word.text != "May":
+        is_may = word.text != "May" or (at and words[at - 1].folded in _BEFORE_MAY)
+        if is_may and word.text[:1].isupper() and is_month(normalise(word.text)):
             month = parse_date(f"{word.text} 2000")[5:7]
             yield Part(at, at + 1, "date", f"XXXX-{month}")
 
@@ -215,7 +217,9 @@ def _amounts(question: str, words: Sequence[Word]) -> Iterator[Part]:
             unit = unit_of(words[part.last].text) if part.last < len(words) and " " not in amount else ""
             yield Part(part.first, part.last + 1, "number", f"{amount} {unit}") if unit else part
     for at, word in enumerate(words):
-        if (number := _LEAST_NUMBERS.get(word.text.casefold())) and at + 1 < len(words):
+        number = 1 if word.folded == "one" and at and words[at - 1].folded in {"than", "exactly"} else (
+            _LEAST_NUMBERS.get(word.text.casefold()))
+        if number and at + 1 < len(words):
             yield Part(at, at + 1, "number", str(number))
 
 

@@ -20,8 +20,8 @@ _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 _WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month", "decade", "until",
                    "compare", "made", "together", "number_word", "documents", "edge"})
 """Kinds of words that give way to a column, a value or a table of the same words."""
-_ORDER = ("date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title", "column_word",
-          "value_word", "column_form", "made", "unit")
+_ORDER = ("version", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
+          "column_word", "value_word", "column_form", "made", "unit")
 _TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"})
 _NAMING_SHARE = 0.9
 _MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
@@ -258,7 +258,8 @@ def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys
         initials = "".join(key[0] for key in keys)
         ends_in_kind = any(kind in {"documents", "row_nouns"}
                            for kind, _ in lexicon().phrases.get((words[last - 1].folded,), ()))
-        if initials in short or (ends_in_kind and any(one.endswith(initials) for one in short)):
+        is_whole = initials in short and len(initials) >= _LEAST_LETTERS
+        if is_whole or (ends_in_kind and any(one.endswith(initials) for one in short)):
             yield keys
 
 
@@ -278,19 +279,23 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
     whole: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     parts: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for value in found:
+        if columns[value.column].distinct == 1 and not columns[value.column].empty:
+            continue  # what all rows have says nothing of any: `layout: post`
         text = value.legend or value.value
         if value.column == "document":
             text = PurePosixPath(text).stem
         keys = keys_of(text)
         for variant in dict.fromkeys(_value_variants(text, value.column)):
             whole[variant][value.column].append(value.value)
-        for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS else ():
+        for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS and "://" not in text else ():
             parts[part][value.column].append(value.value)
     literals = {value.value.casefold() for value in found} - {column.title.casefold() for column in columns.values()}
     for first, last, keys in _runs(words):
         # The topic "Typing" is no form of the column "type".
         is_literal = " ".join(word.text for word in words[first:last]).casefold() in literals
-        for rank, index, wanted in (("literal" if is_literal else "value", whole, keys),
+        is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((words[first].folded,), ()))
+        rank_whole = "value" if not is_literal else "version" if is_measure or "." in words[first].text else "literal"
+        for rank, index, wanted in ((rank_whole, whole, keys),
                                     ("value", whole, tuple(sorted(keys))), ("value_word", parts, keys)):
             if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
                 continue
@@ -320,7 +325,7 @@ def _value_variants(text: str, column: str) -> Iterator[Keys]:
 def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[str, Sequence[str]]) -> bool:
     """Return True unless words that mean something else are a value only by their spelling: "or" is not Oregon."""
     kinds = lexicon().phrases.get(tuple(word.folded for word in words[first:last]), ())
-    is_phrase = any(kind not in _WEAK or kind == "neutral" for kind, _ in kinds)
+    is_phrase = any(kind not in {*_WEAK, "measure"} or kind == "neutral" for kind, _ in kinds)
     is_short = last == first + 1 and len(words[first].text) < _LEAST_LETTERS and not is_han(words[first].text[0])
     if not is_phrase and not is_short:
         return True
@@ -338,6 +343,8 @@ def _like_column(word: str, at: int, table: TableInfo) -> Mention | None:
         return None
     columns = list(_shown(table))
     labels = [" ".join((column.title, column.name.replace("_", " "))) for column in columns]
+    if any(label.find(word) > 0 for text in labels for label in text.casefold().split()):
+        return None  # "affected" is not "unaffected"
     ranked = sorted(zip(likeness([word], labels)[:, 0].tolist(), (column.name for column in columns), strict=True),
                     reverse=True)
     if not ranked or ranked[0][0] < _LEAST_LIKENESS or (

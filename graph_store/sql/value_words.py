@@ -94,7 +94,8 @@ def _select_titles(tables: Sequence[TableInfo]) -> Iterator[str]:
 
 def _select_shared_prefix(table: TableInfo) -> str:
     """Return a SELECT of the word with which nearly all documents' names begin: they are called so."""
-    return (f"SELECT '{table.name}', word FROM (SELECT regexp_extract(document, '([A-Za-z]{{3,}})[^/]*$', 1) AS word "  # noqa: S608
+    stem = r"regexp_replace(document, '[.]\w+$', '')"
+    return (f"SELECT '{table.name}', word FROM (SELECT regexp_extract({stem}, '([A-Za-z]{{2,}})[^/]*$', 1) AS word "  # noqa: S608
             f"FROM main.documents) AS words WHERE word <> '' GROUP BY word "
             f"HAVING count(*) >= {_NEARLY_ALL * table.rows}")
 

@@ -41,11 +41,20 @@ ANSWERED = [
     ("How many typing ADRs are there?", "2"),
     ("Are there more ADRs on typing or on access? Both figures, please.", "Typing: 2; Access: 1"),
     ("How many authors does an ADR of Team Store have on average?", "1.5"),
+    ("Which teams own exactly two ADRs?", "team-store: 2; team-web: 2"),
+    ("How many authors have written more than one ADR?", "2"),
+    ("How many ADRs did dee review alone?", "1"),
+    ("In which year were the most ADRs created?", "2019: 3"),
+    ("What is the oldest accepted ADR?", "Shared cache"),
+    ("What is the average number of authors per ADR?", "1.6"),
+    ("How many ADRs have a participating team?", "3"),
+    ("How do the ADRs spread over the statuses? Give the number for each.", "accepted: 3; proposed: 1; rejected: 1"),
     ("Wie viele ADRs von Team Web sind im Jahr 2019 entstanden?", "1")]
 DECLINED = [
     "How many teams are accepted?", "How many ADRs mention Kafka?", "How many ADRs of ann are accepted by cyd?",
-    "Which team owns the most ADRs?", "How many ADRs did Team Store reject?",
+    "Which team owns the most ADRs?", "What is the latest accepted ADR?", "How many ADRs did Team Store reject?",
     "How many ADRs are from 2019?", "When was the newest ADR?",
+    "How many ADRs were accepted in 2019?", "When was the last ADR rejected?", "How many stores does Team Store own?",
     "How many ADRs does Team Store?", "How many people wrote to ann?"]
 
 
