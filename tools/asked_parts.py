@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..schemas.records import ColumnInfo
+from ..text.scripts import is_han
 from .question_words import keys_of, lexicon
 from .table_mentions import Mention, Reading
 
@@ -11,6 +12,14 @@ SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_no
                      "together"})
 """Kinds of words that may stand between two things that belong together."""
 _LONGEST_GAP = 4
+_INSIDE_NOUNS = frozenset({"all", "listed", "s", "的", "个"})
+_LEADS = _INSIDE_NOUNS | {"of", "the", "our", "these", "those", "der", "die", "das"}
+_NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
+_ASKING = frozenset({"which", "what", "list", "show", "name", "welch", "welcher", "welches", "welche", "find", "give"})
+_OFTEN = frozenset({"how often", "wie oft", "几次", "多少次"})
+_LEAST_DISTINCT, _NEARLY_ALL = 0.5, 0.9
+"""The shares of different values from which a column of texts names rows, and tells nearly all of them apart."""
+_NAMING = frozenset({("name",), ("titl",)})
 
 
 class UnclearError(Exception):
@@ -33,13 +42,14 @@ class AskedParts:
     def __init__(self, reading: Reading) -> None:
         """Start with words that say nothing used."""
         self.reading, self.table = reading, reading.table
+        self.are_documents = self.table.kind == "documents"
         self.columns = {column.name: column for column in reading.table.columns}
         # A period has its own edges: "between the start of July and the end of 2018".
         is_range = any(mention.kind in {"between", "since", "until", "through"} or self.words(mention) == "to"
                        for mention in reading.mentions)
         self.mentions = [mention for mention in reading.mentions if mention.kind != "edge" or not is_range]
         # In a table of records, "the latest post" is none of its rows.
-        skipped = SKIPPED if self.table.kind == "documents" else SKIPPED - {"documents"}
+        skipped = SKIPPED if self.are_documents else SKIPPED - {"documents"}
         dates = [mention for mention in self.mentions if mention.kind == "date"]
         self._used = {mention.first for mention in self.mentions if mention.kind in skipped
                       or any(mention.last == date.first and mention.kind == "year" for date in dates)
@@ -68,26 +78,31 @@ class AskedParts:
         self.use(*(mention for mention in found if mention.kind == found[0].kind))
         return found[0] if found else None
 
+    def before(self, mention: Mention) -> list[Mention]:
+        """Return all mentions before one."""
+        return [other for other in self.mentions if other.last <= mention.first]
+
+    def after(self, mention: Mention) -> list[Mention]:
+        """Return all mentions behind one."""
+        return [other for other in self.mentions if other.first >= mention.last]
+
     def following(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
         """Return the next mention that is not skipped, if it is of some kinds and near."""
-        following = next((other for other in self.mentions
-                          if other.first >= mention.last and self._counts(other, kinds)), None)
-        near = following is not None and following.first - mention.last <= gap
-        return following if following is not None and near and following.kind in kinds else None
+        following = next((other for other in self.after(mention)
+                          if other.kind not in SKIPPED or other.kind in kinds), mention)
+        return following if following.kind in kinds and 0 <= following.first - mention.last <= gap else None
 
     def preceding(self, mention: Mention, *kinds: str, gap: int = _LONGEST_GAP) -> Mention | None:
         """Return the last mention before one that is not skipped, if it is of some kinds and near."""
-        preceding = next((other for other in reversed(self.mentions)
-                          if other.last <= mention.first and self._counts(other, kinds)), None)
-        near = preceding is not None and mention.first - preceding.last <= gap
-        return preceding if preceding is not None and near and preceding.kind in kinds else None
+        preceding = next((other for other in reversed(self.before(mention))
+                          if other.kind not in SKIPPED or other.kind in kinds), mention)
+        return preceding if preceding.kind in kinds and 0 <= mention.first - preceding.last <= gap else None
 
     def link_after(self, mention: Mention) -> Mention | None:
         """Return the word directly behind a mention that joins it with another: "to", "and", "or"; None without one."""
-        following = next((other for other in self.mentions if other.first == mention.last), None)
-        if following is None or following.kind in {"through", "or"}:
-            return following
-        return following if self.words(following) in {"to", "and", "und", "和"} else None
+        following = next((other for other in self.mentions if other.first == mention.last), mention)
+        links = following.kind in {"through", "or"} or self.words(following) in {"to", "and", "und", "和"}
+        return following if links else None
 
     def joins_column(self, mention: Mention) -> bool:
         """Return True if a word stands between two names of one column: "write or co-write"."""
@@ -105,10 +120,6 @@ class AskedParts:
     def words(self, mention: Mention) -> str:
         """Return the words of a mention in lower case."""
         return self.text(mention).casefold()
-
-    @staticmethod
-    def _counts(mention: Mention, kinds: Sequence[str]) -> bool:
-        return mention.kind not in SKIPPED or mention.kind in kinds
 
     def column_of(self, mention: Mention, fits: Callable[[ColumnInfo], bool] = lambda _: True) -> ColumnInfo:
         """Return the one column that a mention means; of several, the one that another mention means as well.
@@ -130,17 +141,15 @@ class AskedParts:
 
     def is_genitive(self, mention: Mention) -> bool:
         """Return True for a genitive: "proposals of Ada Blum", "Ada Blum's draft proposals"."""
-        before = [other for other in self.mentions if other.last <= mention.first]
-        after = [other for other in self.mentions if other.first >= mention.last]
+        before, after = self.before(mention), self.after(mention)
         if after and self.words(after[0]) in {"s", "的"}:
             return next((self.is_rows(other) for other in after[1:] if other.kind not in {"value", "neutral"}), False)
-        says_of = bool(before) and self.words(before[-1]) in {"of", "by", "der", "des", "von"}
-        return says_of and len(before) > 1 and self.is_rows(before[-2])
+        return len(before) > 1 and self.is_rows(before[-2]) and self.words(before[-1]) in {
+            "of", "by", "der", "des", "von"}
 
     def is_rows(self, mention: Mention) -> bool:
         """Return True for words that are what the table's rows are called."""
-        return mention.is_head or mention.kind == "head" or (
-            mention.kind == "documents" and self.table.kind == "documents")
+        return mention.is_head or mention.kind == "head" or (mention.kind == "documents" and self.are_documents)
 
     def counted_rows(self) -> Mention | None:
         """Return the number of rows that a group must have: of "authors of more than five books", five."""
@@ -152,25 +161,22 @@ class AskedParts:
 
     def does_other(self, mention: Mention) -> bool:
         """Return True if a value of another column says what a value does: "rejected by Ada Blum", "did she reject"."""
-        before = [other for other in self.mentions if other.last <= mention.first][-2:]
-        after = next((other for other in self.mentions if other.first == mention.last), mention)
-        is_agent = len(before) > 1 and self.words(before[1]) == "by" and before[0].kind in {"value", "made"} and not (
-            before[0].kind == "made" and self._says_author(mention))
-        is_subject = bool(before) and self.words(before[-1]) in {"do", "does", "did"} and after.kind == "value"
-        return is_agent or (is_subject and after is not mention)
-
-    def _says_author(self, mention: Mention) -> bool:
-        return any(keys_of(self.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
+        before = self.before(mention)[-2:]
+        word, verb = (self.words(before[-1]) if before else ""), (before[0].kind if len(before) > 1 else "")
+        if word == "by" and verb == "made":
+            return not any(keys_of(self.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
+        is_doing = word in {"do", "does", "did"} and any(
+            other.first == mention.last and other.kind == "value" for other in self.mentions)
+        return is_doing or (word == "by" and verb == "value")
 
     def dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that a question may mean that names none: of when something was made, those."""
         dates = [column for column in self.table.columns if is_date(column)]
-        if self.table.kind == "documents":  # a field of few documents says nothing of the others
+        if self.are_documents:  # a field of few documents says nothing of the others
             dates = [column for column in dates if 2 * column.empty <= self.table.rows]
         labels = {key for label in lexicon().labels["made"] for key in label}
         made = [column for column in dates if labels.issuperset(keys_of(column.title))]
-        is_age = self.table.kind == "documents" and any(
-            mention.name == "age" or self.words(mention) == "newest" for mention in self.mentions)
+        is_age = self.are_documents and any(one.name == "age" or self.words(one) == "newest" for one in self.mentions)
         return made if self.has("made") or is_age else dates
 
     def measured(self, name: str) -> list[ColumnInfo]:
@@ -180,6 +186,90 @@ class AskedParts:
         numbers = [column for column in self.table.columns if column.kind == "number"]
         named = [column for column in numbers if labels.intersection((key,) for key in keys_of(column.title))]
         return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
+
+    # What the rows are to a question: whether it counts them, asks for them, and what names each of them.
+
+    def are_asked(self) -> bool:
+        """Return True if a question asks which rows: "which lakes", "the deepest lake", "which one"."""
+        words = [word.text.casefold() for word in self.reading.words]
+        heads = [mention for mention in self.mentions if self.is_rows(mention) or mention.kind == "row_nouns"]
+        return any(self.asks(mention) or self._is_superlative(mention) for mention in heads) or any(
+            words[at:at + 2] in (["which", "one"], ["which", "ones"], ["which", "of"]) for at in range(len(words)))
+
+    def asks(self, mention: Mention) -> bool:
+        """Return True if "which" or "what" stands before a mention, with no more than a number or a degree between."""
+        if is_han(self.reading.words[mention.first].text[0]):
+            return any(word.text in "哪谁" for word in self.reading.words)
+        before = self.reading.words[max(mention.first - 3, 0):mention.first]
+        return any(word.text.casefold() in _ASKING for word in before)
+
+    def _is_superlative(self, mention: Mention) -> bool:
+        """Return True if a degree stands right before what the rows are called: the deepest lake, not lake area."""
+        before = any(other.kind in {"max", "min", "latest", "earliest"} and other.last <= mention.first and all(
+            between.kind == "value" or between.first >= mention.first
+            for between in self.mentions if between.first >= other.last) for other in self.mentions)
+        after = any(other.first == mention.last and other.kind == "column" for other in self.mentions)
+        return before and not after
+
+    def are_counted(self) -> bool:
+        """Return True if the noun that is counted is what the table's rows are, or a value of theirs, or none."""
+        counts = [mention for mention in self.mentions if mention.kind == "count"]
+        noun = self.noun_after(counts[0]) if counts else None
+        if noun is None and (not counts or self.words(counts[0]) in _OFTEN or all(
+                other.kind in SKIPPED for other in self.after(counts[0]))):
+            noun = next((mention for mention in self.mentions if self.is_rows(mention)), None)
+        if noun is not None and noun.kind == "row_nouns":
+            return True
+        if self._are_numbers() and not (noun is not None and noun.is_head):
+            return False
+        if noun is None:
+            return not counts or any(other.kind in {"value", "quoted"} for other in self.before(counts[0]))
+        if noun.kind == "people":
+            return any(keys_of(column.title) in lexicon().labels["person"] for column in self.table.columns)
+        # Of documents under "Events", none need be an event; and "flights" as a title is one document, no flight.
+        is_kind = noun.kind == "value" and not self.are_documents and all(
+            self.columns[name].distinct < _NEARLY_ALL * self.table.rows for name in noun.columns)
+        return is_kind or self.is_rows(noun)
+
+    def noun_after(self, mention: Mention) -> Mention | None:
+        """Return the last noun of the words behind "how many", up to a word between phrases; None if there is none."""
+        noun = None
+        for other in self.after(mention):
+            text = self.words(other)
+            is_after_plural = noun is not None and self.is_rows(noun) and self.words(noun).endswith("s")
+            if is_after_plural and other.kind == "column":
+                break  # "proposals owned", unlike "proposal authors"
+            if other.kind in _NOUNS:
+                noun = other
+            elif other.kind == "neutral" and text in (_INSIDE_NOUNS if noun is not None else _LEADS):
+                continue
+            elif other.kind not in {"distinct", "date"} or (noun is not None and other.kind == "date"):
+                break
+        return noun
+
+    def _are_numbers(self) -> bool:
+        """Return True if people would not count a table's rows: a column such as "cases" counts, or all is by date."""
+        texts = [column for column in self.table.columns if column.kind != "number" and column.name != "document"]
+        return not self.are_documents and ([*map(is_date, texts)] == [True] or any(
+            is_number(column) and not column.unit and keys_of(column.title) in lexicon().labels["quantity"]
+            for column in self.table.columns))
+
+    def naming_columns(self) -> list[ColumnInfo]:
+        """Return the columns whose texts tell rows apart.
+
+        Raises:
+            UnclearError: if the table has none.
+        """
+        heads = [self.column_of(mention) for mention in self.mentions if mention.is_head][:1]
+        if self.are_documents:
+            titles = [self.columns[name] for name in ("document", "title") if name in self.columns]
+            return [*heads, titles[-1]] if heads else titles
+        texts = [column for column in self.table.columns if column.kind == "text" and column.name != "document"]
+        named = [column for column in texts if keys_of(column.title)[-1:] in _NAMING]
+        telling = [column for column in texts if column.distinct >= _LEAST_DISTINCT * self.table.rows]
+        if not (heads or named or telling):
+            raise UnclearError(self.table.name)
+        return heads or (named or telling)[:1]
 
 
 def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:

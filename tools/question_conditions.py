@@ -305,7 +305,7 @@ class ConditionReader:
             # "rejected in 2019" says when it was rejected, which no date of the documents may tell.
             before = [other.kind for other in self._parts.mentions
                       if other.last <= first.first and other.kind not in {"neutral", "year", *_DATE_SIGNS}]
-            if self._parts.table.kind == "documents" and before[-1:] == ["value"] and not self._parts.has("made"):
+            if self._parts.are_documents and before[-1:] == ["value"] and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)
         years = [column for column in self._parts.table.columns

@@ -137,7 +137,7 @@ class QuestionQuery(QuestionTarget):
     def _longest_list(self, degree: Mention) -> Plan | None:
         """Read "Which book has the most authors?" as the row with the longest list."""
         lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
-        heads = [one for one in self._parts.mentions if self._parts.is_rows(one) and self._rows.asks(one)]
+        heads = [one for one in self._parts.mentions if self._parts.is_rows(one) and self._parts.asks(one)]
         says_long = degree.kind in {"most", "fewest"} or degree.name == "length" or self._parts.unused("count")
         if not (lists and heads and says_long and degree.kind not in {"latest", "earliest", "commonest"}
                 and heads[0].first < min(lists[0].first, degree.first)):
@@ -145,7 +145,7 @@ class QuestionQuery(QuestionTarget):
         column = self._parts.column_of(lists[0], is_list)
         self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"),
                         *(one for one in self._parts.unused("measure") if one.name == "length"))
-        shown = self._identifiers or self._rows.naming_columns()
+        shown = self._identifiers or self._parts.naming_columns()
         return self._extreme_rows(*size(column), _DEGREES[degree.kind], shown, 1)
 
     def _ranked_group(self, degree: Mention) -> tuple[str, str] | None:
@@ -209,9 +209,9 @@ class QuestionQuery(QuestionTarget):
         named = {column.name: column for column in [
             *self._identifiers, *(self._parts.column_of(mention) for mention in mentions)] if column != ranked}
         asks_for_person = self._parts.take("who") is not None
-        if named or not (asks_for_person or self._rows.are_asked()):
+        if named or not (asks_for_person or self._parts.are_asked()):
             return list(named.values())
-        return self._rows.naming_columns()
+        return self._parts.naming_columns()
 
     def _extreme_rows(self, value: str, label: str, order: str, shown: Sequence[ColumnInfo], limit: int) -> Plan:
         """Return a query for the rows with an extreme value, with all that share the last one."""
@@ -252,7 +252,7 @@ class QuestionQuery(QuestionTarget):
         if kind in {"mean", "median"} and is_counted and lists:
             self._parts.use(*lists)
             return self._parts.column_of(lists[0], is_list)
-        if kind != "sum" or not self._rows.are_counted():
+        if kind != "sum" or not self._parts.are_counted():
             raise UnclearError(kind)
         return only([one for one in self._table.columns if is_number(one) and _CURRENCY.fullmatch(one.unit)], kind)
 
@@ -261,7 +261,7 @@ class QuestionQuery(QuestionTarget):
         counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
         if self._identifiers or not (counts or self._parts.unused("distinct", "spread")):
             return None
-        noun = next((self._rows.noun_after(mention) for mention in counts), None)
+        noun = next((self._parts.noun_after(mention) for mention in counts), None)
         self._parts.take("count")
         is_distinct = self._parts.take("distinct") is not None
         group = self._group()
@@ -271,12 +271,12 @@ class QuestionQuery(QuestionTarget):
         if noun is not None and noun.kind in {"day", "month"} and group is None and not self._columns():
             return self._periods(noun)
         has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
-        if (noun is None and has_number) or is_distinct or not self._rows.are_counted():
+        if (noun is None and has_number) or is_distinct or not self._parts.are_counted():
             column = self._number_column()
             if column is None:
                 raise UnclearError(self._table.name)
             return self._numbers_of(column)
-        if self._table.kind == "documents" and any(one.column == "document" for one in self.conditions):
+        if self._parts.are_documents and any(one.column == "document" for one in self.conditions):
             raise UnclearError(noun)  # a document has one name, so something in it is counted
         return self._computed("count(*)", f"count of {self._table.title}", group)
 
@@ -330,14 +330,14 @@ class QuestionQuery(QuestionTarget):
             columns.append(only(self._dates(), "when"))
         if where and not columns:
             columns.append(self._labelled("place"))
-        are_rows = self._rows.are_asked() or (who and not columns)
+        are_rows = self._parts.are_asked() or (who and not columns)
         names = [one for one in self._parts.mentions if one.kind == "number"
                  and (head := self._parts.preceding(one, "column", gap=0)) is not None and head.is_head]
         if are_rows and names and columns:
             raise UnclearError(names[0])  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None
-        named = self._rows.naming_columns() if are_rows and not self._identifiers else []
+        named = self._parts.naming_columns() if are_rows and not self._identifiers else []
         listed = list({column.name: column for column in (*named, *columns)}.values())
         text = f"{', '.join(column.title for column in listed)}{self._where()}"
         if len(listed) == 1 and is_list(listed[0]):

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from ..schemas.records import ColumnInfo
 from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
 from .question_conditions import Condition
-from .question_rows import AskedRows
 from .question_words import keys_of, lexicon, normal_unit
 from .table_mentions import Mention
 
@@ -46,7 +45,6 @@ class QuestionTarget:
     def __init__(self, parts: AskedParts, conditions: Sequence[Condition]) -> None:
         """Assemble from the parts of a question that its conditions leave."""
         self._parts, self.conditions, self._table = parts, conditions, parts.table
-        self._rows = AskedRows(parts)
         # Without a number these are only prepositions: "under the tag", "under president".
         parts.use(*(mention for mention in parts.unused("under", "over") if parts.words(mention) in {"under", "over"}))
         self._identifiers = self._take_identifiers()
@@ -171,7 +169,7 @@ class QuestionTarget:
         # "the year in which most were rejected" is of no date that documents have.
         says_when = self._parts.has("when", "day") or (self._parts.has(*PERIODS) and any(
             one.values and not is_date(self._parts.columns[one.column]) for one in self.conditions))
-        if not named and self._table.kind == "documents" and says_when and not self._parts.has("made"):
+        if not named and self._parts.are_documents and says_when and not self._parts.has("made"):
             raise UnclearError(self._table.name)
         self._parts.use(*named)
         columns = [self._parts.column_of(one, is_date) for one in named] or self._parts.dates()
@@ -187,7 +185,7 @@ class QuestionTarget:
         """Return the expression and the words of what the rows are grouped by; None if they are not."""
         for mention in self._parts.unused("group", "spread"):
             of = self._parts.following(mention, "column", "head", "where", *PERIODS, gap=2)
-            if of is not None and self._parts.is_rows(of) and self._table.kind == "documents":
+            if of is not None and self._parts.is_rows(of) and self._parts.are_documents:
                 self._parts.use(mention, of)  # "per proposal" is of all
                 continue
             if of is not None or self._parts.words(mention) == "by":
@@ -223,7 +221,7 @@ class QuestionTarget:
         if operation is not None and column is not None:
             function, word = AGGREGATES[operation.kind]
             return f"{function}({quoted(column.name)})", f"{word} of {column.title}"
-        if operation is not None or column is not None or not self._rows.are_counted():
+        if operation is not None or column is not None or not self._parts.are_counted():
             raise UnclearError(self._table.name)
         return "count(*)", f"count of {self._table.title}"
 
