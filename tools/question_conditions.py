@@ -1,6 +1,6 @@
 """The conditions of a question on the rows of one table: values, numbers, dates, and what is missing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
@@ -14,6 +14,8 @@ _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
 _NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
 _DEGREES = ("most", "fewest", "commonest", "max", "min", "latest", "earliest")
+_DATE_SQL = {"": "({0} >= {1} AND {0} < {2})", "since": "{0} >= {1}", "until": "{0} < {2}", "after": "{0} >= {2}",
+             "before": "{0} < {1}"}
 _SAME_SIGNS = {"over": "after", "under": "before"}
 _MOST_VALUES = 200
 
@@ -69,7 +71,9 @@ class ConditionReader:
         if is_negative:
             verb = next((verb for verb in (" is ", " has ") if verb in text), " ")
             sql, text = f"NOT ({sql})", text.replace(verb, f"{verb}not ", 1)
-            sql = f"{quoted(column.name)} IS NULL OR {sql}" if is_list(column) else sql
+            # A document without a field does not have a value of it; of a bird without a sex, nobody knows.
+            has_none = bool(values) and (is_list(column) or self._parts.are_documents)
+            sql = f"{quoted(column.name)} IS NULL OR {sql}" if has_none else sql
         sql = f"({sql})" if " OR " in sql else sql
         return Condition(column.name, sql, text, mentions[0].first, mentions[-1].last, tuple(values), is_negative,
                          words or {})
@@ -122,15 +126,12 @@ class ConditionReader:
 
     def _only(self, conditions: Sequence[Condition]) -> list[Condition]:
         """Read "alone": the only list of which a value is asked has no other."""
-        lists = [self._parts.columns[condition.column] for condition in conditions
-                 if condition.values and is_list(self._parts.columns[condition.column])]
-        return [self._condition(only(lists, mention), f"{size(only(lists, mention))[0]} = 1",
-                                f"{size(only(lists, mention))[1]} = 1", mention)
-                for mention in self._parts.unused("only")]
+        lists = [column for one in conditions if one.values and is_list(column := self._parts.columns[one.column])]
+        return [self._size_condition(only(lists, mention), "= 1", mention) for mention in self._parts.unused("only")]
 
     def _is_apart(self, last: Mention, mention: Mention) -> bool:
         between = [other for other in self._parts.mentions if last.last <= other.first < mention.first]
-        return any(other.kind not in {"or", "or_more", "compare", *SKIPPED, "column"} for other in between)
+        return any(other.kind not in {"or", "or_more", "compare", *SKIPPED, "column", "value"} for other in between)
 
     def _linked_columns(self, mention: Mention) -> list[str]:
         """Return the two columns of "both as a reviewer and as an approver"; empty for one column."""
@@ -146,21 +147,19 @@ class ConditionReader:
 
     def _value_column(self, mention: Mention) -> str:
         """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
-        values = [other for other in self._parts.mentions if set(other.columns) & set(mention.columns)
-                  and other.kind == "value"]
-        first = last = values.index(mention)
-        while first and not self._is_apart(values[first - 1], values[first]):
-            first -= 1
-        while last + 1 < len(values) and not self._is_apart(values[last], values[last + 1]):
-            last += 1
-        beside = [*self._beside(mention, mention), *self._beside(values[first], values[last])]
-        named = {name for name in mention.columns if any(other and name in other.columns for other in beside)}
+        listed = [other for other in self._parts.mentions if other.kind == "value" and not self._is_apart(
+            *sorted((mention, other), key=lambda one: one.first)) and set(other.columns) & set(mention.columns)]
+        named = self._named_beside(mention, [mention]) or self._named_beside(mention, listed)
         if len(mention.columns) > 1 and not named and self._parts.is_genitive(mention):
             named = {name for name in mention.columns if lexicon().labels["owner"].intersection(
                 (key,) for key in keys_of(self._parts.columns[name].title))}
         if (len(mention.columns) > 1 and len(named) != 1) or self._parts.does_other(mention):
             raise UnclearError(mention)
         return next(iter(named), mention.columns[0])
+
+    def _named_beside(self, mention: Mention, listed: Sequence[Mention]) -> set[str]:
+        beside = [column for other in listed for column in self._beside(other, other) if column is not None]
+        return {name for name in mention.columns if any(name in column.columns for column in beside)}
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
         values = _joined_values(column.name, mentions)
@@ -205,19 +204,20 @@ class ConditionReader:
         if low is None or high is None:
             return None
         column = self._compared_column(mention, high)
-        expression, words = size(column)
         # A range says its unit once, with the other number.
         low = low if " " in low.name else replace(low, name=f"{low.name} {high.name.partition(' ')[2]}".strip())
-        sql = f"{expression} BETWEEN {_figure(low, column)} AND {_figure(high, column)}"
-        return self._condition(column, sql, f"{words} is from {low.name} to {high.name}", mention, low, link, high)
+        said = f"between {_figure(low, column)} and {_figure(high, column)}"
+        return self._size_condition(column, said, mention, low, link, high)
 
     def _comparison(self, mention: Mention, number: Mention, sign: str) -> Condition:
         first, last = sorted((mention, number), key=lambda one: one.first)
         column = self._compared_column(first, last)
         self._absorb(column.name, first, last)
+        return self._size_condition(column, f"{sign} {_figure(number, column)}", first, last)
+
+    def _size_condition(self, column: ColumnInfo, said: str, *mentions: Mention | None) -> Condition:
         expression, words = size(column)
-        said = f"{sign} {_figure(number, column)}"
-        return self._condition(column, f"{expression} {said}", f"{words} {said}", first, last)
+        return self._condition(column, f"{expression} {said}", f"{words} {said}", *mentions)
 
     def _compared_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column that a number is compared with: by the words around it, else by its unit."""
@@ -240,22 +240,17 @@ class ConditionReader:
     def _numbers(self) -> list[Condition]:
         """Read numbers beside a column: "4 cylinders", "exactly three authors", "EIP 20", and noon as an hour."""
         hours = [column for column in self._parts.table.columns if keys_of(column.title)[-1:] == ("hour",)]
-        conditions = [self._condition(only(hours, one), f"{quoted(only(hours, one).name)} = 12", "it is noon", one)
-                      for one in self._parts.unused("noon")]
+        conditions = [self._size_condition(only(hours, one), "= 12", one) for one in self._parts.unused("noon")]
         for number in self._parts.unused("number"):
-            if number == self._parts.counted_rows():
-                continue
-            after, before = (self._parts.following(number, "column", gap=0),
-                             self._parts.preceding(number, "column", gap=1))
+            after = self._parts.following(number, "column", gap=0)
+            before = self._parts.preceding(number, "column", gap=1)
             beside, fits = next(((other, fits) for other, fits in (
                 (after, is_number), (before, is_number), (after, is_list))
                 if other is not None and self._parts.columns_for(other, fits)), (None, is_list))
-            if beside is None or " " in number.name or (beside is after and self._parts.has(*_DEGREES)):
-                continue
-            column = self._parts.column_of(beside, fits)
-            expression, words = size(column)
-            conditions.append(self._condition(column, f"{expression} = {number.name}", f"{words} = {number.name}",
-                                              number, beside))
+            is_count = beside is after and (self._parts.has(*_DEGREES) or number == self._parts.counted_rows())
+            if beside is not None and " " not in number.name and not is_count:
+                column = self._parts.column_of(beside, fits)
+                conditions.append(self._size_condition(column, f"= {number.name}", number, beside))
         return conditions
 
     # Dates.
@@ -280,21 +275,19 @@ class ConditionReader:
             if low.startswith("XXXX") and not high.startswith("XXXX"):
                 low = high[:4] + low[4:]  # "between 15 March and 15 June 2020"
             is_range = link.kind == "through" or self._parts.words(link) == "to" or kind in {"between", "since"}
-            sql = _between(column, low, high) if is_range else (
-                f"({_between(column, low, low)} OR {_between(column, high, high)})")
+            sql = _date_sql(column, "", low, high) if is_range else (
+                f"({_date_sql(column, '', low, low)} OR {_date_sql(column, '', high, high)})")
             return self._condition(column, sql, f"{column.title} is {low} {'to' if is_range else 'or'} {high}", first,
                                    link, second, sign, values=(low, high))
         if ("X" in first.name and kind) or kind == "between":
             raise UnclearError(first)
         word = _SAME_SIGNS.get(kind, kind)
-        sql = _PERIOD_SIGNS[word](column, first.name) if word else _between(column, first.name, first.name)
-        return self._condition(column, sql, f"{column.title} is {word or 'in'} {first.name}", first, sign,
-                               values=(first.name,))
+        return self._condition(column, _date_sql(column, word, first.name, first.name),
+                               f"{column.title} is {word or 'in'} {first.name}", first, sign, values=(first.name,))
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
-        named = [mention for mention in self._parts.mentions
-                 if mention.kind == "column" and self._parts.columns_for(mention, is_date)]
+        named = [one for one in self._parts.mentions if one.kind == "column" and self._parts.columns_for(one, is_date)]
         dates = self._parts.dates()
         if named:
             nearest = min(named, key=lambda one: min(abs(one.last - first.first), abs(one.first - last.last)))
@@ -303,8 +296,8 @@ class ConditionReader:
             return self._parts.column_of(nearest, is_date)
         if dates or not first.name.isdigit():
             # "rejected in 2019" says when it was rejected, which no date of the documents may tell.
-            before = [other.kind for other in self._parts.mentions
-                      if other.last <= first.first and other.kind not in {"neutral", "year", *_DATE_SIGNS}]
+            before = [other.kind for other in self._parts.before(first)
+                      if other.kind not in {"neutral", "year", *_DATE_SIGNS}]
             if self._parts.are_documents and before[-1:] == ["value"] and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)
@@ -317,18 +310,15 @@ class ConditionReader:
 
     def _presence(self) -> list[Condition]:
         conditions = []
-        for mention in self._parts.unused("have"):
-            column = self._parts.following(mention, "column", gap=0)
-            self._parts.use(mention)
-            if column is not None and self._parts.columns_for(column, lambda one: bool(one.empty)):
-                conditions.append(self._condition(
-                    only([self._parts.columns[name] for name in column.columns], column),
-                    f"{quoted(column.columns[0])} IS NOT NULL",
-                    f"{self._parts.columns[column.columns[0]].title} is given", mention, column))
-        for mention in self._parts.unused("missing", "present"):
+        for mention in self._parts.unused("missing", "present", "have"):
             before, after = self._beside(mention, mention)
             says_none = self._parts.words(mention) in _NONE
             beside = after if says_none or before is None or before.is_head else before
+            if mention.kind == "have":  # "have a sponsor", but not "have a status of ..."
+                self._parts.use(mention)
+                beside = self._parts.following(mention, "column", gap=0)
+                if beside is None or not self._parts.columns_for(beside, lambda one: one.empty > 0):
+                    continue
             if beside is None:
                 raise UnclearError(mention)
             column, is_missing = self._parts.column_of(beside), mention.kind == "missing"
@@ -375,25 +365,12 @@ def _figure(number: Mention, column: ColumnInfo) -> str:
     return f"{converted:.10g}"
 
 
-def _between(column: ColumnInfo, first: str, last: str) -> str:
-    """Return that a date is from the start of one period to the end of another."""
+def _date_sql(column: ColumnInfo, sign: str, first: str, last: str) -> str:
+    """Return that a date is from the start of one period to the end of another, or on one side of it."""
     if first.startswith("XXXX-") and last.startswith("XXXX-") and len(first) == len(last) and is_date(column):
         form = "%m-%d" if first.count("-") > 1 else "%m"
         return f"strftime({quoted(column.name)}, '{form}') BETWEEN '{first[5:]}' AND '{last[5:]}'"
-    return f"({_since(column, first)} AND {_until(column, last)})"
-
-
-def _since(column: ColumnInfo, period: str) -> str:
-    return f"({quoted(column.name)} >= {_bounds(column, period)[0]})"
-
-
-def _until(column: ColumnInfo, period: str) -> str:
-    return f"({quoted(column.name)} < {_bounds(column, period)[1]})"
-
-
-_PERIOD_SIGNS: Mapping[str, Callable[[ColumnInfo, str], str]] = {
-    "since": _since, "until": _until, "after": lambda column, period: f"NOT {_until(column, period)}",
-    "before": lambda column, period: f"NOT {_since(column, period)}"}
+    return _DATE_SQL[sign].format(quoted(column.name), _bounds(column, first)[0], _bounds(column, last)[1])
 
 
 def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:
