@@ -134,7 +134,7 @@ def close_item(text: str) -> str:
 
 def _as_data(text: str) -> str:
     """Return a text in which fences and chat templates' signs begin with another bracket, and lose their meaning."""
-    return _TURN.sub(_replace_opening, _FENCE.sub("‹", text))
+    return _TURN.sub(lambda sign: "‹" if sign[0] == "<" else "⟦", _FENCE.sub("‹", text))
 
 
 def render(step: Step, language: Language, folder: Path | None = None, **values: str) -> Prompt:
@@ -167,10 +167,6 @@ def number_items(items: Iterable[str]) -> str:
     """
     closed = map(close_item, items)
     return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(closed, 1)) or "-"
-
-
-def _replace_opening(sign: re.Match[str]) -> str:
-    return "‹" if sign[0] == "<" else "⟦"
 
 
 def check_prompts(folder: Path) -> None:

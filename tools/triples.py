@@ -42,7 +42,8 @@ def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLooku
 def _block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
     """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing."""
     rows, unread = _fitting_rows(index, term, lookup)
-    total, filters = len(rows.heads), _filters_text(lookup)
+    total, named = len(rows.heads), {name: getattr(lookup, name) for name in ("head", "tail", "document", "at")}
+    filters = ", ".join(f"{name} {value}" for name, value in named.items() if value)
     first = _sorted_by_name(index, rows).select(np.arange(min(total, _MOST_ROWS)))
     facts, shared_note = split_shared_note([row for row in read_rows(index, first) if row.places])
     description = "; ".join(filter(None, [f"{total} rows", filters, shared_note]))
@@ -83,12 +84,6 @@ def _sorted_by_name(index: GraphIndex, rows: FieldRows) -> FieldRows:
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key that compares the numbers in names as numbers, so that EIP-20 comes before EIP-100."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _DIGITS.split(name) if part)
-
-
-def _filters_text(lookup: TripleLookup) -> str:
-    """Return the conditions on the rows as text: "head Ulm, at 2020"."""
-    named = {"head": lookup.head, "tail": lookup.tail, "document": lookup.document, "at": lookup.at}
-    return ", ".join(f"{name} {value}" for name, value in named.items() if value)
 
 
 def _lines(rows: Sequence[FactRow]) -> Iterator[Passage]:

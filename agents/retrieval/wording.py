@@ -111,8 +111,11 @@ def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage
     if draft.confidence < abstain_below:
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{phrases['closest']}", "abstained": True,
                                          "confidence": draft.confidence, "short": "", "grade": "none"})
-    lines = [_show_short(phrases["found"], quoted.short), quoted.answer] if quoted.short else [quoted.answer]
-    return quoted.model_copy(update={"answer": "\n".join(lines), "confidence": draft.confidence})
+    found = phrases["found"].format(quoted.short)
+    if without_marks(found) != found:  # it ends like a citation mark, such as "[1]"
+        found = phrases["found"].format(f"“{quoted.short}”")
+    answer = f"{found}\n{quoted.answer}" if quoted.short else quoted.answer
+    return quoted.model_copy(update={"answer": answer, "confidence": draft.confidence})
 
 
 def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,
@@ -125,12 +128,6 @@ def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Pas
     intro = _WORDS[phrase_language(question)]["unanswered"]
     return said.model_copy(update={"answer": f"{intro}\n{said.answer}", "abstained": True, "confidence": 0.0,
                                    "short": "", "grade": "none"})
-
-
-def _show_short(template: str, short: str) -> str:
-    """Return the line of a short answer; it is quoted if it ends like a citation mark, such as "[1]"."""
-    line = template.format(short)
-    return line if without_marks(line) == line else template.format(f"“{short}”")
 
 
 def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: bool) -> Answer:

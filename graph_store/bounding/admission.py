@@ -307,7 +307,8 @@ class _Bounding:
             if value.quoted and normal:  # the source spells a number or date differently; a text has no `normal`
                 self._repairs.add(("normalised_value", text))
             time = self._time(item.time, text)
-            if not time and kind != "date":
+            # A title or an address is the same in any section, and so is a number that is a part of a name.
+            if not time and parse_value(value.shown, "number") and value.shown not in owner.name:
                 time = self._lines.section_note(support, owner.name, known.name, item.attribute, value.shown)
             self._admit_attribute(AttributeFact(
                 entity=owner.name, entity_type=self._type(owner), attribute=known.name, value=one_line(value.shown),

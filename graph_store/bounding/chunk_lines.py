@@ -37,7 +37,7 @@ class ChunkLines:
         return label in map(label_key, filter(None, author_labels))
 
     def section_note(self, span: Span, *known: str) -> str:
-        """Return the section of a value as its qualifier, if an item of a list gives it or the section has a year."""
+        """Return the section of a number as its qualifier, if an item of a list gives it or the section has a year."""
         # Without it, one person's votes in two elections would be two values of one thing.
         line = next((line for line in reversed(self._lines) if line.start <= span.start), None)
         if line is None or line.is_code:

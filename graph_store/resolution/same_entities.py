@@ -135,12 +135,8 @@ class Groups:
     def _alias_rows(self, members: Sequence[str], group_ties: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
         """Yield an alias for each member of a group but the canonical one."""
         canonical = min(members, key=self._rank)
-        keyed = self._around.keyed_documents
-        support = {entity: sum(len(self._around.support(other)) for other in members
-                               if self._around.same_type(entity, other) is not False) for entity in members}
         kind = self._around.type(max(members, key=lambda entity: (
-            entity in keyed, self._around.depth(entity) > 0, support[entity], self._around.depth(entity),
-            bool(self._around.documents_with_facts(entity)), entity == canonical, entity)))
+            entity in self._around.keyed_documents, *self._type_support(entity, members), entity == canonical, entity)))
         reached = {canonical}
         ties = sorted(group_ties, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):
@@ -151,6 +147,13 @@ class Groups:
             evidence = tie.evidence or (self._around.mention(alias), self._around.mention(partner))
             yield AliasRow(id=alias, canonical=canonical, type=kind, partner=partner, rule=tie.rule, score=tie.score,
                            evidence=evidence)
+
+    def _type_support(self, entity: str, members: Sequence[str]) -> tuple[bool, int, int, int]:
+        """Return how well the type of an entity is supported in its group: by documents with facts, then by chunks."""
+        around = self._around
+        agreeing = [other for other in members if around.same_type(entity, other) is not False]
+        return (around.depth(entity) > 0, sum(len(around.documents_with_facts(other)) for other in agreeing),
+                sum(len(around.support(other)) for other in agreeing), around.depth(entity))
 
     def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
         name = self._around.names[entity]

@@ -234,14 +234,16 @@ class Surroundings:
     def same_names(self) -> Iterator[tuple[Pair, tuple[NameLink, ...]]]:
         """Yield pairs of entities of one name and several types that are the same thing, with a mention of either.
 
-        They are the same in one of two cases, unless their values or a fact between them say otherwise:
+        They are the same in one of these cases, unless their values or a fact between them say otherwise:
         - Documents have both, at least half of those with the rarer one: chunks of one text gave it several types.
+        - The type of one says nothing, as that of a table's row, and only one other type of the name says something.
         - The type of one is a guess (see `_is_guess`).
         """
         entities_by_key: dict[str, list[str]] = {}
         for entity, key in self.keys.items():
             entities_by_key.setdefault(key, []).append(entity)
-        for entities in entities_by_key.values():
+        for entities in (group for group in entities_by_key.values() if len(group) > 1):
+            typed = [entity for entity in entities if self.depth(entity)]
             facts = {entity: len(self.documents_with_facts(entity)) for entity in entities}
             ordered = sorted(entities, key=lambda entity: (-facts[entity], -len(self.support(entity)), entity))
             for main, other in combinations(ordered, 2):
@@ -250,7 +252,9 @@ class Surroundings:
                     continue
                 is_guess = main == ordered[0] and not facts[other] and self._is_guess(
                     main, other, main_has_facts=bool(facts[main]))
-                if is_guess or (self.share_documents(main, other) and not self._differ(main, other)):
+                is_typed_by_other = len(typed) == 1 and typed[0] in {main, other}
+                if is_guess or ((is_typed_by_other or self.share_documents(main, other))
+                                and not self._differ(main, other)):
                     yield pair_of(main, other), (self.mention(other), self.mention(main))
 
     def share_documents(self, first: str, second: str) -> bool:

@@ -227,7 +227,7 @@ def test_every_fact_fits_and_is_quoted_and_a_second_bounding_changes_nothing(gra
     ("Ada Lin won 31 votes.", "Council > Board", "", ""), ("- Ada Lin: 31 votes", "Ada Lin > Votes", "", ""),
     ("- Ada Lin: 31 votes in 2020", "Council > Board", "2020", "2020"),
     ("- 林晓：31票", "2021年选举", "", "见于: Minutes > 2021年选举")])
-def test_a_value_of_a_list_or_of_a_dated_section_carries_its_section(text, heading, said_time, time):
+def test_a_number_of_a_list_or_of_a_dated_section_carries_its_section(text, heading, said_time, time):
     name, value = ("林晓", "31票") if "林晓" in text else ("Ada Lin", "31")
     result = bound(said([(name, "Person")], (), [(name, "votes", value, said_time)]),
                    chunk(text, "Minutes").model_copy(update={"heading": heading}), Bounds(open_schema()))

@@ -147,7 +147,8 @@ def test_different_types_and_contradictions_keep_homonyms_apart() -> None:
 
 
 def test_one_name_in_a_document_is_one_thing_of_the_better_supported_type() -> None:
-    schema = GraphSchema(name="s", entity_types=(EntityType(name="Company"), EntityType(name="Place")),
+    schema = GraphSchema(name="s", entity_types=(EntityType(name="Company"), EntityType(name="Place"), EntityType(
+        name="Concept", last_resort=True)),
                          attribute_types=(AttributeType(name="capital", owners=(ANY,), functional=True),))
     documents = {"a": "one", "b": "one", "c": "one", "d": "two"}
     guessed = {"a": facts(names=("Brink",), kind="Company"), "b": facts(names=("Brink",), kind="Company"),
@@ -163,7 +164,8 @@ def test_one_name_in_a_document_is_one_thing_of_the_better_supported_type() -> N
     assert types(**guessed) == ["Company"]
     assert types(a=guessed["a"], d=facts(names=("Brink",), kind="Place")) == ["Company", "Place"]
     said = facts(("Brink", "lies near", "Ulm"), kind="Place")
-    assert types(a=guessed["a"], b=guessed["b"], c=said) == ["Company"]
+    assert types(a=guessed["a"], b=guessed["b"], c=said) == ["Place"], "facts support a type more than mentions"
+    assert types(a=guessed["a"], d=facts(("Brink", "has", "rooms"), kind="Concept")) == ["Company"], "it says nothing"
     # A homonym: a fact ties the two, or a value that a thing has once differs.
     near = said.model_copy(update={"mentions": (*said.mentions, *guessed["a"].mentions), "facts": (
         said.facts[0].model_copy(update={"tail": "Brink", "tail_type": "Company"}),)})
