@@ -40,9 +40,8 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
                        'ILIKE \'%part%\'; lists: list_contains, unnest; NAME_text: cells of another kind; '
                        'NAME_number, NAME_unit: mixed units. count(*) counts records, count(DISTINCT x) things',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"] narrows them',
-        "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole; "by":"FIELD" or '
-                            '"FIELD.year": groups; "along":"RELATION -> *": all reached from the theme, '
-                            '"<RELATION -> *": all leading to it'},
+        "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole; '
+                            '"along":"RELATION -> *": all reached from the theme, "<RELATION -> *": all leading to it'},
     "zh": {
         "passage_search": '{"tool":"passage_search","query":""}：段落；"documents":[""] 限定文档',
         "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'
@@ -56,8 +55,8 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
                        '文本：ILIKE \'%部分%\'；列表：list_contains、unnest；NAME_text：其他类型的单元格；'
                        'NAME_number、NAME_unit：混合单位。count(*) 计记录，count(DISTINCT x) 计事物',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
-        "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；"by":"字段" 或 '
-                            '"字段.year" 分组；"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},
+        "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；'
+                            '"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},
 }
 _TERMS: dict[Language, str] = {"en": "Relations and attributes (rows)", "zh": "关系和属性（行数）"}
 _MODES: dict[Language, dict[Mode, str]] = {
