@@ -12,6 +12,7 @@ from ..reading import Content, Limits, UnreadableError, list_counts
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
 from .archives import PASSWORD, ZIP_MARK, count_new_charts, local_name, not_of_kind, open_archive, parse_xml, properties
 from .cell_formats import SheetFormats
+from .stray_cells import without_stray_cells
 
 _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
@@ -34,6 +35,10 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 
 def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -> Content:
+    problems = list[str]()
+    if archive:
+        data, stray = without_stray_cells(data, archive, limits.table_columns, _MOST_CELLS)
+        problems += [f"{stray:,} cells far from all others: move them to the table"] if stray else []
     try:
         workbook = CalamineWorkbook.from_filelike(BytesIO(data))
     except CalamineError as error:
@@ -45,12 +50,19 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
     title = about.pop("title", "")
     sheets: list[tuple[str, str]] = []
     for name in workbook.sheet_names:
-        text = "\n".join(_lines(workbook.get_sheet_by_name(name), formats, title or name, limits))
+        try:
+            text = "\n".join(_lines(workbook.get_sheet_by_name(name), formats, title or name, limits))
+        except UnreadableError as error:
+            problems.append(f"the sheet {name!r}: {error}")
+            continue
         if text:
             sheets.append((name, text))
+    if problems and not sheets:
+        raise UnreadableError("; ".join(problems))
     sheets += [("Comments", "\n".join(notes))] if notes else []
     alone = len(sheets) == 1
     return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about,
+                   unread="; ".join(problems),
                    omitted=list_counts(_count_unread(archive)) if archive else "number formats, such as per cent")
 
 
