@@ -27,6 +27,8 @@ MAX_WHAT = 1_000
 Action = Literal["build", "decide", "edit", "delete", "schema", "settings", "rename", "drop", "restore", "set model",
                  "instructions", "make key", "revoke key"]
 
+LOCAL = "local"
+"""The client of a server that has no keys: anybody on this machine. No key may have this name."""
 _client: ContextVar[str] = ContextVar("banyan_client", default="")
 
 
@@ -57,6 +59,11 @@ def acting(client: str) -> Iterator[None]:
 def client() -> str:
     """Return the client that makes the current changes; empty if there is none."""
     return _client.get()
+
+
+def attributed(who: str) -> str:
+    """Return whose decision it is, with the key that sends it, if there is one: a client can write any name."""
+    return who if client() in {"", LOCAL, who} or who == "auto" else f"{who} ({client()})"
 
 
 def record(home: Path, action: Action, knowledge_base: str = "", what: str = "") -> None:

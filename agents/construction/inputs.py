@@ -203,7 +203,7 @@ def find_gone(stored: Documents, read: Mapping[str, set[str]], failures: Failure
     one table instead of records, or empty. The same file read below another folder gives another document.
     """
     gone = []
-    for document_id, _, source, _ in stored.about():
+    for document_id, _, source, _ in stored.about() if read or failures.emptied else ():
         place = _place_of(source)
         ids, file = read.get(place, set()), Path(place)
         is_replaced = document_id not in ids and _id_of_file(document_id, file) in {

@@ -91,8 +91,8 @@ class BuildReport(TypedDict):
     files_partly_read: Annotated[list[str], Field(description="documents of which a part was not read, and which part")]
     files_moved: Annotated[list[str], Field(description=(
         "documents whose file is gone and that another file now has, as \"OLD -> NEW\": delete the old ones"))]
-    records_gone: Annotated[list[str], Field(description=(
-        "documents that were deleted because their file, which was read, has their record or its text no more"))]
+    records_gone: NotRequired[Annotated[list[str], Field(description=(  # reports that a server has stored may lack it
+        "documents that were deleted because their file, which was read, has their record or its text no more"))]]
     entities: Annotated[int, Field(description="entities of the graph")]
     triples: Annotated[int, Field(description="facts between entities")]
     attributes: Annotated[int, Field(description="values of entities' attributes")]

@@ -12,6 +12,7 @@ from cachetools import LRUCache
 from ...models.embedding.embedder import Embedder, RememberingEmbedder
 from ...prompts import schema_block
 from ...prompts.schema_text import LETTERED_TOKENS
+from ...runtime.audit import attributed
 from ...schemas.delta import Candidate, Decided, Decision, LabelKind, SameLabel
 from ...schemas.documents import Chunk
 from ...schemas.edits import decided_types
@@ -302,6 +303,7 @@ class SchemaControl:
         """Carry out a person's decisions, all or none, or raise DecisionError; return True if the schema changed."""
         outcome = carry_out_decisions(self._history.base(), self._history.current(), self._gather_grounds(), support,
                                       decisions)
+        who = attributed(who)
         with self._db.transaction():
             for label, is_declined in sorted(outcome.is_declined.items()):
                 self._history.set_declined(*label, who if is_declined else None)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from pydantic import TypeAdapter
 
+from ...runtime.audit import attributed
 from ...schemas.edits import Edit, EditDecision
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, pair_of
 from ..store_errors import readable
@@ -105,7 +106,7 @@ class AliasTable:
     def decide(self, decision: EntityDecision) -> None:
         """Record a person's decision, unless it equals the last one, which happens when a killed run is resumed."""
         first, second = pair_of(decision.first, decision.second)
-        row = (decision.verdict, first, second, decision.who, decision.why)
+        row = (decision.verdict, first, second, attributed(decision.who), decision.why)
         last = self._db.rows("SELECT verdict, first, second, who, why FROM entity_decisions ORDER BY seq DESC LIMIT 1")
         if last and tuple(last[0]) == row:
             return
@@ -130,7 +131,7 @@ class EditTable:
 
     def record(self, edit: Edit, who: str, why: str) -> int:
         """Record an edit and return its number; a resumed run that repeats the last edit in force gets its number."""
-        row = (_EDIT.dump_json(edit).decode(), who, why)
+        row = (_EDIT.dump_json(edit).decode(), attributed(who), why)
         with self._db.transaction():
             last = self._db.rows("SELECT edit, who, why, number FROM edits WHERE undone_at = '' AND number = "
                                  "(SELECT max(number) FROM edits)")
@@ -143,7 +144,7 @@ class EditTable:
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, unless it is undone already."""
         self._db.execute("UPDATE edits SET undone_by = :who, undone_at = :now "
-                         "WHERE number = :number AND undone_at = ''", who=who, now=now(), number=number)
+                         "WHERE number = :number AND undone_at = ''", who=attributed(who), now=now(), number=number)
 
     @staticmethod
     def _read(number: int, edit: str, *rest: str) -> EditDecision:

@@ -21,6 +21,7 @@ from ...graph_store.layout import BACKING_UP, Layout, knowledge_bases
 from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
 from ...ingest.page_pictures import draw_page
 from ...ingest.reading import UnreadableError
+from ...runtime.audit import LOCAL
 from ...runtime.safe_files import own_folder
 from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
@@ -44,7 +45,6 @@ from ..responses import (
 )
 from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, Seeing, may
-from ..security.keys import LOCAL
 from ..service import Reading, Service, Serving
 
 router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRoute)

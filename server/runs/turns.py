@@ -11,9 +11,9 @@ from cachetools import LRUCache
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from ...runtime.audit import LOCAL
 from ...runtime.threads import in_thread
 from ..error_responses import DeadlineError, UnavailableError
-from ..security.keys import LOCAL
 
 _T = TypeVar("_T")
 _SAFE = {"GET", "HEAD"}

@@ -15,11 +15,12 @@ from fastapi.security import APIKeyHeader, HTTPBearer, SecurityScopes
 
 from ...config import Settings
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
+from ...runtime.audit import LOCAL
 from ...schemas.services import is_trustworthy
 from ...text.cleaning import clean_text
 from ..error_responses import ForbiddenError, UnauthorizedError, UnavailableError
 from ..server_database import ServerDatabase
-from .keys import LOCAL, SCOPES, Bases, Client, Keys
+from .keys import SCOPES, Bases, Client, Keys
 
 _LOG = logging.getLogger("banyan.server")
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

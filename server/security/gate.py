@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...config import Settings
-from ...runtime.audit import acting
+from ...runtime.audit import LOCAL, acting
 from ..error_responses import (
     ForbiddenError,
     NotJsonError,
@@ -30,7 +30,7 @@ from ..error_responses import (
 from ..metrics import count_request, request_span
 from .clients import Clients
 from .hosts import Hosts, is_local, same_origin
-from .keys import LOCAL, NONE, SCOPES, Bases, KeysError
+from .keys import NONE, SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
 _ACCESS = logging.getLogger("banyan.access")

@@ -23,6 +23,7 @@ from ...config import Settings
 from ...graph_store.layout import check_name
 from ...graph_store.store_errors import DatabaseError
 from ...runtime import audit
+from ...runtime.audit import LOCAL
 from ...runtime.safe_files import whole_file
 from ...schemas.errors import BanyanError
 from ..server_database import ServerDatabase, message_for_log
@@ -39,10 +40,6 @@ OLDEST = 30.0
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
 _NAME = r"^[A-Za-z0-9_-]{1,64}$"
-
-
-LOCAL = "local"
-"""The client if no keys are set: anybody on this machine. No key may have this name."""
 
 
 class Bases(NamedTuple):

@@ -9,6 +9,7 @@ assistant may name it.
 """
 
 import asyncio
+import os
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -19,12 +20,13 @@ from starlette.types import Scope
 
 from ...agents.resources import default_resources
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
+from ...runtime.audit import LOCAL
 from ...runtime.threads import once
 from ..error_responses import RefusedError
 from .clients import Clients
 from .gate import key_in
 from .hosts import is_local
-from .keys import LOCAL, SCOPES, WORK, Bases
+from .keys import SCOPES, WORK, Bases
 
 auth = Auth()
 
@@ -32,6 +34,8 @@ NEEDS_KEY = "an API key is needed: send it as `X-API-Key` or `Authorization: Bea
 _GRAPH_NAMESPACE = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
 """The namespace in which LangGraph's server names the assistant of each graph."""
 _RETRIEVAL_ASSISTANTS = {"retrieval", str(uuid5(_GRAPH_NAMESPACE, "retrieval"))}
+_WORKERS = 10
+"""LangGraph's default number of runs at once (`langgraph dev --n-jobs-per-worker`)."""
 _RESOURCES_WITH_OWNER = {"threads", "crons"}
 
 
@@ -77,6 +81,8 @@ async def permit(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> dict[str
     bases = ctx.user["bases"]  # None means all
     if bases is not None:
         _check_limited_key(Bases(frozenset(bases)), ctx.resource, ctx.action, value)
+    if ctx.action == "create_run" and ctx.user.identity != LOCAL:
+        await _check_share(ctx.user.identity)
     if ctx.action == "create_run" and "resume" in _command(value):
         await _check_waiting(value.get("thread_id"), ctx.user.identity)
     if ctx.resource == "assistants" and bases is not None:
@@ -100,6 +106,14 @@ def _refusal(status: int, message: str) -> Auth.exceptions.HTTPException:
 def _command(value: dict[str, Any]) -> dict[str, Any]:
     command = (value.get("kwargs") or {}).get("command") or {}
     return {name: content for name, content in command.items() if content is not None}
+
+
+async def _check_share(owner: str) -> None:
+    """Refuse a run if its client's other runs could take all of this server's workers but one."""
+    most = max(1, int(os.environ.get("N_JOBS_PER_WORKER", _WORKERS)) - 1)
+    async with get_client() as client:  # within this process, so it needs no key
+        if await client.threads.count(metadata={"owner": owner}, status="busy") >= most:
+            raise _refusal(429, f"{most} runs of this key have not ended: wait until one has")
 
 
 async def _check_waiting(thread: UUID | None, owner: str) -> None:

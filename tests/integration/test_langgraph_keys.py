@@ -196,3 +196,16 @@ def test_a_decision_needs_its_scope_and_is_no_way_around(clients, waiting):
             build(clients["reviewer"], own, input=None, command=command)
     report = build(clients["all"], waiting, input=None, command={"resume": {"all": "accept"}}, context=REVIEW)["report"]
     assert report["schema_version"] == 2
+
+
+def test_a_client_leaves_a_worker_to_others(url, folder, clients):
+    key = Keys(folder / "home" / KEYS_FILE).make("greedy", ["ask"])
+    later = {"assistant_id": "retrieval", "input": {"knowledge_base": "kb", "question": "Who?"}, "after_seconds": 600}
+    with get_sync_client(url=url, headers={"X-API-Key": key}) as greedy:
+        runs = [greedy.runs.create(greedy.threads.create()["thread_id"] if stored else None, **later)
+                for stored in (True, False, True)]
+        with refused(429):
+            greedy.runs.create(None, **later)
+        clients["ada"].runs.create(None, **later | {"after_seconds": 0})
+        greedy.runs.cancel(runs[0]["thread_id"], runs[0]["run_id"], wait=True)
+        greedy.runs.create(None, **later)

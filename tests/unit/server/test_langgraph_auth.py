@@ -52,6 +52,7 @@ def waiting_thread(monkeypatch):
         pass
 
     monkeypatch.setattr(langgraph_auth, "_check_waiting", look)
+    monkeypatch.setattr(langgraph_auth, "_check_share", look)
 
 
 def test_without_keys_this_machine_may_do_everything_and_others_nothing(keys):

@@ -6,10 +6,10 @@ import anyio
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
+from banyan.runtime.audit import LOCAL
 from banyan.server.error_responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.questions import Event, QuestionRequest, Questions
-from banyan.server.security.keys import LOCAL
 from banyan.server.server_database import ServerDatabase
 
 pytestmark = pytest.mark.anyio
