@@ -21,8 +21,7 @@ def without_stray_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int
     left_out = 0
     for name in filter(_SHEET.fullmatch, archive.namelist()):
         found = _REFERENCE.findall(archive.read(name))
-        columns, rows = ({number(text) for text in texts} for number, texts in zip(
-            (_column, int), zip(*found, strict=True), strict=False)) if found else (set(), set())
+        columns, rows = {_column(letters) for letters, _ in found}, {int(row) for _, row in found}
         if found and (max(columns) > most_columns or max(columns) * max(rows) > most_cells):
             sheets[name], count = _cut(archive, name, _last_before_gap(columns, _WIDE), _last_before_gap(rows, _HIGH))
             left_out += count

@@ -1,8 +1,7 @@
 """Limit a process's calls to an endpoint, at once and per minute.
 
 All calls of the process to one endpoint share its rates and circuit breaker. The number of calls at once ("slots") is
-limited for each event loop. The openai client handles timeouts and backoff of a single request; this module bounds a
-call as a whole.
+limited for each event loop. The openai client handles backoff, and `http_client` bounds each request.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ from ...runtime.threads import once_in_each_process
 from ...text.tokens import estimate_tokens
 from .capability import Capability
 from .endpoint import Messages, Reply, host_of, name_of
-from .failures import Breaker, EndpointFailed
+from .failures import Breaker
 from .observing import observed_call
 
 _T = TypeVar("_T")
@@ -28,12 +27,6 @@ _Client = TypeVar("_Client")
 
 SendIn = Callable[[Messages, dict[str, Any], Capability], Awaitable[Reply]]
 """Sends messages and the JSON schema of the answer in a form that the endpoint takes, and learns which these are."""
-LONGEST_BACKOFF = 120.0
-"""Seconds between two requests of a call: the openai client honours a Retry-After up to two minutes, and gives up on a
-longer one."""
-SLACK = 30.0
-"""Seconds added to the longest a call may take: the first one imports its client, on a machine that may be busy."""
-
 _CHECK_SECONDS = 1.0
 """Seconds after which a waiting call checks the circuit breaker again."""
 
@@ -138,8 +131,6 @@ class LimitedCalls(Generic[_Client]):
         self._connecting = PerLoop(anyio.Lock)
         self._model = settings.llm_model
         self._limits = process_endpoints().limits(settings)
-        tries = settings.llm_retries + 1
-        self._longest_seconds = tries * settings.llm_timeout + settings.llm_retries * LONGEST_BACKOFF + SLACK
 
     async def ask(self, texts: Iterable[str], permit: Callable[[], None],
                   call: Callable[[_Client], Awaitable[_T]]) -> _T:
@@ -152,7 +143,7 @@ class LimitedCalls(Generic[_Client]):
                 permit()
                 observed.sent_at = time.perf_counter()
                 with limits.breaker.watch():
-                    answer: Any = await self._end_in_time(call(client))
+                    answer: Any = await call(client)
                 observed.fields.update(prompt_tokens=answer.prompt_tokens, completion_tokens=answer.completion_tokens,
                                        cached_tokens=answer.cached_tokens)
                 record_use(answer.prompt_tokens + answer.completion_tokens)
@@ -166,16 +157,6 @@ class LimitedCalls(Generic[_Client]):
                 with self._limits.breaker.watch():
                     clients.append(await asyncio.to_thread(self._connect))
             return clients[0]
-
-    async def _end_in_time(self, call: Awaitable[_T]) -> _T:
-        """Return a call's result, or raise EndpointFailed if it takes too long, with all its retries."""
-        try:
-            async with asyncio.timeout(self._longest_seconds):
-                return await call
-        except TimeoutError:
-            raise EndpointFailed(f"model {self._model!r} at {self._limits.host}: it did not come to an end "
-                                 f"within {self._longest_seconds:g} s, all retries together; see to the endpoint, then "
-                                 "try again") from None
 
 
 class LimitedEndpoint(LimitedCalls[SendIn]):

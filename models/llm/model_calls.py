@@ -10,7 +10,6 @@ from ...config import LLM_STEPS, Settings
 from ...prompts import Language, Prompt, text_language
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import in_parallel, run
-from ..reasoner import ReasonerError
 from .capability import Capability
 from .endpoint import Endpoint, Reply, chosen_parameters, name_of
 from .failures import Filtered, TooLong
@@ -123,12 +122,5 @@ def try_out(settings: Settings) -> Trial:
 
 async def _send_trial(settings: Settings) -> Reply:
     """Send the request of `try_out`, and return the reply."""
-    send = open_client(settings)
-    try:
-        # The client's own limit is on each wait for a byte, of which there may be many.
-        async with asyncio.timeout(settings.llm_timeout):
-            return await send([("user", 'Reply with this JSON object and nothing else: {"ready": true}')],
-                              _TRIAL_SCHEMA, Capability(name_of(settings)))
-    except TimeoutError:
-        raise ReasonerError(f"{name_of(settings)}: it did not answer within {settings.llm_timeout:g} s; see to the "
-                            "endpoint, then try again") from None
+    return await open_client(settings)([("user", 'Reply with this JSON object and nothing else: {"ready": true}')],
+                                       _TRIAL_SCHEMA, Capability(name_of(settings)))

@@ -8,7 +8,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.embedding.embedder import EmbeddingError
 from banyan.models.embedding.unbundled import EndpointEmbedder
-from banyan.models.llm import http_client
+from banyan.models.llm import chat_model, http_client  # noqa: F401  (its imports subclass what a fixture replaces)
 from banyan.models.llm.http_client import open_openai
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.llm.llm_reasoner import LlmReasoner
