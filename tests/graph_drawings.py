@@ -33,7 +33,9 @@ def picture(drawn: Any, title: str) -> str:
     network.add_nodes_from(drawn.nodes)
     network.add_edges_from((edge.source, edge.target, {"if": edge.conditional}) for edge in drawn.edges)
     far = nx.single_source_shortest_path_length(network, "__start__")
-    back = {(node, after) for node, after in network.edges if far[after] < far[node] or after == node}
+    loops = {node: loop for loop in nx.strongly_connected_components(network) for node in loop}
+    back = {(node, after) for node, after in network.edges
+            if after == node or (far[after] < far[node] and after in loops[node])}
     forward = nx.DiGraph([edge for edge in network.edges if edge not in back])
     while not nx.is_directed_acyclic_graph(forward):
         again = min(edge for edge in nx.find_cycle(forward) if network.edges[edge]["if"])
