@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Protocol, Self, cast
 
@@ -54,21 +53,15 @@ class Asker(Protocol):
         ...
 
 
-@dataclass(frozen=True)
 class LocalAsker:
     """Asks the retrieval graph in this process, independent of the caller's checkpointer and context."""
 
-    resources: Resources
-    knowledge_base: str
-    context: AskContext
-    _graph: Any = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, resources: Resources, kb: str, context: AskContext) -> None:
         """Check the name and build the graph."""
-        check_name(self.knowledge_base)
+        self.knowledge_base = check_name(kb)
+        self._context = context
         # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
-        graph = build_graph(self.resources, checkpointer=False).with_config(recursion_limit=_STEPS)
-        object.__setattr__(self, "_graph", graph)  # the class is frozen
+        self._graph: Any = build_graph(resources, checkpointer=False).with_config(recursion_limit=_STEPS)
 
     def ask(self, given: AskInput) -> AskOutput:
         """Answer a question or conversation."""
@@ -76,10 +69,8 @@ class LocalAsker:
 
     async def aask(self, given: AskInput) -> AskOutput:
         """Answer like `ask`, for an event loop."""
-        return cast("AskOutput", await self._graph.ainvoke(self._input(given), context=self.context))
-
-    def _input(self, given: AskInput) -> AskInput:
-        return {**given, "knowledge_base": self.knowledge_base}
+        asked = {**given, "knowledge_base": self.knowledge_base}
+        return cast("AskOutput", await self._graph.ainvoke(asked, context=self._context))
 
 
 def resources_for(settings: Settings | None) -> Resources:

@@ -127,7 +127,7 @@ class RetrievalNodes:
         return {"knowledge_base": name, "revision": revision,
                 "question": question, "respelt": replaced, "hinted": has_model_hint(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [], "draft": None,
-                "shown": ("", ""), "iterations": 0,
+                "shown": ("", ""),
                 "steps": [trace_steps.data(TraceStep(step="question", text=trace_steps.short(question)))],
                 **without_trace}
 
@@ -135,7 +135,7 @@ class RetrievalNodes:
         """Find passages, short cards and tables for the question, without calling a model."""
         context = runtime.context or AskContext()
         blocks, terms = await in_thread(self._first_blocks, state, context)
-        return {"rounds": [Round(blocks=tuple(blocks))], "iterations": 1, "terms": terms,
+        return {"rounds": [Round(blocks=tuple(blocks))], "terms": terms,
                 "steps": [trace_steps.data(trace_steps.trace_found(1, None, blocks))]}
 
     def _first_blocks(self, state: AskState, context: AskContext) -> tuple[list[Block], str]:
@@ -211,30 +211,33 @@ class RetrievalNodes:
         caps, made = self._caps(context), len(_lookups_of(state))
         return max(0, caps.tool_calls - made) if len(state["rounds"]) <= caps.rounds else 0
 
+    def _choose_lookups(self, state: AskState, context: AskContext, judgement: Judgement,
+                        ) -> tuple[list[Lookup], list[tuple[str, str]]]:
+        """Return the lookups to make, and those that are not made, each with the reason."""
+        left = self._lookups_left(state, context)
+        allowed = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
+        not_made = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
+                    *((lookup, "not looked up: no more lookups are allowed") for lookup in allowed[left:])]
+        omitted = [*((lookup_text(lookup), reason) for lookup, reason in not_made), *judgement.refused]
+        return [] if judgement.draft else allowed[:left], omitted
+
     def _apply(self, state: AskState, context: AskContext, step: StepName, judgement: Judgement, added: AskState,
                ) -> Next:
         """Go on to the answer, or to a parallel run of a tool for each lookup, with the judgement in the state.
 
         If none of the chosen lookups is to be made, the next node is "reflect", where the reasoner reads why.
         """
-        lookups_left = self._lookups_left(state, context)
-        allowed = list(dict.fromkeys(lookup for lookup in judgement.lookups if lookup.tool in context.tools))
-        not_made = [*((lookup, "switched off") for lookup in judgement.lookups if lookup not in allowed),
-                    *((lookup, "not looked up: no more lookups are allowed") for lookup in allowed[lookups_left:])]
-        omitted = [*((lookup_text(lookup), reason) for lookup, reason in not_made), *judgement.refused]
-        notes = [f"{lookup}: {reason}" for lookup, reason in omitted]
-        traced = trace_steps.trace_judgement(step, state["iterations"], judgement, notes)
-        lookups = [] if judgement.draft else allowed[:lookups_left]
+        lookups, omitted = self._choose_lookups(state, context, judgement)
         calls = [ToolCall(name=lookup.tool, args=lookup_arguments(lookup), id=uuid.uuid4().hex) for lookup in lookups]
-        iterations = state["iterations"] + (judgement.draft is None)
+        traced = trace_steps.trace_judgement(step, len(state["rounds"]), judgement, map(": ".join, omitted))
         update: AskState = {
-            **added, "draft": judgement.draft, "omitted": omitted, "found": [], "iterations": iterations,
+            **added, "draft": judgement.draft, "omitted": omitted, "found": [],
             "next_round": Round(thought=judgement.thought, lookups=tuple(lookups)),
             # The thought is not checked against the sources, so nobody is shown it as a part of the conversation.
             "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [trace_steps.data(traced)]}
         sends = [Send(lookup.tool, LookupInput(
             knowledge_base=state["knowledge_base"], revision=state["revision"], scope=state["scope"],
-            question=state["question"], round=iterations, call=str(call["id"]), lookup=lookup,
+            question=state["question"], round=len(state["rounds"]) + 1, call=str(call["id"]), lookup=lookup,
             seen=seen_passages(state["rounds"]))) for lookup, call in zip(lookups, calls, strict=True)]
         return Command(update=update, goto="answer" if judgement.draft else sends or "reflect")
 
