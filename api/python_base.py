@@ -24,7 +24,6 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..config import Settings, SettingsError
 from ..graph_store.layout import knowledge_bases
 from ..graph_store.resolution.decisions import EntityMentions, find_entity_mentions
-from ..ingest.fetching import is_remote, mirror_folder
 from ..runtime.event_loop import iterate, run
 from ..schemas.documents import Scope
 from ..schemas.retrieval import Mode
@@ -161,7 +160,7 @@ class KnowledgeBase(BaseContents):
         """Follow a folder: add its new files, read changed ones again, and delete the documents whose files are gone.
 
         Args:
-            folder: a folder of this machine, or the address of one in a store, such as "s3://reports/2024".
+            folder: a folder of this machine.
             dry_run: change nothing.
             context: every option of a build.
             progress: as in `add`.
@@ -172,10 +171,7 @@ class KnowledgeBase(BaseContents):
         Raises:
             BanyanError: the folder cannot be read, or all of its files are gone, as if its disk were not mounted.
         """
-        address = os.fspath(folder)
-        local_folder = Path(address).expanduser()
-        if is_remote(address):
-            local_folder = mirror_folder(self.resources.settings.home, address)
+        local_folder = Path(folder).expanduser()
         changes, report = self._compare(local_folder), None
         if not dry_run and (changes.new or changes.known):
             report = self.add(local_folder, context=context, progress=progress)

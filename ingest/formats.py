@@ -3,11 +3,12 @@
 import html
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path, PurePath
+from typing import Any
 
 from ..text.cleaning import clean_text
 from .decoding import begins_as_text, decode
@@ -15,6 +16,7 @@ from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
 
 Reader = Callable[[bytes, Limits], Content]
+_STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
 _TIME = r"(?:(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3}))"
 _CUE = re.compile(rf"^[ \t]*+{_TIME}[ \t]*-->[ \t]*{_TIME}[^\n]*+(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)",
                   re.MULTILINE)
@@ -31,21 +33,35 @@ def _read_text(data: bytes, _: Limits) -> Content:
 
 
 def _read_notebook(data: bytes, limits: Limits) -> Content:
-    """Read a Jupyter notebook: Markdown cells as they are, and other cells as fenced code, without output."""
+    """Read a Jupyter notebook: Markdown cells as they are, code fenced, and outputs as tables or fenced text."""
     try:
         cells = json.loads(decode(data))["cells"]
-        outputs = sum(len(cell.get("outputs", ())) for cell in cells)
-        parts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        parts = [(cell["cell_type"], "".join(cell["source"]), cell.get("outputs", ())) for cell in cells]
+        outputs = [[_output(output) for output in made] for _, _, made in parts]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableError(f"not a Jupyter notebook of format 4 ({error!r}): save it again in Jupyter") from error
-    texts = (text if kind == "markdown" else f"```\n{text}\n```" for kind, text in parts if text.strip())
-    read = read_markdown("\n\n".join(texts).encode(errors="replace"), limits)
-    omitted = (read.omitted, list_counts({"code output": outputs}))
+    texts: list[str] = []
+    for (kind, source, _), shown in zip(parts, outputs, strict=True):
+        texts.append(source if kind == "markdown" or not source.strip() else f"```\n{source}\n```")
+        texts += filter(None, shown)
+    read = read_markdown("\n\n".join(filter(str.strip, texts)).encode(errors="replace"), limits)
+    omitted = (read.omitted, list_counts({"code output": sum(text == "" for shown in outputs for text in shown)}))
     return read._replace(omitted=", ".join(filter(None, omitted)))
 
 
+def _output(output: Mapping[str, Any]) -> str:
+    """Return the text of a cell's output: a table as HTML, other text fenced; "" for pictures and errors."""
+    shown = output.get("data", {})
+    page = "".join(shown.get("text/html", ""))
+    if "<table" in page:
+        return _STYLE.sub("", page)
+    text = "".join(output.get("text", "") or ("" if "image/png" in shown else shown.get("text/plain", "")))
+    return f"```\n{text.rstrip()}\n```" if text.strip() else ""
+
+
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
-        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".tex", ".log", ".adoc", ".asciidoc")
+        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".tex", ".log", ".adoc", ".asciidoc",
+        ".org")
 
 PARSED = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "web_pages.read_html"),
@@ -55,7 +71,7 @@ PARSED = {
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
     **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",
-    ".rst": "markup_files.read_rst", ".org": "markup_files.read_org"}
+    ".rst": "markup_files.read_rst"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 

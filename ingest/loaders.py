@@ -3,6 +3,7 @@
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from filecmp import cmp
 from functools import partial
 from itertools import tee
 from pathlib import Path, PurePath
@@ -51,8 +52,10 @@ _OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".or
 """Formats whose metadata are fields that people write, so a file may consist of them."""
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})
 """Formats whose bars and dashes are not those of Markdown's tables."""
-_WITH_HEAD = (_OF_FIELDS - {".rst", ".org"}) | {".docx", ".odt", ".rtf"}
+_WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
 """Formats whose head is found in their text; the readers of others find it."""
+_SAVED_TWICE = frozenset({".pdf", ".docx", ".pptx", ".epub"})
+"""Formats of works that people save again under another name; equal notes and records may be meant."""
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 _OF_PROGRAMS = (  # noqa: SIM905
@@ -112,7 +115,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
     reported by the build, which reads the same files.
     """
     with ReadingProcess(limits) as process:
-        for file in _walk(folder, lambda _: None, limits):
+        for file in _distinct(_walk(folder, lambda _: None, limits), lambda _: None):
             suffix = suffix_of(file.path)
             if suffix in RECORD_READERS or suffix == ".json":
                 read = _documents(file, partial(process.read, file.real), lambda _: None, limits)
@@ -147,8 +150,8 @@ def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Li
         if isinstance(path, Address):
             files = _fetch_to_file(path, on_failure, limits)
         else:
-            files = _walk(path, on_failure, limits) if path.is_dir() else iter(
-                [_File(path, path.name, named=True, real=path.resolve())])
+            files = (_distinct(_walk(path, on_failure, limits), on_failure) if path.is_dir()
+                     else iter([_File(path, path.name, named=True, real=path.resolve())]))
         if read_ahead is None:
             yield from ((file, partial(process.read, file.real)) for file in files)
         else:
@@ -202,6 +205,19 @@ def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
         kinds = ", ".join(f"{name} ({count:,})" for name, count in sorted(left_out.items()))
         _report_failure(on_failure, str(root), f"{LEFT_OUT}{kinds}: files of programs and package managers; "
                         "name one to read it")
+
+
+def _distinct(files: Iterator[_File], on_failure: OnFailure) -> Iterator[_File]:
+    """Yield the files without those of the formats `_SAVED_TWICE` that have the same bytes as one before."""
+    by_size: dict[int, list[_File]] = {}
+    for file in files:
+        if file.path.suffix.lower() in _SAVED_TWICE and file.real.is_file():
+            same_size = by_size.setdefault(file.real.stat().st_size, [])
+            if twin := next((other for other in same_size if cmp(file.real, other.real, shallow=False)), None):
+                _report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
+                continue
+            same_size.append(file)
+        yield file
 
 
 def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:

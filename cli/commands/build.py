@@ -25,7 +25,7 @@ from ...api.progress import build_progress
 from ...api.python_base import KnowledgeBase
 from ...graph_store.layout import Layout
 from ...graph_store.ledger.extractions import RULES
-from ...ingest.fetching import Address, is_remote, mirror_folder
+from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
 from ...runtime.event_loop import run
 from ..console import CommandError, err, format_count, money, on_a_line, out, print_json
@@ -252,7 +252,7 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
 
 @app.command()
 def sync(  # noqa: PLR0913  (its options)
-    folder: Annotated[str, typer.Argument(help="The folder; also s3://, gs://, github:// and other stores of fsspec.")],
+    folder: Annotated[str, typer.Argument(help="The folder.")],
     kb: NewKb,
     schema: Schema = "",
     *,
@@ -264,12 +264,12 @@ def sync(  # noqa: PLR0913  (its options)
     max_tokens: MaxTokens = None, max_cost: MaxCost = None, as_json: AsJson = False,
 ) -> None:
     """Let a knowledge base follow a folder: add new files, read changed ones again, delete what is gone."""
-    if watch and (dry_run or is_remote(folder)):
-        raise CommandError("--watch is for folders of this machine, without --dry-run: leave one of them out")
+    if watch and dry_run:
+        raise CommandError("--watch goes without --dry-run: leave one of them out")
     context = BuildContext(max_tokens=max_tokens, max_cost=max_cost)
     with open_resources() as resources:
         home = resources.settings.home
-        local_folder = mirror_folder(home, folder) if is_remote(folder) else Path(folder).expanduser()
+        local_folder = Path(folder).expanduser()
         occasions = _changes_in(local_folder, home) if watch else [()]  # without --watch, sync once
         for number, _ in enumerate(occasions):
             build_input: BuildInput = {"knowledge_base": kb, "paths": [str(local_folder)],

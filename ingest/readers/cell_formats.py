@@ -31,6 +31,7 @@ _SHEETS, _SHEET_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 _STRINGS = "xl/sharedStrings.xml"
 _CONTENT = "content.xml"
 _OPEN_DOCUMENT_PLACES = frozenset({"table", "table-row", "table-cell", "covered-table-cell"})
+_MOST_COLUMNS = 16_384  # of a sheet
 _COLUMN = re.compile("[A-Z]{1,3}")  # of a place such as "AB12"
 
 
@@ -111,16 +112,29 @@ class SheetFormats:
         self._formats: Mapping[str, NumberFormat] = _read_styles(archive) if _STYLES in names else {}
         self.raised: Mapping[str, str] = _read_raised(archive) if _STRINGS in names else {}
         """The texts with raised figures as `raised_figures` writes them, by these texts in one size."""
-        self._parts: Mapping[str, str] = _parts_of_sheets(archive) if self._formats and _SHEETS in names else {}
+        self._parts: Mapping[str, str] = _parts_of_sheets(archive) if _SHEETS in names else {}
 
     def cells(self, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
         """Yield row and column of each formatted cell of a sheet, counted from 0, with its format, in order."""
         if self._is_open_document:
             yield from _open_document_cells(self._archive, sheet)
-        elif self._parts.get(sheet) in self._archive.namelist():
+        elif self._formats and self._parts.get(sheet) in self._archive.namelist():
             for row, column, style in _styled_cells(self._archive, self._parts[sheet]):
                 if style in self._formats:
                     yield row, column, self._formats[style]
+
+
+    def hidden(self, sheet: str) -> tuple[set[int], set[int]]:
+        """Return the hidden rows and columns of a sheet, counted from 0."""
+        rows, columns, part = set[int](), set[int](), self._parts.get(sheet, "")
+        if part not in self._archive.namelist() or b"hidden=" not in self._archive.read(part):
+            return rows, columns
+        for name, about in _begun_elements(self._archive, part, frozenset({"row", "col"})):
+            if about.get("hidden") in {"1", "true"} and name == "row" and about.get("r"):
+                rows.add(int(about["r"]) - 1)
+            elif about.get("hidden") in {"1", "true"} and name == "col":
+                columns |= set(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
+        return rows, columns
 
 
 def _read_styles(archive: zipfile.ZipFile) -> dict[str, NumberFormat]:

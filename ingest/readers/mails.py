@@ -1,5 +1,6 @@
-"""Mails (eml): their headers, all parts with text, and the mails that they forward."""
+"""Mails (eml): their headers, all parts with text, and the mails that they forward and quote."""
 
+import re
 from collections.abc import Iterator
 from email import policy
 from email.message import EmailMessage, Message
@@ -12,6 +13,11 @@ from .web_pages import read_html
 _DEEPEST = 10  # the most mails within each other that are read
 _MORE_WORDS = 2  # so many times the words of the plain text, which then leaves out a part of the mail
 _REPLACED = "\ufffd"
+_QUOTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)(?P<who>(?!>)[^\n]{1,300}(?:\n(?!>)[^\n]{1,300})?)(?=\n{1,2}>)|"
+                     r"^(?P<line>-{3,} ?[^\n-]{4,60} ?-{3,})$|^>", re.MULTILINE)
+"""The beginning of an earlier mail below an answer: the line that says who wrote it, or a line between dashes."""
+_MARK = re.compile(r"^(?:> ?)+", re.MULTILINE)
+_MOSTLY = 0.8  # the smallest share of quoted lines in an earlier mail
 _TEXTS = frozenset({"text/plain", "text/html"})
 
 
@@ -21,7 +27,10 @@ def read_eml(data: bytes, _: Limits) -> Content:
     If a mail has its text in several forms, the plain text is read, or the HTML if that has far more words. Attached
     texts and forwarded mails are read under a heading; other attachments are only named.
     """
-    mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
+    head, gap, body = data.partition(b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
+    if not head.isascii():  # the parser takes names in UTF-8, and loses the letters of others
+        head = _detected(head).encode()
+    mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(head + gap + body)
     names = [name for part in mail.walk() if part is not mail and (name := part.get_filename())]
     omitted: list[str] = []
     text = "\n\n".join(part.strip() for part in _texts(mail, omitted, _DEEPEST) if part.strip())
@@ -91,7 +100,22 @@ def _text(part: Message) -> str:
         text = _detected(bytes(part.get_payload(decode=True) or b""))
     if part.get_content_subtype() == "html":
         return read_html(f'<meta charset="utf-8">{text}'.encode(errors="replace")).text
-    return text
+    return _with_earlier(text.replace("\r\n", "\n"))
+
+
+def _with_earlier(text: str) -> str:
+    """Return a text with the earlier mail that it quotes under a heading, because others wrote it."""
+    found = _QUOTED.search(text)
+    if found is None or not (found["line"] or (found["who"] or ":").rstrip().endswith((":", "："))):
+        return text
+    group = found.lastgroup or 0
+    name = " ".join((found["who"] or found["line"] or "").strip("- :：").split())
+    begin, rest = found.start(group), text[found.end(group) if found.lastgroup else found.start():].strip()
+    lines = [line for line in rest.split("\n") if line.strip()]
+    if not found["line"] and sum(line.startswith(">") for line in lines) < _MOSTLY * len(lines):
+        return text  # with answers between the quoted lines
+    before = text[:begin].rstrip()
+    return f"{before}\n\n# Earlier mail{f': {name}' if name else ''}\n\n{_MARK.sub('', rest)}"
 
 
 def _detected(data: bytes) -> str:

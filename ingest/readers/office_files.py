@@ -33,16 +33,14 @@ from .archives import (
 )
 from .web_pages import read_html
 
-_STYLES = "p[style-name='Title'] => h1:fresh"
+_STYLES = "\n".join(["p[style-name='Title'] => h1:fresh", *(
+    f"p[style-name='List {kind} {level}'] => {' > '.join(['ul|ol > li'] * (level - 1))} > {tag} > li:fresh"
+    for kind, tag in (("Bullet", "ul"), ("Number", "ol")) for level in (2, 3))])
+"""How mammoth writes styles: the lists of deeper levels have styles of their own."""
 _BODY, _COMMENTS = "word/document.xml", "word/comments.xml"
 _MARGINS = re.compile(r"word/(header|footer)\d*\.xml")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_MARKS = {"num": "", "den": "/", "e": "", "sub": "_", "sup": "^"}
-"""The parts of a fraction and of a letter with scripts, in order, each with the mark in front of it."""
-_SEPARATED = {"mr": ", ", "m": "; ", "eqArr": "; ", "func": " "}
-_ATOM = re.compile(r"\w+|\W")
 _LEFT_OUT = {"picture": b"{\\pict", "header": b"{\\header", "footer": b"{\\footer", "footnote": b"{\\footnote",
              "comment": b"\\annotation"}
 """Parts that striprtf leaves out, each with the mark with which it begins."""
@@ -69,8 +67,8 @@ def read_docx(data: bytes, limits: Limits) -> Content:
     """Read the text of a Word file as `read_html` returns it.
 
     The title is the first paragraph in the style Title or Heading 1. Tracked insertions and content controls are read;
-    deletions and pictures are not. Equations are written in one line. Headers, footers, comments, charts and diagrams
-    follow the text.
+    deletions, hidden and struck-out text, equations and pictures are not. Headers, footers, comments, charts and
+    diagrams follow the text.
     """
     with open_archive(data, "a Word file", limits) as archive:
         about = properties(archive)
@@ -79,32 +77,34 @@ def read_docx(data: bytes, limits: Limits) -> Content:
         if not any(name.startswith("word/") for name in archive.namelist()):
             raise not_of_kind(data, "a Word file", "no document in it")
     nothing = mammoth.images.img_element(lambda _: {})
-    html = mammoth.convert_to_html(BytesIO(with_equations(data)), style_map=_STYLES, convert_image=nothing).value
+    html = mammoth.convert_to_html(BytesIO(_without_hidden(data)), style_map=_STYLES, convert_image=nothing).value
     page = read_html(f'<meta charset="utf-8">{html}'.encode())
     stored = about.pop("title", "")
     title = page.title or ("" if is_from_template(stored, page.text) else stored)
     return Content("\n\n".join(filter(None, [page.text, *left_out])), title, about,
-                   omitted=list_counts(unread))
+                   omitted=", ".join(filter(None, [list_counts(unread), page.omitted])))
 
 
-def with_equations(data: bytes) -> bytes:
-    """Return a Word file with a text such as "(a+b)/2" in place of each equation, because mammoth reads only texts."""
+def _without_hidden(data: bytes) -> bytes:
+    """Return a Word file without its hidden text, which mammoth would read."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         body = archive.read(_BODY) if _BODY in archive.namelist() else b""
-        if b"oMath" not in body:
+        if b"<w:vanish" not in body:
             return data
         root = ET.fromstring(body)  # noqa: S314
         for parent in list(root.iter()):
-            for place, child in enumerate(list(parent)):
-                if child.tag == f"{_MATH}oMath" and not parent.tag.startswith(_MATH + "oMath"):
-                    parent[place] = _run(_linear(child))
-                elif child.tag == f"{_MATH}oMathPara":
-                    parent[place] = _run("; ".join(map(_linear, child.iter(f"{_MATH}oMath"))))
+            for run in [child for child in parent if _is_hidden(child)]:
+                parent.remove(run)
         changed = BytesIO()
         with zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as copy:
             for entry in archive.namelist():
                 copy.writestr(entry, ET.tostring(root, "utf-8") if entry == _BODY else archive.read(entry))
         return changed.getvalue()
+
+
+def _is_hidden(run: ET.Element) -> bool:
+    mark = run.find(f"{_WORD}rPr/{_WORD}vanish") if run.tag == f"{_WORD}r" else None
+    return mark is not None and mark.get(f"{_WORD}val", "true") not in {"0", "false", "off"}
 
 
 def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -124,12 +124,14 @@ def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
-    """Return how many pictures, embedded files and charts a Word file has, which are not read."""
+    """Return how many things of each kind in a Word file are not read."""
     body = archive.read(_BODY) if _BODY in archive.namelist() else b""
     embedded = len(re.findall(rb"<o:OLEObject\b", body))
     # Each embedded file also has a picture that shows it.
     pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded
-    return {"picture": max(pictures, 0), "embedded file": embedded, "chart": count_new_charts(archive)}
+    hidden = sum(map(_is_hidden, parse_xml(archive, _BODY).iter())) if b"<w:vanish" in body else 0
+    return {"picture": max(pictures, 0), "embedded file": embedded, "chart": count_new_charts(archive),
+            "equation": len(re.findall(rb"<m:oMath[ >]", body)), "hidden text": hidden}
 
 
 def _paragraphs(element: ET.Element) -> str:
@@ -137,32 +139,6 @@ def _paragraphs(element: ET.Element) -> str:
     texts = ("".join(part.text or "" if part.tag == f"{_WORD}t" else "\t" for part in paragraph.iter()
                      if part.tag in {f"{_WORD}t", f"{_WORD}tab"}) for paragraph in element.iter(f"{_WORD}p"))
     return " ".join(" ".join(texts).split())
-
-
-def _run(text: str) -> ET.Element:
-    run = ET.Element(f"{_WORD}r")
-    ET.SubElement(run, f"{_WORD}t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}).text = text
-    return run
-
-
-def _linear(element: ET.Element) -> str:
-    """Return an equation, or a part of one, as text in one line, such as "(a+b)/2" or "sqrt(x)"."""
-    name = local_name(element)
-    if name == "t":
-        return element.text or ""
-    texts = [(local_name(child), _linear(child)) for child in element]
-    parts = dict(texts)
-    # Without brackets around a letter, and without a part that is not there.
-    marked = {part: f"{_MARKS[part]}{text if _ATOM.fullmatch(text) else f'({text})'}" for part, text in texts
-              if part in _MARKS and text}
-    if name in {"f", "sSup", "sSub", "sSubSup"}:
-        return "".join(marked.get(part, "") for part in _MARKS)
-    if name == "rad":
-        root = f"root({parts['deg']})" if parts.get("deg") else "sqrt"
-        return f"{root}({parts.get('e', '')})"
-    if name == "d":
-        return f"({','.join(text for part, text in texts if part == 'e')})"
-    return _SEPARATED.get(name, "").join(text for _, text in texts if text)
 
 
 def read_rtf(data: bytes, _: Limits) -> Content:
@@ -183,7 +159,10 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
     parts: list[str] = []
     titles: list[str] = []
     for number, slide in enumerate(pptx.Presentation(BytesIO(data)).slides, 1):
-        _mark_raised_runs(slide.element)
+        if slide.element.get("show") == "0":
+            omitted["hidden slide"] += 1
+            continue
+        omitted["struck-out text"] += _mark_runs(slide.element)
         title = slide.shapes.title
         heading = write_raised(" ".join(title.text_frame.text.split())) if title is not None else ""
         titles.append(heading)
@@ -201,12 +180,19 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
     return Content(text, stored or next(iter(titles), ""), about, omitted=list_counts(omitted))
 
 
-def _mark_raised_runs(slide: Any) -> None:
+def _mark_runs(slide: Any) -> int:
+    """Mark raised texts, and take struck-out ones away; return how many these were."""
+    struck = 0
     for run in slide.iter(f"{_DRAWING}r"):
-        properties_of_run, text = run.find(f"{_DRAWING}rPr"), run.find(f"{_DRAWING}t")
-        is_raised = properties_of_run is not None and not properties_of_run.get("baseline", "-").startswith(("-", "0"))
-        if is_raised and text is not None and text.text:
+        look, text = run.find(f"{_DRAWING}rPr"), run.find(f"{_DRAWING}t")
+        if look is None or text is None or not text.text:
+            continue
+        if look.get("strike", "noStrike") != "noStrike":
+            struck += 1
+            text.text = ""
+        elif not look.get("baseline", "-").startswith(("-", "0")):
             text.text = f"{RAISED}{text.text}{END}"
+    return struck
 
 
 def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:

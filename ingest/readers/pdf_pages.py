@@ -16,9 +16,9 @@ from ...text.scripts import CJK
 from ..raised_figures import END, RAISED, write_raised
 
 _ABOVE, _BELOW = 0.75, 0.25  # how far a line of text reaches above and below its baseline, as shares of its size
-_WORD_GAP = 0.15  # the widest gap within a word as a share of the font size
 CJK_LETTER = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")
-_CJK_GAP = 0.4  # the narrowest space between two CJK letters as a share of the size; narrower gaps are justification
+_CJK_GAP = 0.4  # the narrowest space between CJK letters, and beside raised and lowered ones, as a share of the size
+_CLOSING = frozenset(".,;:)]")
 _COLUMN_GAP = 1.0  # a gap of this share of the size divides words even if PDFium sees no space
 _SAME_LINE = 0.4  # the smallest share of the lower of two words' heights in which words of a line overlap
 _RAISED, _RAISED_SIZE = 0.15, 0.9  # how far a raised figure is above the baseline, and its largest relative size
@@ -246,10 +246,13 @@ def line_text(line: Sequence[PageWord]) -> str:
         rise = before.box.bottom - word.box.bottom
         is_raised = word.size < _RAISED_SIZE * before.size and rise > _RAISED * before.size
         is_between_cjk = CJK_LETTER.match(before.text[-1]) and CJK_LETTER.match(word.text[0])
+        is_lowered = word.size < _RAISED_SIZE * before.size and rise < 0
         if is_raised and gap < _CJK_GAP:
             text += f"{RAISED}{word.text}{END}"
+        elif gap < _CJK_GAP and (is_between_cjk or is_lowered or word.text[0] in _CLOSING):
+            text += word.text
         else:
-            text += word.text if is_between_cjk and gap < _CJK_GAP else f" {word.text}"
+            text += f" {word.text}"
     return write_raised(text)
 
 

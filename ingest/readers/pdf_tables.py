@@ -144,7 +144,12 @@ def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
 def _write_parts(parts: list[_Part], title: str) -> list[str]:
     captions, header, rows = read_grid(parts[0].table.grid)
     for part in parts[1:]:
-        rows += [TableLine(_PAGE_BREAK), *row_contents(part.table.grid[part.skipped:])]
+        further = row_contents(part.table.grid[part.skipped:])
+        above, rest = rows[-1], next(iter(further), TableLine(""))
+        if not isinstance(above, TableLine) and not isinstance(rest, TableLine) and not rest[0]:
+            rows[-1] = [f"{cell} {more}".strip() for cell, more in zip(above, rest, strict=True)]
+            further.pop(0)  # the end of a row that the page divides
+        rows += [TableLine(_PAGE_BREAK), *further]
     text = "\n".join([*captions, *table_lines(header, rows, next(reversed(captions), title))])
     return [page.strip("\n") for page in text.split(_PAGE_BREAK)]
 

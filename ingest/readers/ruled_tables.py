@@ -17,7 +17,7 @@ _STANDS_OUT = 2.0  # the most points by which a word may extend over the edge of
 _MOST_HOLES = 0.2  # the largest share of a table's places that may lack their lines
 _LONGEST_CELL = 1000
 _LONGEST_NAME = 100
-"""The longest name. Longer cells in the first row, or many in the first column, show that the grid frames text."""
+"""The longest name of a row. Many longer cells in the first column show that the grid frames text."""
 _LONG_NAMES = 0.25
 _REGULAR = 0.7  # the smallest share of rows with a separate cell in each column; a form has fewer
 _FILLED = 0.5  # the smallest share of cells with text; a form to be filled in has fewer
@@ -57,7 +57,8 @@ def find_ruled(page: DrawnPage) -> list[FoundTable]:
 
     Not included are frames, forms, page layouts, and grids of lines that cross words.
     """
-    rows, columns = join_lines(page.lines), join_lines([_flip(line) for line in page.lines])
+    columns = join_lines([_flip(line) for line in page.lines])
+    rows = join_lines([*page.lines, *_page_breaks(columns)])
     if not 0 < len(rows) * len(columns) <= _MOST_CROSSINGS:
         return []
     tables = [_fill_cells(cells, page.words) for cells in _connected(list(_cells(rows, columns)))]
@@ -66,6 +67,15 @@ def find_ruled(page: DrawnPage) -> list[FoundTable]:
 
 def _flip(box: Box) -> Box:
     return Box(box.top, box.x0, box.bottom, box.x1)
+
+
+def _page_breaks(columns: Sequence[Box]) -> list[Box]:
+    """Return a horizontal line at each place where vertical lines end together: where a page divides a row."""
+    ends: dict[int, list[Box]] = {}
+    for column in columns:
+        for end in (column.x0, column.x1):
+            ends.setdefault(round(end), []).append(column)
+    return [Box(lines[0].top, end, lines[-1].top, end) for end, lines in ends.items() if len(lines) > 1]
 
 
 def join_lines(lines: Iterable[Box]) -> list[Box]:
@@ -184,9 +194,10 @@ def _is_data(grid: Sequence[GridRow]) -> bool:
     rows = body[depth:]
     if not rows or max(len(cell.text) for cell in cells) > _LONGEST_CELL:
         return False
-    has_paragraphs = (max(len(cell.text) for cell in body[0]) > _LONGEST_NAME
-                      or sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows))
-    has_empty_header = depth > 0 and sum(bool(cell.text) for cell in body[depth - 1]) < _FILLED * len(body[0])
+    has_paragraphs = sum(len(row[0].text) > _LONGEST_NAME for row in rows) > _LONG_NAMES * len(rows)
+    is_continued = not body[0][0].text  # the first row is the end of one on the page before
+    filled_names = sum(bool(cell.text) for cell in body[depth - 1])
+    has_empty_header = depth > 0 and not is_continued and filled_names < _FILLED * len(body[0])
     whole_rows = sum(not any(left is right for left, right in pairwise(row)) for row in rows)
     is_irregular = whole_rows < _REGULAR * len(rows)
     if has_paragraphs or has_empty_header or is_irregular:

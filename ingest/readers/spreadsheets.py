@@ -2,11 +2,12 @@
 
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from io import BytesIO
 
-from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from ..reading import Content, Limits, UnreadableError, list_counts
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
@@ -49,9 +50,13 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
     formats = SheetFormats(archive) if archive else None
     title = about.pop("title", "")
     sheets: list[tuple[str, str]] = []
-    for name in workbook.sheet_names:
+    hidden = Counter[str]()
+    for name, about_sheet in zip(workbook.sheet_names, workbook.sheets_metadata, strict=True):
+        if about_sheet.visible != SheetVisibleEnum.Visible:
+            hidden["hidden sheet"] += 1
+            continue
         try:
-            text = "\n".join(_lines(workbook.get_sheet_by_name(name), formats, title or name, limits))
+            text = "\n".join(_lines(workbook.get_sheet_by_name(name), formats, title or name, limits, hidden))
         except UnreadableError as error:
             problems.append(f"the sheet {name!r}: {error}")
             continue
@@ -63,7 +68,8 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
     alone = len(sheets) == 1
     return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about,
                    unread="; ".join(problems),
-                   omitted=list_counts(_count_unread(archive)) if archive else "number formats, such as per cent")
+                   omitted=list_counts({**_count_unread(archive), **hidden}) if archive else
+                   ", ".join(filter(None, ["number formats, such as per cent", list_counts(hidden)])))
 
 
 def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -95,7 +101,9 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
             "comment": archive.read("content.xml").count(b"<office:annotation ") if "content.xml" in names else 0}
 
 
-def _lines(sheet: CalamineSheet, formats: SheetFormats | None, title: str, limits: Limits) -> Iterator[str]:
+def _lines(sheet: CalamineSheet, formats: SheetFormats | None, title: str, limits: Limits,
+           hidden: Counter[str]) -> Iterator[str]:
+    """Yield the lines of the tables of a sheet; `hidden` counts the rows and columns that are not shown."""
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
@@ -112,7 +120,15 @@ def _lines(sheet: CalamineSheet, formats: SheetFormats | None, title: str, limit
         for at, row in enumerate(rows[top : bottom + 1], top):
             row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
             merged |= {(at, column): number for column in range(left, right + 1)}
-    yield from sheet_lines([*split_blocks(map(SheetRow, range(len(rows)), rows))], title, merged)
+    hidden_rows, hidden_columns = formats.hidden(sheet.name) if formats else (set[int](), set[int]())
+    filled = {at for row in rows for at, text in enumerate(row) if text}
+    hidden["hidden row"] += sum(any(row) for at, row in enumerate(rows) if at in hidden_rows)
+    hidden["hidden column"] += len(filled & hidden_columns)
+    places = [at for at in range(width) if at not in hidden_columns]
+    shown_at = {place: at for at, place in enumerate(places)}
+    merged = {(at, shown_at[place]): number for (at, place), number in merged.items() if place in shown_at}
+    shown = (SheetRow(at, [row[place] for place in places]) for at, row in enumerate(rows) if at not in hidden_rows)
+    yield from sheet_lines([*split_blocks(shown)], title, merged)
 
 
 def _text(value: object) -> str:

@@ -64,7 +64,7 @@ _FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "langu
 def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
     """Read the visible text of a page, in the encoding that it declares.
 
-    The text is without menus (see `_remove_site_parts`), with headings as `# ` lines, list items as `- ` lines, and
+    The text is without menus (see `_remove_unsaid_parts`), with headings as `# ` lines, list items as `- ` lines, and
     preformatted text in fences. Tables of data are rows in the form of `text/table_rows.py`; other tables are lines
     with ` | ` between cells. The title is that of the page without the name of its site, or else its first `h1`. The
     metadata comes from its `meta` tags. Its pictures are not read but counted.
@@ -73,10 +73,8 @@ def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
         UnreadableError: the bytes are not text, their encoding cannot be detected, or they are not HTML.
     """
     soup = parse_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
-    _remove_site_parts(soup)
+    struck = _remove_unsaid_parts(soup)
     mark_raised(soup)
-    for struck in soup.find_all(["s", "strike", "del"]):  # "40" struck out before "30" is not 4030
-        struck.insert_after(" ")
     title = _title(soup)
     blocks: list[str] = []
     for is_preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
@@ -88,7 +86,9 @@ def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
     fields = ((_META.get(str(tag.get("name") or tag.get("property") or "").lower()), str(tag["content"]))
               for tag in soup.find_all("meta", content=True, limit=_MAX_META))
     return Content("\n\n".join(filter(None, blocks)), title, {name: value for name, value in fields if name},
-                   omitted=count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")))
+                   omitted=", ".join(filter(None, [
+                       count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")),
+                       list_counts({"struck-out text": struck})])))
 
 
 def _title(soup: BeautifulSoup) -> str:
@@ -99,30 +99,37 @@ def _title(soup: BeautifulSoup) -> str:
     return title or next(iter(headings), "")
 
 
-def _remove_site_parts(soup: BeautifulSoup) -> None:
-    """Remove what belongs to the site and not to the page: menus, what is around the main part, marks of footnotes.
+def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
+    """Remove what is hidden or struck out, and what belongs to the site: menus, what is around the main part, marks.
 
     A footer with an address stays, and so do parts with most of the page's words.
+
+    Returns:
+        how many struck-out texts were removed.
     """
     links = (tag.parent for tag in soup.find_all("a", hreflang=True))
     translations = [parent for parent in links if isinstance(parent, Tag) and parent.name == "li"]
-    hidden = [*filter(_is_footnote_mark, soup.find_all("sup")), *soup.find_all("span", style=_HIDDEN)]
+    struck = soup.find_all(["s", "strike", "del"])
+    hidden = [*filter(_is_footnote_mark, soup.find_all("sup")), *soup.find_all(style=_HIDDEN),
+              *soup.find_all(hidden=True)]
     most, removed = _count_letters(soup) / 2, set[int]()
-    for tag in [*soup.select(_OF_SITE), *translations, *hidden]:
+    for tag in [*soup.select(_OF_SITE), *translations, *hidden, *struck]:
         if id(tag) not in removed:
             if _count_letters(tag) >= most:
                 break
-            removed.update(map(id, tag.descendants))
-            tag.extract()
+            removed.update(map(id, (tag, *tag.descendants)))
+            tag.replace_with(" ")
+    count = sum(id(tag) in removed for tag in struck)
     mains = soup.select("main, [role=main]")
     if len(mains) != 1 or _count_letters(mains[0]) <= _count_letters(soup) / 2:
-        return
+        return count
     part = mains[0]
     while part.parent is not None and part.name != "body":
         for tag in [child for child in part.parent.children if isinstance(child, Tag) and child is not part]:
             if tag.name != "head" and not (tag.name == "footer" and tag.select(_CONTACT)):
                 tag.extract()
         part = part.parent
+    return count
 
 
 def _is_footnote_mark(tag: Tag) -> bool:

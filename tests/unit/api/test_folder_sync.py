@@ -7,7 +7,6 @@ import banyan
 import pytest
 from banyan.graph_store.store_errors import UnknownDocumentError
 from banyan.ingest.reading import IngestError
-from fsspec.implementations.memory import MemoryFileSystem
 
 from ... import scripted
 
@@ -94,30 +93,6 @@ def test_a_folder_whose_files_are_all_gone_deletes_nothing(kb, folder):
     with pytest.raises(IngestError, match="is not a folder"):
         kb.sync(folder)
     assert len(ids(kb)) == 2
-
-
-@pytest.fixture
-def store():
-    system = MemoryFileSystem()
-    yield system
-    system.store.clear()
-    system.pseudo_dirs[:] = [""]
-
-
-def test_a_folder_of_a_store_is_followed_like_one_of_this_machine(kb, store):
-    store.pipe({"/shelf/ada.txt": ADA.encode(), "/shelf/deep/bob.txt": BOB.encode(), "/other/eve.txt": EVE.encode()})
-    assert kb.sync("memory://shelf")[0].new == ["ada.txt", "deep/bob.txt"]
-    store.rm("/shelf/deep/bob.txt")
-    store.pipe("/shelf/ada.txt", EVE.encode())
-    assert kb.sync("memory://shelf")[0] == ([], 1, ["deep/bob.txt"])
-    assert people(kb) == ["Eve"]
-
-
-def test_a_path_that_leads_out_of_the_store_writes_nothing(kb, store, tmp_path):
-    store.store["/shelf/../../escaped.txt"] = store.open("/shelf/x.txt", "wb")
-    with pytest.raises(IngestError, match=r"`\.` or `\.\.`"):
-        kb.sync("memory://shelf")
-    assert not list(tmp_path.rglob("escaped.txt"))
 
 
 def write(folder, text):

@@ -7,7 +7,7 @@ from pathlib import Path
 import docx
 import pytest
 from banyan.ingest import decoding
-from banyan.ingest.loaders import FORMATS, LoadFailure, load_documents
+from banyan.ingest.loaders import FORMATS, LoadFailure, files_in, load_documents
 from banyan.ingest.reading import Limits
 from docx.oxml import OxmlElement
 from pypdf import PdfReader, PdfWriter
@@ -273,3 +273,15 @@ def test_texts_need_no_ending_and_asciidoc_is_text(tmp_path):
     assert [document.text for document in documents] == [
         "the PM-9 - the outage", "the README", "the plan.adoc", "the rules.mediawiki"]
     assert [found.path for found in failures] == [str(tmp_path / "core"), str(tmp_path / "legacy")]
+
+
+def test_equal_files_of_a_folder_are_named_and_read_once(tmp_path):
+    (tmp_path / "files").mkdir()
+    original = pdf(tmp_path / "files" / "a.pdf", ["Banyan trees."])
+    (tmp_path / "files" / "copy.pdf").write_bytes(original.read_bytes())
+    for name in ("a.txt", "b.txt"):
+        write(tmp_path / "files" / name, "Short texts may be equal.")
+    documents, failures = load(tmp_path / "files")
+    assert [document.id for document in documents] == ["a.pdf", "a.txt", "b.txt"]
+    assert [failure.reason for failure in failures] == ["left out: the same file as a.pdf, which is read"]
+    assert [ids for _, ids in files_in(tmp_path / "files")] == [["a.pdf"], ["a.txt"], ["b.txt"]]

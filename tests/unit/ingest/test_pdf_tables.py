@@ -179,3 +179,20 @@ def test_lines_around_prose_and_diagrams_are_no_tables():
     for number, label in enumerate(("low", "middle", "high")):
         file.text(20, 155 + 30 * number, label)
     assert rows_of(file) == []
+
+
+def test_a_row_that_the_end_of_a_page_divides_is_one_row():
+    file = sheet()
+    for page, (top, bottom, lines, cells) in enumerate((
+            (200, 280, (200, 210, 220), [("Motion", "Result"), ("M-1", "carried"), ("M-2", "the clerk was heard")]),
+            (20, 50, (30, 50), [("", "and then carried"), ("M-3", "lost")]))):
+        if page:
+            file.add_page()
+        for left in (20, 60, 160):
+            file.line(left, top, left, bottom)
+        rules(file, *lines, left=20)
+        for number, row in enumerate(cells):
+            place(file, [row], top=top + 7 + 10 * number, lefts=(22, 62))
+    assert rows_of(file) == ["| Motion: M-1 | Result: carried |",
+                             "| Motion: M-2 | Result: the clerk was heard and then carried |",
+                             "| Motion: M-3 | Result: lost |"]

@@ -19,7 +19,7 @@ def test_a_document_has_headings_paragraphs_lists_and_code(tmp_path):
     assert document.title == "The Alder site"
     assert document.text == (
         "# The Alder site\n\nyear: 2011\n\n# Bells — all\n\nThey ring twice & stop.\n\n## Doors\n\n"
-        "- red\n- by Ida Lang\n\n```\nopen\n  shut\n```")
+        "red\n\nby Ida Lang\n\nprogramlisting: open shut")
 
 
 def test_other_elements_are_lines(tmp_path):
@@ -27,8 +27,8 @@ def test_other_elements_are_lines(tmp_path):
         "<stock><site id='1'><place>Alder</place><tag>bells</tag><tag>doors</tag><head><name>Ida</name></head></site>"
         "<server host='a' port='80'/><open unit='h' from='9'>8</open></stock>")))
     assert document.title == "stock"
-    assert document.text == ("site:\nid: 1\nplace: Alder\ntag: bells\ntag: doors\n\nhead:\nname: Ida\n\n"
-                             "server: host a, port 80\nopen: 8 (unit h, from 9)")
+    assert document.text == ("place: Alder\ntag: bells\ntag: doors\nname: Ida\nserver: host a, port 80\n"
+                             "open: 8, unit h, from 9")
 
 
 def test_a_feed_has_its_title_and_no_html(tmp_path):
