@@ -48,7 +48,7 @@ def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]]
     """
     notes = [note for note in _annotations(answer, citations) if note["start_index"] >= len(shown)]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": answer[len(shown):], "annotations": notes, "index": 0}]
-    if is_last:
+    if is_last and citations:
         blocks.append({"type": "text", "text": sources_text(answer, citations), "index": 1})
     return AIMessageChunk(content=[*blocks], id=message_id, chunk_position="last" if is_last else None)
 
