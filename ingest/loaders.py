@@ -3,6 +3,7 @@
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from filecmp import cmp
 from functools import partial
 from itertools import tee
@@ -20,6 +21,7 @@ from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables
 from .formats import PARSED, PLAIN, suffix_of
 from .head_fields import split_head
+from .known_works import Works
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import (
     DEFAULT_LIMITS,
@@ -55,7 +57,8 @@ _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})
 _WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
 """Formats whose head is found in their text; the readers of others find it."""
 _SAVED_TWICE = frozenset({".pdf", ".docx", ".pptx", ".epub"})
-"""Formats of works that people save again under another name; equal notes and records may be meant."""
+"""Formats of works that people save twice and have in a bibliography; equal notes and records may be meant."""
+_BIBLIOGRAPHIES = frozenset({".bib", ".ris"})
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
 _OF_PROGRAMS = (  # noqa: SIM905
@@ -128,9 +131,10 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
           read_ahead: ReadAhead | None) -> Iterator[Document]:
     sources: dict[str, str] = {}
     with ReadingProcess(limits) as process:
+        works = _works(paths, process)
         for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
             check_cancelled()
-            for document in _documents(file, reading, on_failure, limits):
+            for document in _documents(file, reading, on_failure, limits, works):
                 if document.id in sources:
                     _report_failure(on_failure, document.source, f"the id {document.id!r} was already given by "
                                     f"{sources[document.id]}: rename one, or load them into two knowledge bases")
@@ -238,8 +242,20 @@ def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
     return "" if pattern is None else _OF_PROGRAMS[pattern]
 
 
-def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Limits) -> Iterator[Document]:
-    """Yield the documents of one file; a failure is reported and ends only this file."""
+def _works(paths: Sequence[Path | Address], process: ReadingProcess) -> Works:
+    """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
+    files = [file for path in paths if isinstance(path, Path) for file in (path.rglob("*") if path.is_dir() else [path])
+             if file.suffix.lower() in _BIBLIOGRAPHIES]
+    tables: list[SourceTable] = []
+    for file in sorted(files):
+        with suppress(UnreadableError, OSError):
+            tables += process.read(file).tables
+    return Works(dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows)
+
+
+def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Limits,
+               works: Works | None = None) -> Iterator[Document]:
+    """Yield the documents of one file, with what `works` tells of it; a failure is reported and ends only this file."""
     def report(reason: str) -> None:
         _report_failure(on_failure, file.url or str(file.path), reason)
 
@@ -257,19 +273,25 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
                        else reading())
             if suffix in _WITH_HEAD and not (read_plain and content.metadata):  # no front matter
                 content = _with_head(content)
-            fields = clean_metadata(content.metadata)
-            for reason in filter(None, (content.unread, fields.get(UNREAD))):
-                report(reason)
-            title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
-            metadata = with_unread(fields, content.unread, content.omitted)
-            yield from _document(check_id(file.id), title, content.text, file.place, metadata, report,
-                                 tables=content.tables, paged=content.paged)
+            yield from _whole(file, content, limits, report, works if suffix in _SAVED_TWICE else None)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
         report(undecodable(error) + "; what follows was not read")
     except OSError as error:
         report(_cannot_read(error))
+
+
+def _whole(file: _File, content: Content, limits: Limits, report: Report, works: Works | None) -> Iterator[Document]:
+    """Yield the document that a file is, if it has text."""
+    fields = clean_metadata(content.metadata)
+    for reason in filter(None, (content.unread, fields.get(UNREAD))):
+        report(reason)
+    title = document_title(" ".join(clean_text(content.title).split())[:limits.title], file.path.stem)
+    fields |= works.fields_of(title, content.text) if works is not None else {}
+    yield from _document(check_id(file.id), title, content.text, file.place,
+                         with_unread(fields, content.unread, content.omitted), report, tables=content.tables,
+                         paged=content.paged)
 
 
 def _with_head(content: Content) -> Content:

@@ -26,6 +26,7 @@ from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import content_id
 from ...text.markup import has_statement
+from ...text.section_kinds import is_back_matter
 from ...text.table_rows import numbered_columns
 from ..estimate import extraction_request, reading_fingerprint, split_call
 from ..resources import Resources, default_resources
@@ -179,7 +180,8 @@ class ExtractionNodes(BuildNodes):
         for chunk in chunks:
             chunk_metadata = metadata[chunk.document_id]
             document = document_name(chunk.document_id, chunk.title, chunk_metadata)
-            rows, prose = read_rows(chunk.text, chunk.title, chunk.heading, base, document)
+            rows, prose = ((Extraction(), "") if is_back_matter(chunk.heading) else
+                           read_rows(chunk.text, chunk.title, chunk.heading, base, document))
             request = extraction_request(chunk, prose, chunk_metadata, instructions)
             # A model is not asked about headings and navigation.
             states_something = has_statement(prose) if self._resources.settings.uses_llm else bool(prose.strip())

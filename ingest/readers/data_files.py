@@ -12,6 +12,7 @@ from ..metadata import clean_metadata
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
 from ..records import BadRecordError, is_row, object_lines, parse, read_fields, read_record, record_lines
 from .archives import local_name
+from .bibliographies import csl_works
 from .web_pages import read_html
 
 _HTML = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,20}(?:\s[^<>]{0,1000})?/?>")
@@ -117,7 +118,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
     except ValueError as error:
         raise UnreadableError(str(error)) from error
     table = object_lines(content, "", limits) if isinstance(content, dict) else record_lines(
-        [read_fields(record) for record in records if isinstance(record, dict)], "", limits)
+        csl_works(records) or [read_fields(record) for record in records if isinstance(record, dict)], "", limits)
     return Content("", records=[(None, [None, "", table, {}])])
 
 

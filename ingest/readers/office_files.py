@@ -3,7 +3,7 @@
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Set
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
@@ -49,7 +49,7 @@ _NO_TITLE = re.compile(r"(?:microsoft )?powerpoint .*|(?:slide|folie|diapositiv[
 """Titles that programs store by themselves."""
 _EMBEDDED = frozenset({MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT})
 _MANIFEST = "META-INF/manifest.xml"
-_DEEPEST_HEADING, _LONGEST_NUMBER = 6, 6
+_DEEPEST_HEADING = 6
 _UNREAD = {"annotation": "comment", "object": "embedded object", "image": "picture"}
 _EDGES = frozenset({"header", "footer", "header-first", "footer-first", "header-left", "footer-left"})
 _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "table-of-content",
@@ -58,7 +58,8 @@ _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms"
 _META = {"initial-creator": "author", "creator": "author", "date": "date", "creation-date": CREATED,
          "subject": "subject", "keyword": "keywords", "description": "description"}
 _RAISED_POSITIONS = ("super", *"123456789")  # a number is the share of the height by which a text is raised
-_TAGS = {"p": "p", "text-box": "div", "table": "table", "table-row": "tr", "table-cell": "td"}
+_TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "text-box": "div",
+         "table": "table", "table-row": "tr", "table-cell": "td"}
 _BLANKS = frozenset({"s", "tab", "line-break"})
 _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 
@@ -254,7 +255,9 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
     body = next((element for element in content if local_name(element) == "body"), content)
     page = ET.Element("html")
     ET.SubElement(page, "title").text = about.pop("title", "")
-    _Writer([content, styles]).add(page, body)
+    raised = {_attribute(style, "name") for root in (content, styles) for style in root.iter() for part in style
+              if local_name(style) == "style" and _attribute(part, "text-position").startswith(_RAISED_POSITIONS)}
+    _add(page, body, raised)
     read = read_html(ET.tostring(page, "utf-8", method="html"))
     counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
     counts.update(local_name(element).split("-")[0] for element in styles.iter()
@@ -273,61 +276,29 @@ def _read_meta(root: ET.Element) -> dict[str, str]:
     return fields
 
 
-class _Writer:
-    def __init__(self, roots: Sequence[ET.Element]) -> None:
-        """Read which styles are titles, and which lists are numbered, from the parts of the file with styles."""
-        styles = [element for root in roots for element in root.iter()]
-        self._titles = {"Title", *(_attribute(style, "name") for style in styles if local_name(style) == "style"
-                                   and _attribute(style, "parent-style-name") == "Title")}
-        self._numbered = {(_attribute(style, "name"), _attribute(level, "level"))
-                          for style in styles if local_name(style) == "list-style" for level in style
-                          if local_name(level) == "list-level-style-number" and _attribute(level, "num-format")}
-        self._raised = {_attribute(style, "name") for style in styles if local_name(style) == "style" for part in style
-                        if _attribute(part, "text-position").startswith(_RAISED_POSITIONS)}
-        self._last: dict[str, int] = {}  # the last number of each list, by its style and by its id
-
-    def add(self, parent: ET.Element, element: ET.Element, style: str = "", level: int = 0) -> None:
-        """Add the content of an element to an element of HTML."""
-        _append(parent, element.text)
-        for child in element:
-            name = local_name(child)
-            if name in _BLANKS:
-                _append(parent, " ")
-            elif name == "note":
-                bodies = (_words(part) for part in child if local_name(part) == "note-body")
-                _append(parent, f" [{' '.join(bodies)}]")
-            elif name == "page":
-                self._add_page(parent, child)
-            elif name == "list":
-                self._add_list(parent, child, _attribute(child, "style-name") or style, level + 1)
-            elif name not in _SKIPPED:
-                tag = _TAGS.get(name, "")
-                if name == "h" or (name == "p" and _attribute(child, "style-name") in self._titles):
-                    tag = f"h{min(_number(child, 'outline-level', 1), _DEEPEST_HEADING)}"
-                elif name == "span" and _attribute(child, "style-name") in self._raised:
-                    tag = "sup"
-                spans = {of: value for span, of in _SPANS.items() if (value := _attribute(child, span))}
-                self.add(ET.SubElement(parent, tag, spans) if tag else parent, child)
-            _append(parent, child.tail)
-
-    def _add_page(self, parent: ET.Element, page: ET.Element) -> None:
-        title = next((frame for frame in page if _attribute(frame, "class") == "title" and _words(frame)), None)
-        ET.SubElement(parent, "h1").text = _attribute(page, "name") if title is None else _words(title)
-        for frame in page:
-            if frame is not title and local_name(frame) not in _SKIPPED:
-                self.add(parent, frame)
-
-    def _add_list(self, parent: ET.Element, listed: ET.Element, style: str, level: int) -> None:
-        """Add a list; its numbers may continue those of the last list of its style, or of a list that it names."""
-        html = ET.SubElement(parent, "ol" if (style, str(level)) in self._numbered else "ul")
-        continued = style if _attribute(listed, "continue-numbering") == "true" else ""
-        number = self._last.get(_attribute(listed, "continue-list") or continued, 0)
-        for item in listed:
-            number = _number(item, "start-value", number + 1)
-            self.add(ET.SubElement(html, "li", value=str(number)), item, style, level)
-        self._last[style] = number
-        if list_id := _attribute(listed, "id"):
-            self._last[list_id] = number
+def _add(parent: ET.Element, element: ET.Element, raised: Set[str]) -> None:
+    """Add the content of an element to an element of HTML; texts of the styles `raised` are raised."""
+    _append(parent, element.text)
+    for child in element:
+        name, title = local_name(child), None
+        if name in _BLANKS:
+            _append(parent, " ")
+        elif name == "note":
+            bodies = (_words(part) for part in child if local_name(part) == "note-body")
+            _append(parent, f" [{' '.join(bodies)}]")
+        elif name not in _SKIPPED:
+            tag = "sup" if name == "span" and _attribute(child, "style-name") in raised else _TAGS.get(name, "")
+            if name == "h":
+                level = _attribute(child, "outline-level")
+                tag = f"h{min(int(level), _DEEPEST_HEADING) if level.isdecimal() and len(level) < 3 else 1}"  # noqa: PLR2004
+            elif name == "page":  # a slide begins with its title
+                title = next((frame for frame in child
+                              if _attribute(frame, "class") == "title" and _words(frame)), None)
+                ET.SubElement(parent, "h1").text = _attribute(child, "name") if title is None else _words(title)
+            child[:] = [part for part in child if part is not title]
+            spans = {of: value for span, of in _SPANS.items() if (value := _attribute(child, span))}
+            _add(ET.SubElement(parent, tag, spans) if tag else parent, child, raised)
+        _append(parent, child.tail)
 
 
 def _append(parent: ET.Element, text: str | None) -> None:
@@ -339,11 +310,6 @@ def _append(parent: ET.Element, text: str | None) -> None:
 
 def _words(element: ET.Element) -> str:
     return one_line(" ".join(element.itertext()))
-
-
-def _number(element: ET.Element, name: str, otherwise: int) -> int:
-    value = _attribute(element, name)
-    return max(int(value), 1) if value.isdecimal() and len(value) < _LONGEST_NUMBER else otherwise
 
 
 def _attribute(element: ET.Element, name: str) -> str:

@@ -4,13 +4,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
 
 import pypdfium2
 
 from ...text.cleaning import broken_word_joiner
 from ...text.scripts import has_han
+from ...text.section_kinds import is_back_matter
 from ...text.titles import is_from_template, is_placeholder
 from ..metadata import CREATED
 from ..reading import Content, Limits, UnreadableError, list_counts
@@ -41,9 +42,6 @@ _RARE_LETTERS = re.compile("[\u0100-\u024f\u3400-\u4dbf]")
 _FEWEST_LETTERS, _FEWEST_DIFFERENT, _FEWEST_FREQUENT = 200, 12, 0.25
 _FREQUENT = frozenset("etaoinsrETAOINSR")
 """Letters that make up more than half of a text in most languages, and a third of random letters."""
-_NUMBERED = re.compile(r"(?<!\S)(\d{1,5})\s*$")
-_FEWEST_NUMBERED, _SHARE_NUMBERED = 15, 0.8
-"""The fewest numbered lines of a page with line numbers, and their share; fewer may be rows of a table."""
 
 
 def read_pdf(data: bytes, limits: Limits) -> Content:
@@ -75,8 +73,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         layouts[0], pages[0].height, usual[1], set(heads))
     recognised, unread = _recognise(data, pages, plain, limits)
     tables = write_tables(layouts, title, usual)
-    texts = drop_line_numbers([recognised.get(number, _write(layout, tables, usual))
-                               for number, layout in enumerate(layouts)])
+    texts = [recognised.get(number, _write(layout, tables, usual)) for number, layout in enumerate(layouts)]
     if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
     join = broken_word_joiner(texts)
@@ -115,7 +112,8 @@ def _write(layout: PageLayout, tables: dict[int, str], usual: tuple[str, float])
         for style, group in groupby(block, line_style):
             texts = [line_text(line) for line in group]
             name = " ".join(texts)
-            if len(texts) <= _MOST_LINES and is_heading(name, style, usual) and not CAPTION.match(name):
+            if (len(texts) <= _MOST_LINES and is_heading(name, style, usual) and not CAPTION.match(name)) or (
+                    len(texts) == 1 and is_back_matter(name)):
                 blocks += ["\n".join(lines), f"## {name}"]
                 lines = []
             else:
@@ -224,27 +222,3 @@ def is_gibberish(text: str) -> bool:
     has_odd_letters = (len(latin) >= max(_FEWEST_LETTERS, len(characters) / 2) and len(set(latin)) >= _FEWEST_DIFFERENT
                        and sum(letter in _FREQUENT for letter in latin) < _FEWEST_FREQUENT * len(latin))
     return unusable > _UNUSABLE * len(characters) or has_rare_letters or has_odd_letters
-
-
-def drop_line_numbers(pages: Sequence[str]) -> list[str]:
-    """Return the pages without the numbers at the ends of their lines, which would be read as words.
-
-    They are taken for line numbers if at least two pages have them at nearly all lines, each one more than the last.
-    Other pages of the file stay as they are.
-    """
-    numbered = {number: lines for number, page in enumerate(pages) if (lines := _numbered_lines(page.split("\n")))}
-    if len(numbered) < 2:  # noqa: PLR2004
-        return list(pages)
-    return ["\n".join(_NUMBERED.sub("", line).rstrip() if index in numbered.get(number, ()) else line
-                      for index, line in enumerate(page.split("\n"))) for number, page in enumerate(pages)]
-
-
-def _numbered_lines(lines: Sequence[str]) -> set[int]:
-    """Return the indices of the lines of a page that end with a line number; none if the page has no such numbers."""
-    numbers = [(index, int(match[1])) for index, line in enumerate(lines) if (match := _NUMBERED.search(line))]
-    # Lines whose number follows that of the line above, or is followed by that of the line below.
-    consecutive = {index for (above, first), (below, second) in pairwise(numbers) if second == first + 1
-                   for index in (above, below)}
-    texts = [index for index, line in enumerate(lines) if _NUMBERED.sub("", line).strip()]
-    has_most_lines = sum(index in consecutive for index in texts) >= _SHARE_NUMBERED * len(texts)
-    return consecutive if len(consecutive) >= _FEWEST_NUMBERED and has_most_lines else set()

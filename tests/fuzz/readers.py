@@ -108,6 +108,8 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
     "rtf": _text(r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}{\info{\title Ada}}\f0\u26477? Ada Blum\par was born.}"),
     "md": _text(f"---\ntitle: Ada\ntags: [a, b]\n---\n# Ada\n\n{GOOD}\n\n| A | B |\n|---|---|\n| 1 | 2 |\n\n```\nx\n"),
     "txt": _text(f"Ada\n\n{GOOD}\n玛丽·居里出生于华沙。\n"),
+    "bib": _text(r'@article{a, title = {Ada {Blum}}, author = {Poe, Ann and Groß, J{\"u}rgen}, year = 2001}'),
+    "ris": _text("TY  - JOUR\nTI  - Ada\nAU  - Poe, Ann\nPY  - 2001\nER  - \n"),
     "csv": _text("id,title,text,year\n1,Ada,Ada Blum was born in Warsaw.,1911\n2,Otto,\"Otto, too.\",1912\n"),
     "json": _text(json.dumps([{"id": str(n), "title": "Ada", "text": GOOD, "metadata": {"year": "1911"}}
                               for n in range(3)])),

@@ -57,14 +57,3 @@ def test_slides_are_sections_under_their_titles(tmp_path):
     document = only(path)
     assert document.title == "Bells"
     assert document.text == "# Bells\n\nThey ring.\n\nSmile.\n\n# page2\n\nThey ring."
-
-
-def test_a_list_may_have_numbers_and_continue_those_of_the_one_before(tmp_path):
-    item = "<text:list-item><text:p>{}</text:p></text:list-item>".format
-    style = ('<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1"/>'
-             "</text:list-style>")
-    path = write(tmp_path / "a.odt", packed(
-        f'<office:text><text:list text:style-name="L1">{item("ring")}{item("rest")}</text:list><text:p>Then:</text:p>'
-        f'<text:list text:style-name="L1" text:continue-numbering="true">{item("leave")}</text:list></office:text>',
-        styles=style))
-    assert only(path).text == "1. ring\n2. rest\n\nThen:\n\n3. leave"

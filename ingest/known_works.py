@@ -1,0 +1,33 @@
+"""Tell which work of the bibliographies in a folder a document is, by its DOI or title."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ..schemas.naming import label_key
+
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>|{}]{1,200}")
+_FIRST_PAGE = 6_000  # the characters of a document in which its own DOI stands
+
+
+class Works:
+    """The works of the bibliographies in a folder, by DOI and by title."""
+
+    def __init__(self, rows: Iterable[Mapping[str, str]]) -> None:
+        """Take rows whose columns are those that the readers of this module write."""
+        self._by_doi: dict[str, Mapping[str, str]] = {}
+        self._by_title: dict[str, Mapping[str, str]] = {}
+        for row in rows:
+            self._by_doi.setdefault(_doi_of(row.get("doi", "")), row)
+            self._by_title.setdefault(label_key(row.get("title", "")), row)
+
+    def fields_of(self, title: str, text: str) -> dict[str, str]:
+        """Return author, year and the like of a document, by a DOI on its first page or by its title."""
+        dois = map(_doi_of, _DOI.findall(text[:_FIRST_PAGE]))
+        row = next((self._by_doi[doi] for doi in dois if doi and doi in self._by_doi),
+                   self._by_title.get(label_key(title), {}) if title else {})
+        return {name: row[name] for name in ("author", "year", "venue", "doi") if row.get(name)}
+
+
+def _doi_of(text: str) -> str:
+    found = _DOI.search(text)
+    return found[0].rstrip(".,;)").casefold() if found else ""
