@@ -182,10 +182,13 @@ def _words(letters: Iterable[_Letter | None]) -> list[PageWord]:
     words: list[PageWord] = []
     word: list[_Letter] = []
     drawn = dict[tuple[str, int], list[float]]()
+    before: _Letter | None = None
     for letter in letters:
         if letter is not None:
             copies = drawn.setdefault((letter.text, round(letter.baseline)), [])
-            if any(abs(letter.box.x0 - left) < _COPY * letter.size for left in copies):
+            is_of_ligature = before is not None and before.box == letter.box
+            before = letter
+            if not is_of_ligature and any(abs(letter.box.x0 - left) < _COPY * letter.size for left in copies):
                 continue
             copies.append(letter.box.x0)
         if word and (letter is None or not _continues(word[-1], letter)):

@@ -8,6 +8,7 @@ from banyan.ingest.readers.pdf_files import read_pdf
 from banyan.ingest.reading import Limits
 from fpdf import FPDF
 from pypdf import PdfReader, PdfWriter
+from pypdf.generic import NameObject, StreamObject
 
 from ...pdf_sheets import PRODUCTS, PROSE, ROWS, plain_text, rules, sheet, text_of, write_table
 
@@ -119,3 +120,17 @@ def test_letters_that_are_drawn_twice_to_look_bold_are_read_once():
     for shift in (0, 0.1):
         file.text(20 + shift, 40, "Total assets 1,100")
     assert text_of(file) == "Total assets 1,100"
+
+
+def test_a_ligature_of_two_equal_letters_is_both():
+    file = sheet()
+    file.text(20, 40, "a diXerent oXer")
+    writer = PdfWriter(PdfReader(io.BytesIO(bytes(file.output()))))
+    names = StreamObject()
+    names.set_data(b"/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n1 begincodespacerange\n<00> <FF>\n"
+                   b"endcodespacerange\n1 beginbfchar\n<58> <00660066>\nendbfchar\nendcmap\nend\nend")
+    for font in writer.pages[0]["/Resources"]["/Font"].values():
+        font.get_object()[NameObject("/ToUnicode")] = writer._add_object(names)
+    stored = io.BytesIO()
+    writer.write(stored)
+    assert read_pdf(stored.getvalue(), Limits()).text == "a different offer"
