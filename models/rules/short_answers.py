@@ -1,12 +1,14 @@
 """The short answer stated in passages: a list, a count, yes or no, or the only span of the expected kind."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ...schemas.naming import canonical_name, has_name
 from ...text.lexicon import word_set
 from ...text.quantities import kind_of
 from ...text.table_rows import DOCUMENT, Cell, Row
+from .chinese_statements import ChineseStatement
+from .english_statements import AskedClause, EnglishStatement
 from .finder import Finder, Found
 from .question import AFTER_NUMBER, Question, foreign_forms
 from .recognition.names import names_in
@@ -28,17 +30,16 @@ _LIMITING_WORD = re.compile(
 """Words that tell one of several things apart: a sentence without such a word of the question may be about another."""
 _CHOICE = re.compile(r"\bor\b|还是|分别|\b(?:\w{3,}er|more|less|fewer) (?:\w+ ){0,3}than\b", re.IGNORECASE)
 _NEGATION = re.compile(r"\b(?:no|not|cannot|nobody|none|never|nothing|neither|nor|without|unless|except)\b|"
-                       r"n['’]t\b|不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未无非]", re.IGNORECASE)
+                       r"n['’]t\b", re.IGNORECASE)
 _UNITS_SEARCHED = 3  # the best sentences and rows
-_BOUND_MARK = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
-"""What follows a date that is only the bound of a period (到2020前, "before 2020")."""
-# "mill" in "the mill's owner", ", and" between names, and "A bear is the mascot".
-_OWNER = re.compile(r"(?<![\w-])[\w-]++(?=['’]s\b)")
 _LIST_LINK = re.compile(r"\s*+[,，、]\s*+(?:(?:and|&)\s++)?|\s++(?:and|&)\s++|[和与及]")
+_QUALIFIER = re.compile(r"(?:\b(?:about|around|almost|nearly|under|at (?:least|most)|up to|(?:more|less|fewer) than|"
+                        r"over|approximately|roughly|some|between) (?:the )?|"
+                        r"\b(?:Mrs?|Ms|Miss|Dr|Prof|Sir|Lady|Lord|Captain)\.? |[约近超逾])\Z", re.IGNORECASE)
+"""What belongs to a value that follows it: the words of a number that is not exact, a form of address."""
+_QUALIFIER_LENGTH = 20
 _DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
 _CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
-_QUESTION_PREPOSITION = re.compile(r"(on|in|at|from|to|by|for|with|under|near|through|into) (?:which|what|whom)\b",
-                                   re.IGNORECASE)
 
 
 def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
@@ -59,108 +60,73 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
         return stated if _names_all(question, text) else None
     if not question.has_form or best.unit.row is not None:
         return _from_row(question, found)
-    stated = _from_span(question, best)
-    others = [(item, one) for item in found[1:_UNITS_SEARCHED]
-              if stated and (one := _from_span(question, item))]
-    if stated and any(unit.text == stated[1].text.replace(stated[0], said) != stated[1].text
-                      for _, (said, unit) in others):
-        return None  # two documents state different values in the same words
-    of_same_list = [item for item, _ in others if best.unit.items and item.unit.items == best.unit.items]
-    if any(item.least_certain_word >= best.least_certain_word for item in of_same_list):
-        return None  # the heading of a list asks for all of its items, such as "Organizers"
-    return stated or _from_definition(question, best.unit)
+    asks_for_several = question.lists and question.expected != "number"  # one value does not answer this
+    stated_values = [] if asks_for_several else list(_stated_values(question, found, finder))
+    if not stated_values:
+        return _from_definition(question, best.unit)
+    value, unit = stated_values[0]
+    differ = any(canonical_name(other) != canonical_name(value) for other, _ in stated_values)
+    # The heading of a list asks for all of its items, such as "Organizers".
+    is_item = bool(unit.items) and unit is not stated_values[-1][1]
+    return None if differ or is_item else (value, unit)
 
 
-def _from_span(question: Question, best: Found) -> tuple[str, Unit] | None:
-    """Return the only span of the expected kind in the best sentence, or None if it is not certainly the answer."""
-    unit = best.unit
-    if best.covered < _LEAST_COVERED or best.least_certain_word < _LEAST_WORD_CERTAINTY:
-        return None
-    if question.lists and question.expected != "number":
-        return None  # one value does not answer a question for several
-    if not _is_about(question, unit):
-        return None
-    values = _distinct_values(question, best)
-    if len(values) != 1:
-        return None
-    (value,) = values
+def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -> Iterator[tuple[str, Unit]]:
+    """Yield the values of the expected kind that sentences state as the answer, the best sentence first."""
+    asked = AskedClause(question, finder.parser.parse(question.asking)) if question.language == "en" else None
+    of_named = [item for item in found if finder.passages[item.unit.passage - 1].document in finder.named]
+    for item in (of_named or found)[:_UNITS_SEARCHED]:
+        unit = item.unit
+        if item.covered < _LEAST_COVERED or item.least_certain_word < _LEAST_WORD_CERTAINTY or unit.row:
+            continue
+        if not _is_about(question, unit):
+            continue
+        if asked and (statement := EnglishStatement(asked, finder.parser.parse(unit.text))).has_clause:
+            places = statement.stated([(span.start, span.end) for span in item.spans])
+        elif question.language == "zh":
+            spoken, every = ChineseStatement(question, unit.text), [(span.start, span.end) for span in item.spans]
+            places = [place for place in every if spoken.states(*place, every)]
+        else:
+            negated = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
+            is_denied = negated.search(unit.text) and not negated.search(question.text)
+            places = [] if is_denied or len(item.spans) > 1 else [(span.start, span.end) for span in item.spans]
+        yield from ((_shown(unit.text, *place), unit) for place in _join_lists(unit.text, places)
+                    if _may_answer(question, unit.text, *place))
+
+
+def _join_lists(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return places of values with those joined that are a list: "Ada Blum and Karl Brandt"."""
+    joined = list[tuple[int, int]]()
+    for start, end in places:
+        if joined and _LIST_LINK.fullmatch(text, joined[-1][1], start):
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _shown(text: str, start: int, end: int) -> str:
+    """Return a value as it is shown, with the word before it that belongs to it."""
+    qualifier = _QUALIFIER.search(text, max(0, start - _QUALIFIER_LENGTH), start)
+    return " ".join(text[qualifier.start() if qualifier else start:end].split())
+
+
+def _may_answer(question: Question, text: str, start: int, end: int) -> bool:
+    value = text[start:end]
     if question.focus in _NUMBERED and not any(map(str.isdigit, value)):
-        return None
-    start = unit.text.index(value)
-    end = start + len(value)
-    is_answer = (question.is_answered_by(value, unit.text[end:end + AFTER_NUMBER]) if question.expected == "number"
-                 else _may_belong_to_names(question, unit, start, len(value)))
-    return (" ".join(value.split()), unit) if is_answer else None
-
-
-def _distinct_values(question: Question, best: Found) -> list[str]:
-    """Return the distinct values of the expected kind in a sentence; names joined by 'and' are one value."""
-    text, value_places = best.unit.text, list[tuple[int, int]]()
-    asks_for_name = question.expected not in VALUES
-    apposition = rf", (?:an?|the) [^,.;]{{0,80}}\b{re.escape(question.focus)}\b"  # ", a company" for "company"
-    described = re.match(rf"([^,.;:()\n]{{2,50}}){apposition}", text, re.IGNORECASE)
-    if question.focus and asks_for_name and described:
-        return [described[1]]
-    for span in best.spans:
-        if value_places and asks_for_name and _LIST_LINK.fullmatch(text, value_places[-1][1], span.start):
-            value_places[-1] = value_places[-1][0], span.end
-        else:
-            value_places.append((span.start, span.end))
-    if len(value_places) > 1 and (match := _QUESTION_PREPOSITION.match(question.text)):
-        preposition = re.compile(rf"\b{match[1]} (?:(?:the|an?) )?$", re.IGNORECASE)
-        value_places = [place for place in value_places if preposition.search(text, 0, place[0])] or value_places
-    if len(value_places) > 1 and question.language == "zh":
-        value_places = _in_asked_clause(question, text, value_places)
-    return list({canonical_name(text[start:end]): text[start:end] for start, end in value_places}.values())
-
-
-def _in_asked_clause(question: Question, text: str, values: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return those values (start, end) that are in the clause of a Chinese sentence that covers the question best."""
-    # Later words weigh more: the predicate stands at the end of a question, and says more than its subject.
-    weights = {word: position for position, word in enumerate(question.words_of(question.asking), 1)
-               if word not in _words_of_names(question)}
-
-    def weigh(clause: tuple[int, int]) -> int:
-        clause_words = frozenset(question.words_of(text[slice(*clause)]))
-        return sum(weights[word] for word in weights.keys() & clause_words)
-
-    clause_start, clause_end = max(_clauses(text, values), key=weigh)
-    in_clause = [value for value in values if clause_start <= value[0] < clause_end]
-    return [value for value in in_clause if not _BOUND_MARK.match(text, value[1])] or in_clause or values
-
-
-def _clauses(text: str, values: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    clauses: list[tuple[int, int]] = []
-    value_start = -1  # of a value that waits for its clause; -1 if there is none
-    for match in re.finditer(r"[^\s，,；;。：:][^，,；;。：:]*", text):
-        begin = match.start() if value_start < 0 else value_start
-        end = match.start() + len(match[0].rstrip())
-        is_value = any(first <= match.start() and end <= last for first, last in values)
-        if is_value:
-            value_start = begin
-        else:
-            value_start = -1
-            clauses.append((begin, match.end()))
-    return clauses if value_start < 0 else [*clauses, (value_start, len(text))]
+        return False
+    return question.expected != "number" or question.is_answered_by(value, text[end:end + AFTER_NUMBER])
 
 
 def _is_about(question: Question, unit: Unit) -> bool:
     """Return True if a sentence is about what the question asks."""
     text = f"{unit.heading} {unit.text}"
-    negated = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
-    if negated.search(unit.text) and not negated.search(question.text):
-        return False
     if not _figures(question.asking) <= _figures(text):
         return False
     # The sentence before may name what this one goes on about.
     if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {text}"):
         return False
-    if not _names_all(question, unit.text) and _opens_with_name(unit):
-        return False
-    owner_words = {word for owner in _OWNER.findall(unit.text) for word in question.words_of(owner)}
-    other_words = set(question.words_of(_OWNER.sub(" ", unit.text)))
-    asked_but_only_owners = (owner_words - other_words).intersection(question.words_of(question.text))
-    return asked_but_only_owners <= _words_of_names(question)
+    return _names_all(question, unit.text) or not _opens_with_name(unit)
 
 
 def _opens_with_name(unit: Unit) -> bool:
@@ -189,20 +155,6 @@ def _names_all(question: Question, text: str) -> bool:
 def _has_name(text: str, name: str, short: str) -> bool:
     """Return True if a text has a name or its short form; a name with "of" ("University of Oslo") has no short form."""
     return has_name(text, name) or (" of " not in name and has_name(text, short))
-
-
-def _words_of_names(question: Question) -> set[str]:
-    return {word for name in question.names for word in question.words_of(name)}
-
-
-def _may_belong_to_names(question: Question, unit: Unit, at: int, length: int) -> bool:
-    """Return False if a Chinese sentence has the question's names only after the clause of a value."""
-    names = [name for name in question.names if name in unit.text]
-    if question.language != "zh" or not names:
-        return True
-    clause_end = next(end for start, end in _clauses(unit.text, values=[(at, at + length)])
-                      if start <= at < end)
-    return any(name in unit.text[:clause_end] for name in names)
 
 
 def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:

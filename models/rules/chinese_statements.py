@@ -1,0 +1,110 @@
+"""Whether a Chinese sentence states a value as the answer to a question, by LAC's words and their tags.
+
+A value answers if its clause has the question's predicate and asserts it. A verb that the question lacks and that comes
+before the predicate embeds it ("计划收购", "否认自己创立"), so nothing is stated.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ...text.lexicon import word_set
+from ..parsing.chinese import Word, load_tagger
+from .question import Question
+
+_LIGHT = word_set("是 为 有 叫 在 到 来 去 使 让 以 用 经 通过 进行 开始 任 担任 "
+                  "现任 出任 当选 作为 由 达 达到 位于 共有 设 设有 应 应当 须 需 可以 可")
+"""Verbs that state nothing without their noun."""
+_UNREAL = re.compile(
+    r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从未|从不|从没|绝不|毫不|毫无|并非|险些|几乎|差点|差一点|据|似乎|好像|或许|也许|大概|"
+    r"恐怕|可能|误|拟|预计|有望|疑似|传闻|谣传|传说|除|原(?!则|因)|曾任|时任|候任")
+"""How words begin that deny a clause, or call it doubtful, planned, reported or past."""
+_FUTURE, _PAST = re.compile(r"将|会"), re.compile(r"曾|一度|过去|以前|从前")
+_CONDITIONS = word_set("如果 若 倘若 假如 要是 一旦 除非 如 假使 即使")
+_PLAIN_TAGS = frozenset({"PER", "ORG", "LOC", "TIME", "u", "w", "p", "m", "q", "r", "c"})
+_BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
+"""What follows a date that is only the bound of a period."""
+_CLAUSE = re.compile(r"[^\s，,；;。][^，,；;。]*")
+
+
+class ChineseStatement:
+    """A tagged sentence, read for a question."""
+
+    def __init__(self, question: Question, text: str) -> None:
+        self._question, self._text = question, text
+        asked = _tag(question.asking)
+        self._asked = frozenset(word.text for word in asked)
+        verbs = [word for word in asked if word.tag == "v" and word.text not in _LIGHT]
+        nouns = [word for before, word in zip([None, *asked], asked, strict=False)
+                 if word.tag in {"n", "nz", "vn", "an"} and not (before and before.tag == "r")]
+        self._predicate, self._is_light = (verbs or nouns)[-1:], not verbs
+        self._words = _tag(text)
+
+    def states(self, start: int, end: int, values: Sequence[tuple[int, int]]) -> bool:
+        """Return True if the clause of the value at characters `start` to `end` states it; `values` are all of them."""
+        if _BOUND.match(self._text, end) or self._text.rstrip().endswith(("？", "?")):
+            return False
+        clause_start, clause_end = next(clause for clause in clauses(self._text, values) if clause[1] > start)
+        words = [word for word in self._words if clause_start <= word.start < clause_end]
+        is_conditional = any(word.text in _CONDITIONS for word in self._words if word.start <= start)
+        names = [name for name in self._question.names if name in self._text]
+        belongs_to_names = not names or any(self._has_whole(name, clause_end) for name in names)
+        return (belongs_to_names and not is_conditional and not any(map(self._is_unreal, words))
+                and self._is_predicated(words, start))
+
+    def _has_whole(self, name: str, end: int) -> bool:
+        """Return True if a name is in the text before `end` and no part of a longer one: "青石镇" of "青石镇机场"."""
+        for match in re.finditer(re.escape(name), self._text[:end]):
+            after = next((word for word in self._words if word.end > match.end()), None)
+            goes_on = after is not None and after.tag in {"n", "nz", "ORG", "LOC"} and (
+                after.start <= match.end()) and after.text not in self._asked
+            if not goes_on:
+                return True
+        return False
+
+    def _is_unreal(self, word: Word) -> bool:
+        is_future = _FUTURE.fullmatch(word.text) and not any(map(_FUTURE.match, self._asked))
+        is_past = self._is_light and _PAST.match(word.text)
+        is_unreal = word.tag in {"d", "v", "c", "p", "vn", "n", "f"} and _UNREAL.match(self._text, word.start)
+        return word.text not in self._asked and bool(is_future or is_past or is_unreal)
+
+    def _is_predicated(self, words: Sequence[Word], value_start: int) -> bool:
+        """Return True if the predicate is in the clause, whole, and no other verb embeds it."""
+        if not self._predicate:
+            return True
+        predicate = self._predicate[0]
+        wanted = frozenset(self._question.words_of(predicate.text))
+
+        def says(word: Word) -> bool:
+            return word.text == predicate.text or not wanted.isdisjoint(self._question.words_of(word.text))
+
+        if predicate.tag != "v" and any(word.text != predicate.text and word.text.endswith(predicate.text)
+                                        for word in words):
+            return False  # "副镇长" is no "镇长"
+
+        at = next((index for index, word in enumerate(words) if says(word)), -1)
+        if at < 0:  # stated in other words, unless another clause says it
+            return not any(map(says, self._words))
+        before = words[:at]
+        if predicate.tag == "v":
+            return not any(word.tag == "v" and word.text not in self._asked | _LIGHT for word in before)
+        last = before[-1] if before else None
+        is_plain = last is None or last.tag in _PLAIN_TAGS or last.text in self._asked | _LIGHT
+        return is_plain or last.start >= value_start
+
+
+def clauses(text: str, values: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the clauses of a sentence; one that is only a value ("1998年，") belongs to the next one."""
+    begin = -1  # of a value that waits for its clause
+    for match in _CLAUSE.finditer(text):
+        start = match.start() if begin < 0 else begin
+        end = match.start() + len(match[0].rstrip())
+        if any(first <= match.start() and end <= last for first, last in values):
+            begin = start
+            continue
+        begin = -1
+        yield start, match.end()
+    yield (begin if begin >= 0 else len(text)), len(text) + 1
+
+
+def _tag(text: str) -> list[Word]:
+    return load_tagger().tag(text, [(0, len(text))])[0] if text else []

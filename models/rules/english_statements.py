@@ -1,0 +1,401 @@
+"""Whether an English sentence states a value as the answer to a question, by spaCy's parse of both.
+
+A value answers if its clause is asserted, has the question's predicate, and has the value and the question's names as
+arguments of it. What a sentence denies, reports, plans, supposes or calls past states nothing. Where a parse shows no
+certain relation, there is none: a missed short answer costs little, because its sentence is quoted anyway.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ...text.lexicon import word_set
+from .likeness import may_be
+from .question import Question
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+_LIGHT = word_set("be have do become remain")
+"""Verbs that state nothing without their noun: the noun is what a question asks for."""
+_IMPLICATIVE = word_set("begin start continue go come help manage proceed make cause know learn realise realize "
+                        "discover notice remember recall regret show reveal prove confirm demonstrate")
+"""Verbs after which what they govern is a fact: "went on to win", "learned that he had won"."""
+_STATIVE = word_set("contain include comprise consist hold cover measure weigh cost total number amount seat span last "
+                    "count lie stand sit situate locate take start begin open happen occur")
+"""Verbs that say as much as "is" and "has" of a size, a place or a time: "The hall seats 40"."""
+_WEAKENING = word_set("almost nearly hardly scarcely barely practically virtually perhaps maybe probably possibly "
+                      "likely unlikely potentially conceivably apparently seemingly presumably allegedly reportedly "
+                      "supposedly purportedly ostensibly arguably wrongly falsely mistakenly erroneously incorrectly "
+                      "never rarely seldom otherwise hypothetically theoretically")
+"""Adverbs by which a clause is no fact."""
+_EXCLUDING = word_set("instead unlike without except than excluding but rather")
+"""Prepositions whose object a sentence does not speak of: "instead of Karl"."""
+_BOUNDS = word_set("after before until till by since")
+"""Prepositions of a bound: "after 1931" is not 1931."""
+_LOCATIVE = word_set("in at on near of within inside")
+_NO_CLAUSE = word_set("aux auxpass amod compound")
+_EMBEDDED = word_set("relcl advcl ccomp acl csubj csubjpass parataxis pcomp xcomp")
+_SUBJECTS = word_set("nsubj nsubjpass")
+_NEGATING = word_set("no neither few nobody none nothing nor")
+_CONDITIONS = word_set("if unless whether lest")
+_CURRENT = word_set("current present")
+_SPEAKERS = word_set("i we you")
+
+
+class AskedClause:
+    """The clause of an English question: its predicate, the part that its question word plays, and its tense."""
+
+    def __init__(self, question: Question, doc: "Doc") -> None:
+        self.question = question
+        self.words = frozenset(question.words_of(question.text))
+        self.lemmas = frozenset(token.lemma_.lower() for token in doc)
+        root = next((token for token in doc if token.dep_ == "ROOT"), doc[0])
+        question_word = next((token for token in doc if token.tag_ in {"WP", "WDT", "WRB", "WP$"}), root)
+        asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
+        asked_noun = _noun_above(question_word) if asks_for_noun else question_word
+        self.role = _role(asked_noun)
+        self.preposition = asked_noun.head.lemma_.lower() if asked_noun.head.dep_ == "prep" else ""
+        self.is_light = root.lemma_ in _LIGHT
+        self.predicate = self._stems(root) if not self.is_light else next(
+            (stems for token in root.children if token.dep_ in _SUBJECTS | {"attr", "dobj"} and token != asked_noun
+             and not self._is_in_name(token) and (stems := self._stems(token))), frozenset())
+        self.is_present = _tense(root) == "present"
+
+    def says(self, token: "Token") -> bool:
+        """Return True if the question has a word."""
+        return not self.words.isdisjoint(self._stems(token))
+
+    def is_focus(self, token: "Token") -> bool:
+        """Return True if a token says the noun that is asked for, such as "tool" in "Which tool"."""
+        return not self._stems(token).isdisjoint(self.question.words_of(self.question.focus))
+
+    def is_predicate(self, token: "Token") -> bool:
+        """Return True if a token says the predicate."""
+        return not self.predicate.isdisjoint(self._stems(token))
+
+    def _stems(self, token: "Token") -> frozenset[str]:
+        return frozenset(self.question.words_of(token.text)[:1] + self.question.words_of(token.lemma_)[:1])
+
+    def _is_in_name(self, token: "Token") -> bool:
+        return any(token.text in name.split() for name in self.question.names)
+
+
+class EnglishStatement:
+    """A parsed sentence, read for a question."""
+
+    def __init__(self, asked: AskedClause, doc: "Doc") -> None:
+        self._asked, self._doc = asked, doc
+
+    @property
+    def has_clause(self) -> bool:
+        """Whether the text has a finite verb; a line without one, such as "Chair: Ada Blum", is no sentence."""
+        return any(_tense(token) for token in self._doc if token.pos_ in {"VERB", "AUX"})
+
+    def stated(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return those values, given as (start, end) in characters, that the sentence states as the answer.
+
+        What describes another one is left out: "Foo Ltd, a company of Bar Group". A name that the asked noun describes
+        is a value, too, if no recogniser knows it: "OpenMill, a tool for millers" for "Which tool".
+        """
+        if self._asked.question.expected == "name":
+            places = [*places, *self._described_names()]
+        if self._doc.text.rstrip().endswith("?"):
+            return []
+        spans = {place: span for place in places
+                 if (span := self._doc.char_span(*place, alignment_mode="expand")) and self._states(span.root)}
+        described = {token.i for span in spans.values() for child in span.root.children if child.dep_ == "appos"
+                     for token in child.subtree}
+        return [place for place, span in spans.items() if span.root.i not in described]
+
+    def _described_names(self) -> Iterator[tuple[int, int]]:
+        for noun in self._doc:
+            if noun.dep_ == "appos" and noun.head.pos_ == "PROPN" and self._asked.is_focus(noun):
+                words = [token for token in noun.head.children if token.dep_ == "compound"] + [noun.head]
+                yield words[0].idx, noun.head.idx + len(noun.head)
+
+    def _states(self, value: "Token") -> bool:
+        if self._is_excluded(value):
+            return False
+        if noun := self._role_noun(value):
+            clause = _clause_head(noun)
+            return self._is_whole(noun) and (not _is_verb(clause) or self._is_asserted(clause))
+        if any(self._states_of(value, relative, _role(pronoun)) for relative in value.children
+               if relative.dep_ == "relcl" and (pronoun := _own_subject(relative)) and pronoun.tag_ in {"WP", "WDT"}):
+            return True
+        return self._states_of(value, _clause_head(value), _role(value))
+
+    def _states_of(self, value: "Token", clause: "Token", role: str) -> bool:
+        """Return True if a clause states the value, which plays a part in it, as the answer."""
+        return (_is_verb(clause) and self._is_linked(value, clause) and self._has_role(role)
+                and self._has_subject(value, clause) and self._has_names(clause)
+                and self._has_tense(clause) and self._is_asserted(clause))
+
+    def _role_noun(self, value: "Token") -> "Token | None":
+        """Return the noun of the question that a value stands beside: "the mayor, Karl Brandt", "director Ada Blum"."""
+        beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
+        beside += [value.head, _antecedent(value)] if value.dep_ == "appos" else []
+        return next(filter(self._asked.is_predicate, beside), None)
+
+    def _is_whole(self, noun: "Token") -> bool:
+        """Return True if nothing but the question's words qualifies a noun: a "deputy director" is no director."""
+        is_prefixed = noun.i > 0 and self._doc[noun.i - 1].text == "-"  # "ex-mayor"
+        qualifiers = (token for token in noun.children if token.dep_ in {"amod", "compound", "nmod", "advmod"}
+                      and token.ent_type_ != "PERSON" and not token.text[:1].isdigit())
+        return not is_prefixed and all(
+            self._asked.says(token) or token.lemma_.lower() in _CURRENT for token in qualifiers)
+
+    def _is_linked(self, value: "Token", clause: "Token") -> bool:
+        """Return True if a value is an argument of the clause that has the question's predicate."""
+        asked = self._asked
+        sized = next(filter(asked.is_predicate, value.ancestors), None)
+        if sized and asked.is_light and asked.question.expected == "number" and clause.is_ancestor(sized):
+            return self._is_whole(sized) and self._reaches(value, sized, value)  # "a batch size of 64"
+        if not self._reaches(value, clause, value):
+            return False
+        roles = list(filter(asked.is_predicate, self._tokens(clause)))
+        is_named = clause.lemma_ in _LIGHT | _IMPLICATIVE or asked.says(clause) or (
+            asked.is_light and clause.lemma_ in _STATIVE)
+        if asked.is_light and asked.question.expected in {"person", "organization"}:
+            roles = [noun for noun in roles if noun.head == clause and self._is_whole(noun)]
+        return is_named and (bool(roles) or not asked.predicate)
+
+    def _reaches(self, token: "Token", clause: "Token", value: "Token") -> bool:
+        """Return True if only words of the question stand between a token and a word that governs it."""
+        places = self._asked.question.expected == "location" and token == value
+        prepositions = [one.lemma_.lower() for one in (token, *token.ancestors) if one.dep_ == "prep"][:1]
+        if token == value and self._asked.preposition and prepositions != [self._asked.preposition]:
+            return False
+        step = token
+        while step != clause and step.dep_ != "ROOT":
+            if step.dep_ == "prep" and token == value:
+                lemma = step.lemma_.lower()
+                is_bound = self._asked.question.expected == "date" and lemma in _BOUNDS
+                is_origin = lemma == "from" and lemma not in self._asked.lemmas
+                is_nested = step.head != clause and lemma not in _LOCATIVE
+                if is_bound or is_origin or (is_nested and places):
+                    return False
+            is_inner_noun = step not in {token, value} and step.pos_ in {"NOUN", "PROPN"}
+            if is_inner_noun and not (self._asked.says(step) or places or token.dep_ == "appos"
+                                      or step.ent_type_ == token.ent_type_ != ""):
+                return False
+            while step.dep_ == "conj":  # what a value is joined to does not govern it
+                step = step.head
+            step = step.head
+        return True
+
+    def _has_role(self, role: str) -> bool:
+        """Return True if the value may play the part of the question word: who acts, or to whom it happens."""
+        asked = self._asked
+        if asked.question.expected in {"date", "number", "location"} or asked.is_light:
+            return True
+        return role == asked.role or (asked.role == "agent" and role == "attr")
+
+    def _has_subject(self, value: "Token", clause: "Token") -> bool:
+        """Return True if the subject is the value, a pronoun for what stands before, or something of the question."""
+        subject = _subject(clause)
+        if subject is None or value == subject or subject in value.conjuncts:
+            return True
+        if subject.pos_ == "PRON" and subject.text.lower() not in _SPEAKERS:
+            return True
+        if clause.lemma_ in _LIGHT | _STATIVE and subject.text.lower() not in _SPEAKERS:
+            return any(map(self._asked.says, subject.subtree)) or value in subject.subtree
+        counted = {value.i, value.head.i} if self._asked.predicate else {value.i}  # "40 members" of which body?
+        arguments = (token for token in self._tokens(clause) if token != clause and token.pos_ in {"NOUN", "PROPN"}
+                     and token.i not in counted)
+        return any(map(self._asked.says, arguments))
+
+    def _has_names(self, clause: "Token") -> bool:
+        """Return True if each name of the question that the sentence has is, as a whole, an argument in the clause."""
+        tokens = {token.i for token in self._tokens(clause)}
+        for name in self._asked.question.names:
+            places = list(_places(self._doc, name))
+            if places and not any(
+                    end - 1 in tokens and self._is_whole_name(start, end) for start, end in places):
+                return False
+        return True
+
+    def _is_whole_name(self, start: int, end: int) -> bool:
+        """Return True if tokens are no part of a longer name, and qualify no noun that the question lacks."""
+        last = self._doc[start:end].root
+        head = last.head if last.dep_ in {"compound", "poss", "nmod", "amod", "pobj"} else last
+        head = head.head if head.dep_ == "prep" and head.lemma_ == "of" else head
+        before = self._doc[start - 1] if start else None
+        is_longer = head != last and head.i >= end and head.pos_ in {"NOUN", "PROPN"} and not self._asked.says(head)
+        is_of = head.pos_ in {"NOUN", "PROPN"} and head.i < start and not self._asked.says(head)
+        follows = self._doc[end] if end < len(self._doc) else None
+        goes_on = follows is not None and follows.pos_ == "PROPN" and follows.head in {last, last.head} and (
+            follows.dep_ != "appos")
+        is_person = last.ent_type_ == "PERSON" and before is not None and may_be("person", before.text)
+        is_ending = before is not None and before.pos_ == "PROPN" and before.head in {last, last.head} and (
+            before.dep_ == "compound") and not is_person
+        return not (is_longer or is_of or goes_on or is_ending) or self._doc[start:end].root.dep_ == "appos"
+
+    def _has_tense(self, clause: "Token") -> bool:
+        return not (self._asked.is_present and _tense(clause) == "past")
+
+    def _tokens(self, clause: "Token") -> "Iterator[Token]":
+        """Yield the tokens of a clause, with its subject or antecedent, but without the clauses in it."""
+        happened = {one.i for one in clause.children if one.dep_ == "xcomp" and clause.lemma_ in _IMPLICATIVE}
+        inner = {token.i for one in clause.subtree if one != clause and _is_verb(one) and one.i not in happened and (
+                     one.dep_ in _EMBEDDED or (one.dep_ == "conj" and _own_subject(one) is not None))
+                 for token in one.subtree}
+        yield from (token for token in clause.subtree if token.i not in inner)
+        own = {token.i for token in clause.subtree}
+        outer = (_antecedent(clause) if clause.dep_ in {"relcl", "acl"} else
+                 clause.head if clause.dep_ == "xcomp" else _subject(clause))
+        if outer is not None:
+            yield from (token for token in outer.subtree if token.i not in own)
+
+    def _is_excluded(self, value: "Token") -> bool:
+        """Return True if a sentence says that it is not the value: "not by X but by Y", "instead of X", "nor X"."""
+        span = {token.i for token in value.subtree}
+        if any(child.dep_ in {"neg", "preconj"} and child.i < value.i for child in value.children):
+            return True
+        for token in (value, *value.ancestors):
+            words = {child.lemma_.lower() for child in token.children if child.i < value.i and child.i not in span
+                     and child.dep_ in {"neg", "preconj", "advmod", "det"} and token.pos_ == "ADP"}
+            if (token.dep_ == "prep" and token.lemma_.lower() in _EXCLUDING) or words & {"not", "instead", "rather"}:
+                return True
+            if _is_verb(token):
+                break
+        left = min(span)
+        before = [token.lower_ for token in self._doc[max(0, left - 3):left]]
+        return bool({"not", "neither", "nor"}.intersection(before[-2:])) or before[-2:] == ["other", "than"]
+
+    def _is_asserted(self, clause: "Token") -> bool:
+        """Return True if a clause and those that it depends on are facts for the sentence's author."""
+        step = clause
+        while True:
+            if self._is_weakened(step):
+                return False
+            head = step.head
+            if step.dep_ in {"relcl", "acl"}:
+                return not _is_content(step)
+            if step.dep_ == "advcl":
+                return True  # "when he founded it" is taken for granted
+            if step.dep_ in {"ccomp", "xcomp", "csubj", "csubjpass", "pcomp", "parataxis"}:
+                is_independent = step.dep_ == "ccomp" and any(
+                    token.text == ";" for token in self._doc[step.i:head.i])
+                if is_independent:
+                    return True
+                if not (self._asked.says(head) or head.lemma_ in _IMPLICATIVE):
+                    return False
+            if step.dep_ == "ROOT" or not head or head == step:
+                return True
+            step = _clause_head(head)
+
+    def _is_weakened(self, clause: "Token") -> bool:
+        """Return True if a clause is denied, supposed, possible, planned or a condition."""
+        lemmas = self._asked.lemmas
+        for child in clause.children:
+            lemma = child.lemma_.lower()
+            if child.dep_ == "neg" and not self._is_contrast(child):
+                return True
+            is_infinitive = child.dep_ == "aux" and child.tag_ == "TO"
+            is_modal = child.tag_ == "MD" and lemma not in lemmas
+            is_condition = _is_condition(child, lemmas) or (child.dep_ == "advcl" and any(
+                _is_condition(mark, lemmas) for mark in child.children))
+            adverbs = list(child.subtree) if child.dep_ == "advmod" else []
+            is_doubt = any(one.dep_ == "neg" or (one.lemma_.lower() in _WEAKENING and one.lemma_ not in lemmas)
+                           for one in adverbs)
+            is_hearsay = child.dep_ in {"prep", "advcl"} and lemma in {"accord", "according"}
+            if is_modal or is_condition or is_doubt or is_hearsay or (is_infinitive and clause.dep_ != "xcomp"):
+                return True
+            if child.dep_ in _SUBJECTS | {"dobj", "attr"} and (
+                    lemma in _NEGATING or any(one.lemma_.lower() in _NEGATING for one in child.children)):
+                return True
+        return False
+
+    def _is_contrast(self, negation: "Token") -> bool:
+        """Return True for the "not" of "not X but Y", which denies X alone."""
+        after = self._doc[negation.i + 1] if negation.i + 1 < len(self._doc) else negation
+        return after.pos_ in {"NUM", "PROPN", "DET", "ADP"} and any(
+            token.lower_ == "but" for token in self._doc[negation.i:])
+
+
+def _is_condition(token: "Token", asked: frozenset[str]) -> bool:
+    """Return True for an "if", and for the verb before the subject that stands for one: "Had he sold it, ..."."""
+    if token.dep_ == "mark":
+        return token.lemma_.lower() in _CONDITIONS - asked
+    clause = token.head
+    subject = _own_subject(clause)
+    return (token.dep_ in {"aux", "auxpass"} and clause.dep_ == "advcl" and subject is not None
+            and token.i < subject.i)
+
+
+def _is_content(clause: "Token") -> bool:
+    """Return True for the clause that says what a noun means, as in "the rumour that he sold it"."""
+    that, own = clause.left_edge, _own_subject(clause)
+    has_object = any(child.dep_ in {"dobj", "attr", "acomp"} and child != that for child in clause.children)
+    has_no_gap = that.lower_ == "that" and own is not None and own != that and has_object
+    return has_no_gap or any(child.dep_ == "mark" for child in clause.children)
+
+
+def _noun_above(token: "Token") -> "Token":
+    return next((one for one in token.ancestors if one.pos_ in {"NOUN", "PROPN"}), token)
+
+
+def _is_verb(token: "Token") -> bool:
+    return token.pos_ in {"VERB", "AUX"} and token.dep_ not in _NO_CLAUSE
+
+
+def _clause_head(token: "Token") -> "Token":
+    """Return the verb of the innermost clause of a token, or the root of a text without one."""
+    step = token
+    while not _is_verb(step) and step.head != step:
+        step = step.head
+    return step
+
+
+def _role(token: "Token") -> str:
+    """Return the part that a token plays in its clause, whether active or passive."""
+    while token.dep_ in {"conj", "appos", "compound"} and token.head != token:
+        token = token.head
+    if token.dep_ == "pobj":
+        return "agent" if token.head.dep_ == "agent" else "prepositional"
+    return {"nsubj": "agent", "nsubjpass": "patient", "dobj": "patient", "attr": "attr"}.get(token.dep_, "other")
+
+
+def _antecedent(addition: "Token") -> "Token":
+    """Return the noun that a clause or name adds to, with what it is "of": "the tower of Ulm, which Ada designed"."""
+    noun = addition.head
+    while noun.dep_ == "pobj" and noun.head.lemma_ == "of" and noun.head.head != noun.head:
+        noun = noun.head.head
+    return noun
+
+
+def _own_subject(clause: "Token") -> "Token | None":
+    return next((child for child in clause.children if child.dep_ in _SUBJECTS), None)
+
+
+def _subject(clause: "Token") -> "Token | None":
+    """Return the subject of a clause: of a relative clause its antecedent, of a further verb that of the first one."""
+    own = _own_subject(clause)
+    if clause.dep_ in {"relcl", "acl"} and (own is None or own.tag_ in {"WP", "WDT"}):
+        return clause.head
+    if own is None and clause.dep_ in {"conj", "xcomp", "advcl"} and _is_verb(clause.head):
+        return _subject(clause.head)
+    return own
+
+
+def _tense(verb: "Token") -> str:
+    """Return "present" or "past" by the finite verb of a clause, or "" if it has none."""
+    auxiliaries = [token.tag_ for token in verb.children if token.dep_ in {"aux", "auxpass"}]
+    tags = set(auxiliaries or [verb.tag_])
+    if tags & {"VBZ", "VBP", "MD"}:
+        return "present"
+    if "VBD" in tags:
+        return "past"
+    return _tense(verb.head) if verb.dep_ == "conj" and verb.head != verb else ""
+
+
+def _places(doc: "Doc", name: str) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of the tokens of each occurrence of a name in a text, or of its last word."""
+    words = [word.casefold() for word in name.split()]
+    texts = [token.text.casefold().removesuffix("'s") for token in doc]
+    for wanted in (words, words[-1:]) if "of" not in words else (words,):
+        found = [(at, at + len(wanted)) for at in range(len(texts) - len(wanted) + 1)
+                 if texts[at:at + len(wanted)] == wanted]
+        if found:
+            yield from found
+            return

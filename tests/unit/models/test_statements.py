@@ -1,0 +1,55 @@
+"""A short answer comes from a sentence that states it: not from one that denies or reports it."""
+
+import pytest
+
+from .test_finding import short
+
+DENIED = ["{} is not the director of Radio Thun.", "{} is no longer the director of Radio Thun.",
+          "Neither {} nor Ben Lund is the director of Radio Thun.", "{} was the director of Radio Thun.",
+          "{}, the former director of Radio Thun, plays chess.", "{} is almost the director of Radio Thun.",
+          "{} may be the director of Radio Thun.", "{} is said to be the director of Radio Thun.",
+          "Ben Lund claims that {} is the director of Radio Thun.", "{} hopes to be the director of Radio Thun.",
+          "If {} is the director of Radio Thun, the choir sings.", "{} is the deputy director of Radio Thun.",
+          "{} met the director of Radio Thun.", "{}'s sister is the director of Radio Thun.",
+          "The rumour that {} is the director of Radio Thun is old.", "Is {} the director of Radio Thun?",
+          "Had {} been the director of Radio Thun, the choir would sing.", "{} will be the director of Radio Thun.",
+          "According to the leaflet, {} is the director of Radio Thun.", "{} is the director of Radio Thun Nord."]
+STATED = ["{} is the director of Radio Thun.", "The director of Radio Thun is {}.",
+          "{}, the director of Radio Thun, plays chess.", "The director of Radio Thun, {}, plays chess."]
+
+
+@pytest.mark.parametrize("sentence", DENIED)
+def test_a_sentence_that_does_not_assert_an_answer_gives_none(sentence):
+    assert short("Who is the director of Radio Thun?", sentence.format("Ida Roth")) == ""
+
+
+@pytest.mark.parametrize("sentence", STATED)
+def test_a_sentence_that_asserts_an_answer_gives_it(sentence):
+    assert short("Who is the director of Radio Thun?", sentence.format("Ida Roth")) == "Ida Roth"
+
+
+@pytest.mark.parametrize(("question", "text", "expected"), [
+    ("Who built Ulm?", "Ulm Airport was built by Ida Roth.", ""),
+    ("Who founded Bern?", "The University of Bern was founded by Ida Roth.", ""),
+    ("When was Ulm founded?", "The mayor of Ulm founded the choir in 1931.", ""),
+    ("Who is the owner of the mill?", "The owner of the mill is not Ida Roth but Ben Lund.", "Ben Lund"),
+    ("Who owned the mill?", "Instead of Ida Roth, Ben Lund owned the mill.", "Ben Lund"),
+    ("Who sold the mill?", "The mill, which Ida Roth sold, burned down.", "Ida Roth"),
+    ("Who did Ida Roth marry?", "Ida Roth married Ben Lund.", "Ben Lund"),
+    ("Where was Ida Roth born?", "Ida Roth knew Ben Lund, who was born in Thun.", ""),
+    ("How many members does the choir have?", "The choir lost 40 members.", ""),
+    ("How many members does the choir have?", "The board has 40 members.", ""),
+    ("How many members does the choir have?", "The choir has about 40 members.", "about 40"),
+    ("When was the mill sold?", "The mill was sold before 1931.", ""),
+    ("谁创立了清河公司？", "李明否认自己创立了清河公司。", ""),
+    ("谁创立了清河公司？", "据说李明创立了清河公司。", ""),
+    ("谁创立了清河公司？", "如果李明创立了清河公司，王芳会加入。", ""),
+    ("谁创立了清河公司？", "李明从未创立清河公司。", ""),
+    ("清河公司总经理是谁？", "清河公司前总经理李明住在杭州。", ""),
+    ("清河公司总经理是谁？", "清河公司副总经理李明住在杭州。", ""),
+    ("清河公司总经理是谁？", "清河公司总经理李明住在杭州。", "李明"),
+    ("谁设计了清河镇？", "清河镇机场由李明设计。", ""),
+    ("清河大桥由谁设计？", "清河大桥不是由李明设计的，而是由王芳设计的。", "王芳"),
+])
+def test_an_answer_plays_the_part_that_is_asked_for_of_the_thing_that_is_asked_for(question, text, expected):
+    assert short(question, text) == expected
