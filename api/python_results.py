@@ -96,7 +96,8 @@ class Answer(Frozen):
     facts: tuple[Fact, ...] = Field(description="facts of the graph that the cited words state; "
                                      "none where it abstains and cites what comes closest")
     trace: tuple[TraceStep, ...] = Field(description="every step that led to it")
-    grade: Grade = Field(description="stated, inferred (the text says which link is not stated), or none")
+    grade: Grade = Field(description="found (passages alone), stated, inferred (the text says which link is not "
+                                    "stated), or none")
     sub_queries: tuple[str, ...] = Field(description="the question, and what was looked up for it")
     iterations: int = Field(description="rounds: the first look, and those of lookups")
 

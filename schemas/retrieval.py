@@ -12,8 +12,8 @@ ROUTES: tuple[Route, ...] = ("entity", "triple", "community")
 """What the graph adds to the ranking of passages: names, near facts, near communities."""
 Mode = Literal["reject", "strict", "open"]
 """reject: stated and inferred answers, told apart; strict: stated ones alone; open: own knowledge allowed, marked."""
-Grade = Literal["stated", "inferred", "none"]
-"""How an answer is supported: every link is in the evidence, one link is not stated, or not at all."""
+Grade = Literal["found", "stated", "inferred", "none"]
+"""How an answer is supported: passages that may hold it are found, every link is stated, one is not, or none is."""
 Kind = Literal["passage", "fact", "row", "report", "opening", "table"]
 """A row is a fact of the table that a question asks for: without a model, it is the answer."""
 
@@ -149,7 +149,8 @@ class StructuredAnswer(Frozen):
     answer: str = Field(description="with [1], [2] behind each claim, a claim a line")
     abstained: bool = Field(description="whether the documents do not answer the question")
     short: str = Field(description="the answer in the fewest words, where it has such")
-    grade: Grade = Field(description="stated, inferred (the answer says which link is not stated), or none")
+    grade: Grade = Field(description="found (passages alone), stated, inferred (the answer says which link is "
+                                    "not stated), or none")
     citations: tuple[Citation, ...]
     rows: tuple[AnswerRow, ...] = Field(description="facts and rows of tables that the answer rests on")
 

@@ -42,8 +42,8 @@ class AskResult(BaseModel):
     abstained: bool = Field(description="whether the documents do not answer the question")
     confidence: float = Field(description="the chance that the passages answer the question, 0 to 1")
     short: str = Field(description="the answer in the fewest words, where it has such")
-    grade: Grade = Field(default="none", description="stated, inferred (the answer says which link is not stated), or "
-                                                     "none")
+    grade: Grade = Field(default="none", description="found (passages alone), stated, inferred (the answer says which "
+                                                     "link is not stated), or none")
     citations: tuple[Citation, ...]
     sub_queries: tuple[str, ...] = Field(description="the question, and what was looked up for it")
     iterations: int = Field(description="rounds: the first look, and those of lookups")

@@ -22,10 +22,11 @@ _FEWEST_WORDS = 8
 """Words of the shortest text in Latin script whose language is determined: a shorter one may be a name."""
 _FEWEST_FOREIGN = 2
 """How many different function words show that a text is not English: one, such as "fast" or "Li", may be in English."""
-_LONG = 100
-"""From this number of words, prose has several function words of its language."""
-_SHARE = 0.1
-"""The least share of function words in prose; tables and lists have fewer, and so no language."""
+_SHARE, _PROSE_SHARE = 0.1, 0.12
+"""The least share of function words in English prose, and in that of another language, whose words are also names;
+tables and lists have fewer, and so no language."""
+_ACCENTED_SHARE = 0.2
+"""From this share of words with letters that English has not, a text is not English."""
 _FOREIGN_SHARE = 0.1
 """From this share of letters in other languages, an English model would leave too much unread."""
 
@@ -79,33 +80,23 @@ def _latin_words(text: str) -> list[str]:
     return _WORD.findall(_ADDRESS.sub(" ", text.lower()))
 
 
-@cache
-def _function_words() -> tuple[frozenset[str], frozenset[str]]:
-    english = function_words("en")
-    return english, frozenset(word for words in _word_lists().values() for word in words) - english
-
-
 def is_english(text: str) -> bool | None:
     """Return True for an English text, False for one in another language, None where it cannot be determined."""
     script = script_of(text)
     if script != "latin":
         return False if script else None
-    words = _latin_words(text)
-    if len(words) < _FEWEST_WORDS:
+    language, words = language_of(text), _latin_words(text)
+    listed = function_words(language)
+    share = sum(word in listed for word in words) / max(len(words), 1)
+    if len(words) < _FEWEST_WORDS or share < _SHARE:
         return None
-    english_words, foreign_words = _function_words()
-    english_share = sum(word in english_words for word in words) / len(words)
-    foreign_share = sum(word in foreign_words for word in words) / len(words)
-    if max(english_share, foreign_share) < _SHARE:
-        return None
-    if english_share > foreign_share:
-        return True
-    different_words = frozenset(words)
-    if len(foreign_words & different_words) < _FEWEST_FOREIGN:
-        return None
-    largest_count = max(len(different_words & listed) for listed in _word_lists().values())
-    has_own_words = len(words) < _LONG or largest_count > len(different_words & english_words)
-    return False if has_own_words else None
+    if sum(not word.isascii() for word in words) >= _ACCENTED_SHARE * len(words):
+        return False
+    # "ali" and "sig" are also names: a language shows by several of its own words, and by more of them than of English.
+    own_words = listed.intersection(_WORD.findall(_ADDRESS.sub(" ", text)))  # without those that a capital begins
+    english_words = function_words("en").intersection(words)
+    has_own_words = len(own_words - english_words) >= _FEWEST_FOREIGN and len(own_words) > len(english_words)
+    return language == "en" or (False if has_own_words and share >= _PROSE_SHARE else None)
 
 
 def are_english(texts: Iterable[str]) -> bool:

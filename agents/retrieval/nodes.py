@@ -276,7 +276,7 @@ class RetrievalNodes:
                 # The model found no answer: show what it says of the documents, or the closest quotes by rules.
                 closest = self._resources.finder.find(question, items)
                 shown = (present_unanswered(question, draft, items, documents)
-                         or present_quotes(question, closest, items, documents, abstain_below=1.0))
+                         or present_quotes(question, closest, items, documents, abstain_below=2.0))  # always
                 checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
         if checked.abstained:
             # Without a model, say once a process and once a conversation that one would help.

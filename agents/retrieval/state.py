@@ -101,7 +101,8 @@ class AskOutput(TypedDict, total=False):
         "the chance that the passages answer the question, 0 to 1; an answer that abstains has one too"))]
     short: Annotated[str, Field(description="the answer in the fewest words, where it has such")]
     grade: Annotated[Grade, Field(description=(
-        "stated: the documents state every link of the answer; inferred: the answer says which one they do not; none"))]
+        "found: passages that may hold the answer; stated: the documents state every link of the answer; "
+        "inferred: the answer says which one they do not; none"))]
     citations: Annotated[list[dict[str, Any]], Field(description=(
         "{id, document, start, end, quote}: `quote` stands in the document at these characters"))]
     structured_response: Annotated[dict[str, Any], Field(description=(

@@ -27,14 +27,16 @@ _MAX_WORDS = 20
 _LONGEST_QUESTION = 300
 """Characters of a question in which names are looked for."""
 _NEAR_NAMES = 3
-CLOSEST = "No short answer was found; these passages come closest."
+CLOSEST = "Nothing close to the question was found; these passages come nearest."
+_FOUND_SHARE = 0.5
+"""Of the confidence below which an answer abstains, what passages alone need: their reader can judge them."""
 _WORDS: dict[Language, dict[str, str]] = {
     "en": {"found": "Found: {}", "none": NOT_FOUND,
            "closest": CLOSEST, "unanswered": "The documents do not answer this. They do say:",
            "near": "Names in the documents with a similar spelling: {}.", "joint": ", ",
            "hint": "No language model is configured, so Banyan finds and quotes; with one it also reasons "
                    "(set BANYAN_LLM_BASE_URL)."},
-    "zh": {"found": "找到：{}", "none": "没有找到答案。", "closest": "没有找到简短的答案；引用的段落最为接近。",
+    "zh": {"found": "找到：{}", "none": "没有找到答案。", "closest": "没有找到与问题相近的内容；引用的段落相对最近。",
            "unanswered": "文档没有回答这个问题，相关的内容是：",
            "near": "文档中写法相近的名称：{}。", "joint": "、",
            "hint": "目前没有配置语言模型，Banyan 只查找并引用原文；配置后还能推理（设置 BANYAN_LLM_BASE_URL）。"},
@@ -108,14 +110,15 @@ def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage
     quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject")
     if not quoted.citations:
         return quoted.model_copy(update={"answer": phrases["none"], "confidence": 0.0})
-    if draft.confidence < abstain_below:
+    if draft.confidence < abstain_below * (1 if quoted.short else _FOUND_SHARE):
         return quoted.model_copy(update={"answer": f"{quoted.answer}\n{phrases['closest']}", "abstained": True,
                                          "confidence": draft.confidence, "short": "", "grade": "none"})
     found = phrases["found"].format(quoted.short)
     if without_marks(found) != found:  # it ends like a citation mark, such as "[1]"
         found = phrases["found"].format(f"“{quoted.short}”")
     answer = f"{found}\n{quoted.answer}" if quoted.short else quoted.answer
-    return quoted.model_copy(update={"answer": answer, "confidence": draft.confidence})
+    return quoted.model_copy(update={"answer": answer, "confidence": draft.confidence,
+                                     "grade": "stated" if quoted.short else "found"})
 
 
 def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,

@@ -21,7 +21,8 @@ from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, W
 app = typer.Typer()
 
 _LONGEST_LINE = 100
-_INFERRED = "[yellow]Inferred: the documents do not state every link of this answer.[/yellow]"
+_GRADES = {"inferred": "[yellow]Inferred: the documents do not state every link of this answer.[/yellow]",
+           "found": "[dim]Found: passages that may hold the answer.[/dim]"}
 _WITHDRAWN = "[yellow]The lines above are withdrawn; the answer follows.[/yellow]"
 Instructions = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
                                                             "format, language.")]
@@ -119,8 +120,8 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
         out.print(_WITHDRAWN)
     if lines:
         out.print(_highlight("\n".join(lines), answer["short"]), width=_answer_width())
-    if answer["grade"] == "inferred":
-        out.print(_INFERRED)
+    if answer["grade"] in _GRADES:
+        out.print(_GRADES[answer["grade"]])
     for citation in answer["citations"]:
         number = f"\\[{citation['id']}]"
         page = f", page {citation['page']}" if citation["page"] else ""

@@ -87,9 +87,9 @@ class ChineseStatement:
         before = words[:at]
         if predicate.tag == "v":
             return not any(word.tag == "v" and word.text not in self._asked | _LIGHT for word in before)
-        last = before[-1] if before else None
-        is_plain = last is None or last.tag in _PLAIN_TAGS or last.text in self._asked | _LIGHT
-        return is_plain or last.start >= value_start
+        last = before[-1] if before else words[at]
+        return (last.tag in _PLAIN_TAGS or last.text in self._asked | _LIGHT or last.start >= value_start
+                or not before)
 
 
 def clauses(text: str, values: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

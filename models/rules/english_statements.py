@@ -52,22 +52,21 @@ class AskedClause:
         root = next((token for token in doc if token.dep_ == "ROOT"), doc[0])
         question_word = next((token for token in doc if token.tag_ in {"WP", "WDT", "WRB", "WP$"}), root)
         asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
-        asked_noun = _noun_above(question_word) if asks_for_noun else question_word
+        nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in {"NOUN", "PROPN"})
+        asked_noun = next(nouns, question_word)
         self.role = _role(asked_noun)
         self.preposition = asked_noun.head.lemma_.lower() if asked_noun.head.dep_ == "prep" else ""
         self.is_light = root.lemma_ in _LIGHT
-        self.predicate = self._stems(root) if not self.is_light else next(
-            (stems for token in root.children if token.dep_ in _SUBJECTS | {"attr", "dobj"} and token != asked_noun
-             and not self._is_in_name(token) and (stems := self._stems(token))), frozenset())
+        name_words = {word for name in question.names for word in name.split()}
+        nouns = (token for token in root.children if token.dep_ in _SUBJECTS | {"attr", "dobj"}
+                 and token != asked_noun and token.text not in name_words)
+        self.predicate = (next(filter(None, map(self._stems, nouns)), frozenset()) if self.is_light
+                          else self._stems(root))
         self.is_present = _tense(root) == "present"
 
     def says(self, token: "Token") -> bool:
         """Return True if the question has a word."""
         return not self.words.isdisjoint(self._stems(token))
-
-    def is_focus(self, token: "Token") -> bool:
-        """Return True if a token says the noun that is asked for, such as "tool" in "Which tool"."""
-        return not self._stems(token).isdisjoint(self.question.words_of(self.question.focus))
 
     def is_predicate(self, token: "Token") -> bool:
         """Return True if a token says the predicate."""
@@ -75,9 +74,6 @@ class AskedClause:
 
     def _stems(self, token: "Token") -> frozenset[str]:
         return frozenset(self.question.words_of(token.text)[:1] + self.question.words_of(token.lemma_)[:1])
-
-    def _is_in_name(self, token: "Token") -> bool:
-        return any(token.text in name.split() for name in self.question.names)
 
 
 class EnglishStatement:
@@ -94,11 +90,8 @@ class EnglishStatement:
     def stated(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return those values, given as (start, end) in characters, that the sentence states as the answer.
 
-        What describes another one is left out: "Foo Ltd, a company of Bar Group". A name that the asked noun describes
-        is a value, too, if no recogniser knows it: "OpenMill, a tool for millers" for "Which tool".
+        What describes another one is left out: "Foo Ltd, a company of Bar Group".
         """
-        if self._asked.question.expected == "name":
-            places = [*places, *self._described_names()]
         if self._doc.text.rstrip().endswith("?"):
             return []
         spans = {place: span for place in places
@@ -106,12 +99,6 @@ class EnglishStatement:
         described = {token.i for span in spans.values() for child in span.root.children if child.dep_ == "appos"
                      for token in child.subtree}
         return [place for place, span in spans.items() if span.root.i not in described]
-
-    def _described_names(self) -> Iterator[tuple[int, int]]:
-        for noun in self._doc:
-            if noun.dep_ == "appos" and noun.head.pos_ == "PROPN" and self._asked.is_focus(noun):
-                words = [token for token in noun.head.children if token.dep_ == "compound"] + [noun.head]
-                yield words[0].idx, noun.head.idx + len(noun.head)
 
     def _states(self, value: "Token") -> bool:
         if self._is_excluded(value):
@@ -128,7 +115,7 @@ class EnglishStatement:
         """Return True if a clause states the value, which plays a part in it, as the answer."""
         return (_is_verb(clause) and self._is_linked(value, clause) and self._has_role(role)
                 and self._has_subject(value, clause) and self._has_names(clause)
-                and self._has_tense(clause) and self._is_asserted(clause))
+                and not (self._asked.is_present and _tense(clause) == "past") and self._is_asserted(clause))
 
     def _role_noun(self, value: "Token") -> "Token | None":
         """Return the noun of the question that a value stands beside: "the mayor, Karl Brandt", "director Ada Blum"."""
@@ -230,9 +217,6 @@ class EnglishStatement:
             before.dep_ == "compound") and not is_person
         return not (is_longer or is_of or goes_on or is_ending) or self._doc[start:end].root.dep_ == "appos"
 
-    def _has_tense(self, clause: "Token") -> bool:
-        return not (self._asked.is_present and _tense(clause) == "past")
-
     def _tokens(self, clause: "Token") -> "Iterator[Token]":
         """Yield the tokens of a clause, with its subject or antecedent, but without the clauses in it."""
         happened = {one.i for one in clause.children if one.dep_ == "xcomp" and clause.lemma_ in _IMPLICATIVE}
@@ -274,13 +258,10 @@ class EnglishStatement:
             if step.dep_ == "advcl":
                 return True  # "when he founded it" is taken for granted
             if step.dep_ in {"ccomp", "xcomp", "csubj", "csubjpass", "pcomp", "parataxis"}:
-                is_independent = step.dep_ == "ccomp" and any(
-                    token.text == ";" for token in self._doc[step.i:head.i])
-                if is_independent:
-                    return True
-                if not (self._asked.says(head) or head.lemma_ in _IMPLICATIVE):
-                    return False
-            if step.dep_ == "ROOT" or not head or head == step:
+                is_independent = any(token.text == ";" for token in self._doc[step.i:head.i])
+                if is_independent or not (self._asked.says(head) or head.lemma_ in _IMPLICATIVE):
+                    return is_independent
+            if head == step:
                 return True
             step = _clause_head(head)
 
@@ -329,10 +310,6 @@ def _is_content(clause: "Token") -> bool:
     has_object = any(child.dep_ in {"dobj", "attr", "acomp"} and child != that for child in clause.children)
     has_no_gap = that.lower_ == "that" and own is not None and own != that and has_object
     return has_no_gap or any(child.dep_ == "mark" for child in clause.children)
-
-
-def _noun_above(token: "Token") -> "Token":
-    return next((one for one in token.ancestors if one.pos_ in {"NOUN", "PROPN"}), token)
 
 
 def _is_verb(token: "Token") -> bool:

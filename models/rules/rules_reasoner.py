@@ -4,6 +4,7 @@ Answers are extractive: the best quotes, with the short answer if the passages s
 or judged.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -20,7 +21,7 @@ from ...text.table_rows import DOCUMENT, Row
 from ..parsing.parser import Parser
 from .finder import Finder, named_documents
 from .question import Question, analyse, condense
-from .short_answers import short_answer
+from .short_answers import is_asked_thing, short_answer
 from .units import Unit, readable_row
 
 if TYPE_CHECKING:
@@ -33,14 +34,13 @@ _CHINESE_KINDS = {"person": "人物", "organisation": "机构", "organization": 
                   "location": "地点", "city": "城市", "country": "国家", "event": "事件", "product": "产品",
                   "work": "作品", "concept": "概念", "thing": "事物", "date": "日期"}
 _UNNAMED = "Unnamed community"
-STATED, QUOTED = 0.9, 0.6
-"""The confidence of a short answer, and of quotes that cover a question without a short answer."""
-_LEAST_COVERED = 0.5
-"""The share of a question's words from which the best quote answers a question such as 'why' or 'how'."""
+STATED = 0.9
+"""The confidence of a short answer."""
+_COVERED_WEIGHT, _COVERED_CONSTANT = 2.18, -1.97
+"""How likely quotes hold the answer: a logistic function of the share of the question's words that the best one covers,
+as benchmarks/found_confidence.py fits it."""
 _REPORT_LIMIT = 6
 _NAME_END = ". "
-_HIGHEST_OF_QUOTES = 0.49
-"""The most confidence in quotes alone if a short answer is expected: below the default abstention threshold."""
 
 
 class RulesReasoner:
@@ -143,7 +143,7 @@ class Answers:
         if passages and passages[0].kind in ("opening", "report"):
             return _draft_overview(passages)
         if passages and passages[0].kind == "row":
-            return _draft_rows(passages)
+            return _draft_rows(question, passages)
         return self.find(question, passages)
 
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
@@ -163,9 +163,7 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
         return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
     claims = [_quote(item.unit, finder) for item in finder.quotes(found)]
-    covered = found[0].covered
-    quote_suffices = not question.has_form and covered >= _LEAST_COVERED
-    confidence = QUOTED if quote_suffices else round(covered * _HIGHEST_OF_QUOTES, 4)
+    confidence = round(1 / (1 + math.exp(-_COVERED_WEIGHT * found[0].covered - _COVERED_CONSTANT)), 4)
     return QuotedDraft(answerable=True, claims=claims, confidence=confidence)
 
 
@@ -176,11 +174,11 @@ def _is_unasked(question: Question, row: Row | None) -> bool:
         (words := question.words_of(cell.header)) and asked.issuperset(words) for cell in row.cells[1:])
 
 
-def _draft_rows(items: Sequence[Passage]) -> QuotedDraft:
+def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
     computed = [item for _, item in rows if len(item.cells) == 1]
     answering = computed or [item for _, item in rows]
-    answers = [item.cells[-1] for item in answering if item.cells]
+    answers = [item.cells[-1] for item in answering if item.cells and not is_asked_thing(question, item.cells[-1])]
     claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
     return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short="; ".join(dict.fromkeys(answers)))
 
