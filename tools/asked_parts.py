@@ -23,7 +23,7 @@ _NAMING = frozenset({("name",), ("titl",)})
 
 
 class UnclearError(Exception):
-    """A question does not say one thing in a table."""
+    """A question does not say one thing in a table: any step of reading it may raise this, and there is no query."""
 
 
 def quoted(name: str) -> str:
@@ -122,11 +122,7 @@ class AskedParts:
         return self.text(mention).casefold()
 
     def column_of(self, mention: Mention, fits: Callable[[ColumnInfo], bool] = lambda _: True) -> ColumnInfo:
-        """Return the one column that a mention means; of several, the one that another mention means as well.
-
-        Raises:
-            UnclearError: if none or several fit.
-        """
+        """Return the one column that a mention means; of several, the one that another mention means as well."""
         fitting = [self.columns[name] for name in mention.columns if fits(self.columns[name])]
         if len(fitting) > 1:
             supported = [column for column in fitting if any(
@@ -255,11 +251,7 @@ class AskedParts:
             for column in self.table.columns))
 
     def naming_columns(self) -> list[ColumnInfo]:
-        """Return the columns whose texts tell rows apart.
-
-        Raises:
-            UnclearError: if the table has none.
-        """
+        """Return the columns whose texts tell rows apart."""
         heads = [self.column_of(mention) for mention in self.mentions if mention.is_head][:1]
         if self.are_documents:
             titles = [self.columns[name] for name in ("document", "title") if name in self.columns]
@@ -273,11 +265,7 @@ class AskedParts:
 
 
 def only(columns: Sequence[ColumnInfo], what: object) -> ColumnInfo:
-    """Return the only one of some columns.
-
-    Raises:
-        UnclearError: if there are none or several.
-    """
+    """Return the only one of some columns."""
     if len(columns) != 1:
         raise UnclearError(what)
     return columns[0]

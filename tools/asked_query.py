@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from ..graph_store.graph_index import GraphIndex
@@ -71,14 +72,9 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
     for table in tables:
         titles = tuple(dict.fromkeys((table.title, table.name, *index.sql.titles.get(table.name, ()))))
         reading = read_in_table(question, table, titles, values.get(table.name, ()))
-        if reading.unknown:
-            continue
-        try:
-            plan = plan_query(reading)
-        except UnclearError:
-            continue
-        if (answer := _answer(index, table, reading, plan)) is not None:
-            yield answer
+        with suppress(UnclearError):
+            if reading is not None and (answer := _answer(index, table, reading, plan_query(reading))) is not None:
+                yield answer
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:

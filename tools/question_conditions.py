@@ -48,13 +48,9 @@ class ConditionReader:
         self._parts = parts
 
     def read(self) -> list[Condition]:
-        """Return the conditions in the order of the question.
-
-        Raises:
-            UnclearError: if a value, a number with a sign or a date could be of several columns or of none.
-        """
-        conditions = [*self._quotes(), *self._comparisons(), *self._dates(), *self._presence(), *self._values(),
-                      *self._numbers(), *self._flags()]
+        """Return the conditions in the order of the question."""
+        conditions = [*self._comparisons(), *self._dates(), *self._presence(), *self._values(), *self._numbers(),
+                      *self._flags()]
         conditions += self._only(conditions)
         single = [condition.column for condition in conditions if condition.values and not condition.is_negative
                   and not is_list(self._parts.columns[condition.column])]
@@ -91,21 +87,6 @@ class ConditionReader:
     def _beside(self, first: Mention, last: Mention, *kinds: str) -> tuple[Mention | None, Mention | None]:
         """Return the mentions of columns, or of other kinds, before and behind some words."""
         return self._parts.preceding(first, "column", *kinds), self._parts.following(last, "column", *kinds)
-
-    def _quotes(self) -> list[Condition]:
-        """Read words in quotation marks as a part of the column beside them: the word "harbour" in the title."""
-        conditions = []
-        for mention in self._parts.unused("quoted"):
-            says_part = self._parts.preceding(mention, "contains", gap=1)
-            before, after = self._beside(says_part or mention, mention)
-            if after is None and before is None:
-                raise UnclearError(mention)
-            beside = after or before or mention
-            column = self._parts.column_of(beside, lambda one: one.kind in {"text", "list"})
-            text = f"array_to_string({quoted(column.name)}, '; ')" if is_list(column) else quoted(column.name)
-            conditions.append(self._condition(column, f"contains(lower({text}), {literal(mention.name.lower())})",
-                                              f"{column.title} contains “{mention.name}”", mention, beside, says_part))
-        return conditions
 
     # Values.
 

@@ -1,6 +1,5 @@
 """The query that a question asks of one table, by the form of the question: a count, an extreme, a share, a lookup."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,7 +7,6 @@ from ..schemas.records import ColumnInfo
 from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
 from .question_conditions import SIGNS, ConditionReader, size
 from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, bare_name, members_of
-from .question_words import keys_of
 from .table_mentions import Mention, Reading
 
 _DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC", "min": "ASC", "fewest": "ASC",
@@ -17,15 +15,10 @@ _EACH = frozenset({"each", "of each", "for each"})
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
                     "是"})
 _LESS = frozenset({"fewer", "less"})
-_CURRENCY = re.compile("[A-Z]{3}")
 
 
 def plan_query(reading: Reading) -> Plan:
-    """Return the query that a reading asks for.
-
-    Raises:
-        UnclearError: if it could ask for several things, or something of it is not accounted for.
-    """
+    """Return the query that a reading asks for."""
     parts = AskedParts(reading)
     query = QuestionQuery(parts, ConditionReader(parts).read())
     plan = query.plan()
@@ -42,11 +35,7 @@ class QuestionQuery(QuestionTarget):
     """The forms of questions, each a rule over what the conditions of a question leave."""
 
     def plan(self) -> Plan:
-        """Return the query of the first form that the question has.
-
-        Raises:
-            UnclearError: if it has none, or could mean several things in it.
-        """
+        """Return the query of the first form that the question has."""
         forms = (self._share, self._groups_of_size, self._comparison, self._ranking, self._aggregate, self._count,
                  self._lookup)
         plan = next((plan for form in forms if (plan := form()) is not None), None)
@@ -235,26 +224,16 @@ class QuestionQuery(QuestionTarget):
         if column is None and kind == "sum" and counts:
             self._parts.use(*operations)
             return self._count()  # "how many in total"
-        if column is None:
-            column = self._implied_column(kind, is_counted=bool(counts))
+        if column is None:  # "how many authors on average"
+            lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
+            if kind == "sum" or not (counts and lists):
+                raise UnclearError(kind)
+            self._parts.use(*lists)
+            column = self._parts.column_of(lists[0], is_list)
         self._parts.use(*operations, *counts)
         function, word = AGGREGATES[kind]
         value, label = size(column)
         return self._computed(f"{function}({value})", f"{word} of {label}", self._group())
-
-    def _implied_column(self, kind: str, *, is_counted: bool) -> ColumnInfo:
-        """Return the list of "how many authors on average", or the only amount of money for "total of the donations".
-
-        Raises:
-            UnclearError: if there is none.
-        """
-        lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
-        if kind in {"mean", "median"} and is_counted and lists:
-            self._parts.use(*lists)
-            return self._parts.column_of(lists[0], is_list)
-        if kind != "sum" or not self._parts.are_counted():
-            raise UnclearError(kind)
-        return only([one for one in self._table.columns if is_number(one) and _CURRENCY.fullmatch(one.unit)], kind)
 
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
@@ -268,8 +247,6 @@ class QuestionQuery(QuestionTarget):
         if noun is not None and noun.kind == "column" and not noun.is_head and noun in self._parts.unused("column"):
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
         self._take_heads()
-        if noun is not None and noun.kind in {"day", "month"} and group is None and not self._columns():
-            return self._periods(noun)
         has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
         if (noun is None and has_number) or is_distinct or not self._parts.are_counted():
             column = self._number_column()
@@ -279,16 +256,6 @@ class QuestionQuery(QuestionTarget):
         if self._parts.are_documents and any(one.column == "document" for one in self.conditions):
             raise UnclearError(noun)  # a document has one name, so something in it is counted
         return self._computed("count(*)", f"count of {self._table.title}", group)
-
-    def _periods(self, noun: Mention) -> Plan:
-        """Read how many days or months there are: those of dates, or a number whose label says so."""
-        lasting = [column for column in self._table.columns if is_number(column)
-                   and set(keys_of(self._parts.words(noun))) & set(keys_of(column.title))]
-        self._parts.use(noun)
-        if len(lasting) == 1:
-            return self._numbers_of(lasting[0])
-        expression, words = self._period(noun.kind)
-        return self._computed(f"count(DISTINCT {expression})", f"number of different {words}")
 
     def _numbers_of(self, column: ColumnInfo) -> Plan:
         """Return a query for the sum of a column if the question says that all is added, else for its only number."""

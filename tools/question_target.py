@@ -151,11 +151,7 @@ class QuestionTarget:
                                               for text in (name, self._parts.columns[name].title)}
 
     def _check_units(self, column: ColumnInfo) -> None:
-        """Use the unit that a question asks for if it is the column's.
-
-        Raises:
-            UnclearError: if the column has another unit, or numbers of several units.
-        """
+        """Use the unit that a question asks for if it is the column's."""
         if column.units:
             raise UnclearError(column.name)
         for unit in self._parts.unused("unit"):

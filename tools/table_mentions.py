@@ -62,7 +62,7 @@ class Mention:
 
 @dataclass(frozen=True)
 class Reading:
-    """A question as it is read in one table: mentions that share no word, in order, and the words that are none.
+    """A question as it is read in one table: mentions that share no word, in order.
 
     `heads` are the stems of what the table's rows are called.
     """
@@ -70,8 +70,7 @@ class Reading:
     table: TableInfo
     words: tuple[Word, ...]
     mentions: tuple[Mention, ...]
-    unknown: tuple[str, ...]
-    heads: frozenset[Keys] = frozenset()
+    heads: frozenset[Keys]
 
 
 def value_queries(question: str) -> set[str]:
@@ -89,10 +88,11 @@ def value_queries(question: str) -> set[str]:
     return {query for query in queries if query}
 
 
-def read_in_table(question: str, table: TableInfo, titles: Sequence[str], values: Iterable[FoundValue]) -> Reading:
+def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
+                  values: Iterable[FoundValue]) -> Reading | None:
     """Read a question in a table, which is called by some titles and has some values that its words may mean.
 
-    A word that cannot be read ends the reading, as no query comes of it: few tables have to do with a question.
+    None if a word cannot be read, as no query comes of it: few tables have to do with a question.
     """
     words = words_of(question)
     heads, others = _title_index((*titles, *_naming_labels(table, tuple(titles))))
@@ -101,25 +101,18 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str], values
     candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
                   *_values(words, columns, [value for value in values if value.column in columns])]
     mentions = _joined(_choose(candidates), heads, others, words)
-    unread = _unread(words, mentions)
-    may_have_glosses = "(" in question or "（" in question
+    unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     for at in sorted(unread, key=lambda at: _may_be_like(words[at].text)):
-        if (like := _like_column(words[at].text, at, table)) is not None:
+        if not _is_glossed(question, words, at, mentions):
+            if (like := _like_column(words[at].text, at, table)) is None:
+                return None
             mentions.append(like)
-        elif not may_have_glosses:
-            return Reading(table, words, tuple(mentions), (words[at].text,), heads)
-    mentions.sort(key=lambda mention: mention.first)
-    unread = [at for at in _unread(words, mentions) if not _is_glossed(question, words, at, mentions)]
-    return Reading(table, words, tuple(mentions), tuple(words[at].text for at in unread), heads)
+    return Reading(table, words, tuple(sorted(mentions, key=lambda mention: mention.first)), heads)
 
 
 def _shown(table: TableInfo) -> Iterator[ColumnInfo]:
     hidden = _HIDDEN.get(table.kind, frozenset())
     return (column for column in table.columns if column.name not in hidden)
-
-
-def _unread(words: Sequence[Word], mentions: Sequence[Mention]) -> list[int]:
-    return [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
 
 
 def _choose(candidates: Iterable[tuple[str, Mention]]) -> list[Mention]:
@@ -182,10 +175,9 @@ def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
 
 
 @lru_cache(_MOST_CACHED)
-def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], Mapping[Keys, tuple[str, ...]]]:
-    """Return the columns of a table by their whole labels, and by single words of them."""
-    whole: dict[Keys, dict[str, None]] = defaultdict(dict)
-    parts: dict[Keys, dict[str, None]] = defaultdict(dict)
+def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], ...]:
+    """Return the columns of a table by their whole labels, by stems of single words, and by these in lower case."""
+    whole, parts, forms = (defaultdict[Keys, dict[str, None]](dict) for _ in range(3))
     for column in _shown(table):
         for variant in (*label_variants(column.title), *label_variants(column.name)):
             whole[variant][column.name] = None
@@ -193,18 +185,10 @@ def _label_index(table: TableInfo) -> tuple[Mapping[Keys, tuple[str, ...]], Mapp
                 whole[*variant, "date"][column.name] = None
             for part in _label_words(variant, 2):
                 parts[part][column.name] = None
-    return {key: tuple(names) for key, names in whole.items()}, {key: tuple(names) for key, names in parts.items()}
-
-
-@lru_cache(_MOST_CACHED)
-def _label_forms(table: TableInfo) -> Mapping[str, tuple[str, ...]]:
-    """Return the columns of a table by each word of their labels in lower case."""
-    forms: dict[str, dict[str, None]] = defaultdict(dict)
-    for column in _shown(table):
         for word in words_of(column.title.replace("_", " ")):
             if word.folded.isalpha() and (word.key,) not in lexicon().stems:
-                forms[word.folded][column.name] = None
-    return {word: tuple(names) for word, names in forms.items()}
+                forms[word.folded,][column.name] = None
+    return tuple({key: tuple(names) for key, names in index.items()} for index in (whole, parts, forms))
 
 
 def _label_words(label: Keys, least: int = _LEAST_LETTERS) -> Iterator[Keys]:
@@ -218,16 +202,16 @@ def _label_words(label: Keys, least: int = _LEAST_LETTERS) -> Iterator[Keys]:
 
 
 def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Mention]]:
-    whole, parts = _label_index(table)
+    whole, parts, forms = _label_index(table)
     for first, last, keys in _runs(words):
         if keys in whole:
             yield "column", Mention(first, last, "column", columns=whole[keys])
         elif keys in parts:
             yield "column_word", Mention(first, last, "column", columns=parts[keys])
-    forms = _label_forms(table)
     for at, word in enumerate(words):
         if word.folded.isalpha() and not is_han(word.folded[0]):
-            names = [name for label, columns in forms.items() if is_form_of(word.folded, label) for name in columns]
+            names = [name for (label,), columns in forms.items() if is_form_of(word.folded, label)
+                     for name in columns]
             is_event = word.folded.endswith(_EVENTS) and not any(
                 column.empty for column in table.columns if column.name in names)
             if names and is_event:
@@ -266,12 +250,11 @@ def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys
 def _titles(words: tuple[Word, ...], heads: frozenset[Keys],
             others: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
     for first, last, keys in _runs(words):
-        if keys in heads or (len(keys) == 1 and any(
-                len(head) == 1 and is_form_of(words[first].folded, head[0]) for head in heads)):
-            yield "head", Mention(first, last, "head")
-        elif keys in others or (len(keys) == 1 and any(
-                len(other) == 1 and is_form_of(words[first].folded, other[0]) for other in others)):
-            yield "title", Mention(first, last, "title")
+        for kind, named in (("head", heads), ("title", others)):
+            if keys in named or (len(keys) == 1 and any(
+                    len(one) == 1 and is_form_of(words[first].folded, one[0]) for one in named)):
+                yield kind, Mention(first, last, kind)
+                break
 
 
 def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
