@@ -11,6 +11,9 @@ from .table_mentions import Mention, Reading
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
                      "together"})
 """Kinds of words that may stand between two things that belong together."""
+DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC", "min": "ASC", "fewest": "ASC",
+           "earliest": "ASC"}
+"""Kinds of words that rank, with the order."""
 _LONGEST_GAP = 4
 _INSIDE_NOUNS = frozenset({"all", "listed", "s", "的", "个"})
 _LEADS = _INSIDE_NOUNS | {"of", "the", "our", "these", "those", "der", "die", "das"}
@@ -109,10 +112,6 @@ class AskedParts:
         before, after = self.preceding(mention, "column"), self.following(mention, "column")
         return before is not None and after is not None and bool(set(before.columns) & set(after.columns))
 
-    def heads_with(self, mention: Mention) -> bool:
-        """Return True if a word makes a compound with what the rows are called, which stands before it."""
-        return any(other.last == mention.first and other.kind == "head" for other in self.mentions)
-
     def text(self, mention: Mention) -> str:
         """Return the words of a mention."""
         return " ".join(word.text for word in self.reading.words[mention.first:mention.last])
@@ -149,11 +148,9 @@ class AskedParts:
 
     def counted_rows(self) -> Mention | None:
         """Return the number of rows that a group must have: of "authors of more than five books", five."""
-        if self.has("most", "fewest", "max", "min", "latest", "earliest"):
-            return None
-        return next((number for number in self.unused("number")
-                     if (rows := self.following(number, "column", "head", "documents", gap=0)) is not None
-                     and self.is_rows(rows)), None)
+        rows = ((number, self.following(number, "column", "head", "documents", gap=0))
+                for number in self.unused("number") if not self.has(*DEGREES))
+        return next((number for number, one in rows if one is not None and self.is_rows(one)), None)
 
     def does_other(self, mention: Mention) -> bool:
         """Return True if a value of another column says what a value does: "rejected by Ada Blum", "did she reject"."""
@@ -182,6 +179,12 @@ class AskedParts:
         numbers = [column for column in self.table.columns if column.kind == "number"]
         named = [column for column in numbers if labels.intersection((key,) for key in keys_of(column.title))]
         return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
+
+    def measured_in(self, unit: str) -> list[ColumnInfo]:
+        """Return the columns of numbers that hold what a unit measures."""
+        found = [column for name, measure in lexicon().measures.items() if unit in measure["units"]
+                 for column in self.measured(name)]
+        return list({column.name: column for column in found}.values())
 
     # What the rows are to a question: whether it counts them, asks for them, and what names each of them.
 

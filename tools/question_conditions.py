@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from ..schemas.records import ColumnInfo
-from .asked_parts import SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
+from .asked_parts import DEGREES, SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
 from .question_words import convert, keys_of, label_variants, lexicon
 from .table_mentions import Mention
 
@@ -13,7 +13,6 @@ SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
 _NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
-_DEGREES = ("most", "fewest", "commonest", "max", "min", "latest", "earliest")
 _DATE_SQL = {"": "({0} >= {1} AND {0} < {2})", "since": "{0} >= {1}", "until": "{0} < {2}", "after": "{0} >= {2}",
              "before": "{0} < {1}"}
 _SAME_SIGNS = {"over": "after", "under": "before"}
@@ -213,10 +212,9 @@ class ConditionReader:
                 self._parts.use(other)
                 return self._parts.column_of(other, fits)
         unit = next(one for one in (first, last) if one.kind == "number").name.partition(" ")[2]
-        names = [name for name, units in lexicon().units.items() if unit and unit in units]
-        fitting = {column.name: column for name in names for column in self._parts.measured(name)} or {
-            column.name: column for column in self._parts.table.columns if unit and column.unit == unit}
-        return only(list(fitting.values()), first)
+        fitting = self._parts.measured_in(unit) or [
+            column for column in self._parts.table.columns if unit and column.unit == unit]
+        return only(fitting, first)
 
     def _numbers(self) -> list[Condition]:
         """Read numbers beside a column: "4 cylinders", "exactly three authors", "EIP 20", and noon as an hour."""
@@ -228,7 +226,7 @@ class ConditionReader:
             beside, fits = next(((other, fits) for other, fits in (
                 (after, is_number), (before, is_number), (after, is_list))
                 if other is not None and self._parts.columns_for(other, fits)), (None, is_list))
-            is_count = beside is after and (self._parts.has(*_DEGREES) or number == self._parts.counted_rows())
+            is_count = beside is after and (self._parts.has(*DEGREES) or number == self._parts.counted_rows())
             if beside is not None and " " not in number.name and not is_count:
                 column = self._parts.column_of(beside, fits)
                 conditions.append(self._size_condition(column, f"= {number.name}", number, beside))

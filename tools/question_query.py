@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..schemas.records import ColumnInfo
-from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
+from .asked_parts import DEGREES, AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
 from .question_conditions import SIGNS, ConditionReader, size
 from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, bare_name, members_of
 from .table_mentions import Mention, Reading
 
-_DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC", "min": "ASC", "fewest": "ASC",
-            "earliest": "ASC"}
 _EACH = frozenset({"each", "of each", "for each"})
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
                     "是"})
@@ -55,7 +53,6 @@ class QuestionQuery(QuestionTarget):
         if not wanted:
             wanted, whole = whole, []
         self._take_heads()
-        self._parts.use(*(one for one in self._columns() if self._parts.heads_with(one)))  # "of the biopic subjects"
         nouns = [mention for mention in self._parts.mentions if self._parts.is_rows(mention)
                  or mention.kind in {"row_nouns", "people", "value"}]
         if not wanted or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
@@ -107,12 +104,12 @@ class QuestionQuery(QuestionTarget):
 
     def _ranking(self) -> Plan | None:
         """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
-        degrees = self._parts.unused(*_DEGREES)
+        degrees = self._parts.unused(*DEGREES)
         if not degrees:
             return None
         if len(degrees) > 1:
             raise UnclearError(degrees[1])
-        degree, order = degrees[0], _DEGREES[degrees[0].kind]
+        degree, order = degrees[0], DEGREES[degrees[0].kind]
         self._parts.use(degree)
         limit = self._limit()
         if (longest := self._longest_list(degree)) is not None:
@@ -135,7 +132,7 @@ class QuestionQuery(QuestionTarget):
         self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"),
                         *(one for one in self._parts.unused("measure") if one.name == "length"))
         shown = self._identifiers or self._parts.naming_columns()
-        return self._extreme_rows(*size(column), _DEGREES[degree.kind], shown, 1)
+        return self._extreme_rows(*size(column), DEGREES[degree.kind], shown, 1)
 
     def _ranked_group(self, degree: Mention) -> tuple[str, str] | None:
         """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
@@ -159,7 +156,7 @@ class QuestionQuery(QuestionTarget):
 
     def _extreme(self, degree: Mention, limit: int) -> Plan:
         """Return a query for the highest or latest value, or for the rows that have it."""
-        column, order = self._ranked_column(degree, _DEGREES[degree.kind])
+        column, order = self._ranked_column(degree, DEGREES[degree.kind])
         if is_date(column):
             self._parts.use(self._parts.take("when"), self._parts.take("day"))
         elif any(column in self._parts.measured(mention.name) for mention in self._parts.unused("measure")):

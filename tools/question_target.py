@@ -51,22 +51,13 @@ class QuestionTarget:
 
     def _take_identifiers(self) -> list[ColumnInfo]:
         """Return the column of numbers that the rows are called by, if the question asks for it: "the BIP numbers"."""
-        named = [column for column in self._table.columns
-                 if is_number(column) and keys_of(column.title) in self._parts.reading.heads]
-        asked = list[ColumnInfo]()
-        for mention in self._parts.unused("number_word", "count"):
-            before = self._parts.preceding(mention, "column", gap=0)
-            if mention.kind == "count":
-                following = self._parts.reading.words[mention.last:mention.last + 1]
-                is_asked = self._parts.words(mention) == "number of" and following and following[0].folded in {
-                    "the", "every", "each"}
-            else:
-                is_asked = not self._parts.has("count")  # "how many got their number"
-            if is_asked and not (before is not None and not before.is_head):
-                asked = named
-            if asked or mention.kind != "count":
-                self._parts.use(mention)
-        return asked
+        words = self._parts.unused("number_word")
+        self._parts.use(*words)
+        before = [self._parts.preceding(one, "column", gap=0) for one in words]
+        if self._parts.has("count") or not any(one is None or one.is_head for one in before):
+            return []  # "how many got their number"
+        return [column for column in self._table.columns
+                if is_number(column) and keys_of(column.title) in self._parts.reading.heads]
 
     # The parts of a statement.
 
@@ -136,8 +127,7 @@ class QuestionTarget:
             measured = {column.name: column for column in self._parts.measured(measure.name)}
             columns = {name: column for name, column in columns.items() if name in measured} or columns or measured
         elif not columns and unit is not None:
-            columns = {column.name: column for name, units in lexicon().units.items() if unit.name in units
-                       for column in self._parts.measured(name)}
+            columns = {column.name: column for column in self._parts.measured_in(unit.name)}
         if not columns and measure is None:
             return None
         column = only(list(columns.values()), self._table.name)
@@ -181,13 +171,13 @@ class QuestionTarget:
         """Return the expression and the words of what the rows are grouped by; None if they are not."""
         for mention in self._parts.unused("group", "spread"):
             of = self._parts.following(mention, "column", "head", "where", *PERIODS, gap=2)
-            if of is not None and self._parts.is_rows(of) and self._parts.are_documents:
-                self._parts.use(mention, of)  # "per proposal" is of all
-                continue
             if of is not None or self._parts.words(mention) == "by":
                 self._parts.use(mention)
-            if of is not None:
+            if of is not None and not (self._parts.is_rows(of) and self._parts.are_documents):
                 return self._grouping(of)
+            if of is not None and not self._parts.has(*AGGREGATES):
+                raise UnclearError(of)  # "on average per proposal" is of all, but not "how many per proposal"
+            self._parts.use(of)
         return None
 
     def _grouping(self, mention: Mention) -> tuple[str, str]:
