@@ -49,17 +49,23 @@ class Writer:
 
     def begin(self, run: str, *, is_build: bool = False) -> None:
         """Begin a step of a run. Its first step takes the lock and begins the run, unless the run has failed."""
-        if is_build and run not in {self.build, self.failed}:
-            try:
-                self.build_lock.acquire()
-            except Timeout as error:
-                raise WriterBusyError.of(self.kb.layout.name) from error
+        begins_build = is_build and run not in {self.build, self.failed}
         with ExitStack() as unless_begun:
-            if is_build and run not in {self.build, self.failed}:
+            if begins_build:
+                self._take_build_lock()
                 unless_begun.callback(self.build_lock.release)
             self._begin(run)
-            self.build = run if is_build and run != self.failed else self.build
+            self.build = run if begins_build else self.build
             unless_begun.pop_all()
+
+    def _take_build_lock(self) -> None:
+        busy = WriterBusyError.of(self.kb.layout.name)
+        if self.build:
+            raise busy
+        try:
+            self.build_lock.acquire()
+        except Timeout as error:
+            raise busy from error
 
     def end_build(self, run: str) -> None:
         """Let another build begin, if this run is a build."""

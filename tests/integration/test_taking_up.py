@@ -4,6 +4,7 @@
 import sqlite3
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -17,6 +18,7 @@ from banyan.graph_store.store_errors import UnknownDocumentError, WriterBusyErro
 from banyan.graph_store.tree.tree_levels import TreeSynchroniser
 from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
+from filelock import FileLock
 
 from .. import scripted
 from ..newest import newest
@@ -163,6 +165,23 @@ def test_others_write_between_the_batches_of_a_build(shop, tmp_path, monkeypatch
     assert shop.vectors() == other.vectors()
     assert sound(shop)
     assert not any(_is_held(shop.settings.home / "kb" / name) for name in ("turn.lock", "build.lock", "writer.lock"))
+
+
+def test_another_build_of_this_process_does_not_begin_while_one_lets_others_write(shop):
+    with shop.resources() as resources, ThreadPoolExecutor(1) as thread:
+        writers = resources.writers
+        with writers.step("kb", "one", is_build=True):
+            pass
+        with FileLock(shop.settings.home / "kb" / "turn.lock"):
+            given = thread.submit(writers.give_turn, "kb", "one")
+            while not given.done():
+                with pytest.raises(WriterBusyError), writers.step("kb", "two", is_build=True):
+                    pass
+        assert given.result() is None
+        writers.finish("kb", "one")
+        with writers.step("kb", "two", is_build=True):
+            pass
+        writers.finish("kb", "two")
 
 
 def test_another_build_does_not_begin_between_the_batches_of_one(shop, monkeypatch):
