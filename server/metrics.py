@@ -9,13 +9,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
 from opentelemetry.trace import SpanKind
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
@@ -105,8 +104,7 @@ def _count_call(fields: Mapping[str, Any]) -> None:
 def exposition(builds: Iterable[Build]) -> bytes:
     """Return all counts of all processes, and those of the server's builds, in Prometheus's text format."""
     registry = REGISTRY
-    if folder := os.environ.get(_FOLDER_VARIABLE):
-        _forget_dead(Path(folder))
+    if os.environ.get(_FOLDER_VARIABLE):
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it adds itself
     states: list[str] = [build.state for build in builds]
@@ -115,15 +113,3 @@ def exposition(builds: Iterable[Build]) -> bytes:
     lines = ["# HELP banyan_builds Builds that are not over.", "# TYPE banyan_builds gauge",
              *(f'banyan_builds{{state="{state}"}} {states.count(state)}.0' for state in _STATES)]
     return generate_latest(registry) + "\n".join(lines).encode() + b"\n"
-
-
-def _forget_dead(folder: Path) -> None:
-    """Remove the gauges of processes that no longer run: a killed process is answering no question any more."""
-    for file in folder.glob("gauge_live*_*.db"):
-        process = int(file.stem.rpartition("_")[2])
-        try:
-            os.kill(process, 0)  # signal 0 only checks that the process exists
-        except ProcessLookupError:
-            mark_process_dead(process)  # type: ignore[no-untyped-call]
-        except PermissionError:  # the process exists, but runs as another user
-            continue
