@@ -181,6 +181,9 @@ class QuestionQuery(QuestionTarget):
             if degree.name == "age" and not columns:
                 columns, order = self._dates(), "ASC" if order == "DESC" else "DESC"
         elif degree.kind in {"latest", "earliest"}:
+            if self._parts.are_documents and any(
+                    one.last == degree.first and one.kind == "value" for one in self._parts.mentions):
+                raise UnclearError(degree)  # "rejected first", which no date of the documents may tell
             columns = self._dates()
         else:
             columns = [column] if (column := self._number_column()) is not None else []
@@ -222,8 +225,9 @@ class QuestionQuery(QuestionTarget):
             self._parts.use(*operations)
             return self._count()  # "how many in total"
         if column is None:  # "how many authors on average"
-            lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
-            if kind == "sum" or not (counts and lists):
+            nouns = [self._parts.noun_after(mention) for mention in counts]
+            lists = [one for one in nouns if one is not None and self._parts.columns_for(one, is_list)]
+            if kind == "sum" or not lists:
                 raise UnclearError(kind)
             self._parts.use(*lists)
             column = self._parts.column_of(lists[0], is_list)

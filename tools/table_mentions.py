@@ -283,7 +283,11 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
             if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
                 continue
             is_name = first > 0 and words[first].text[0].isupper()
-            values = {column: tuple(sorted(set(fitting))) for column, fitting in index[wanted].items()
+            # The status "done" is not "done (in part)" as well.
+            exact = {value for fitting in index[wanted].values() for value in fitting if is_literal
+                     and value.casefold() == " ".join(word.text for word in words[first:last]).casefold()}
+            values = {column: tuple(sorted(exact.intersection(fitting) or set(fitting)))
+                      for column, fitting in index[wanted].items()
                       if index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES}
             if values:
                 yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
