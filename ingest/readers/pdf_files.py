@@ -73,7 +73,7 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         layouts[0], pages[0].height, usual[1], set(heads))
     recognised, unread = _recognise(data, pages, plain, limits)
     tables = write_tables(layouts, title, usual)
-    texts = [recognised.get(number, _write(layout, tables, usual)) for number, layout in enumerate(layouts)]
+    texts = [recognised.get(number, text) for number, text in enumerate(_write(layouts, tables, usual))]
     if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
     join = broken_word_joiner(texts)
@@ -101,25 +101,31 @@ def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
     return pages
 
 
-def _write(layout: PageLayout, tables: dict[int, str], usual: tuple[str, float]) -> str:
-    """Return the text of a page: lines, tables between blank lines, and headings as in Markdown."""
-    blocks: list[str] = []
-    for block in layout.blocks:
-        if not isinstance(block, list):
-            blocks.append(tables[id(block)])
-            continue
-        lines: list[str] = []
-        for style, group in groupby(block, line_style):
-            texts = [line_text(line) for line in group]
-            name = " ".join(texts)
-            if (len(texts) <= _MOST_LINES and is_heading(name, style, usual) and not CAPTION.match(name)) or (
-                    len(texts) == 1 and is_back_matter(name)):
-                blocks += ["\n".join(lines), f"## {name}"]
-                lines = []
-            else:
-                lines += texts
-        blocks.append("\n".join(lines))
-    return "\n\n".join(filter(None, blocks))
+def _write(layouts: Sequence[PageLayout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
+    """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown.
+
+    Below a heading such as "References", only lines that look like it are headings: names of authors may be bold.
+    """
+    pages: list[str] = []
+    back: tuple[str, float] | None = None  # the font of the heading of references or the like above
+    for layout in layouts:
+        blocks: list[str] = []
+        for block in layout.blocks:
+            lines: list[str] = []
+            for style, group in groupby(block if isinstance(block, list) else (), line_style):
+                texts = [line_text(line) for line in group]
+                name = " ".join(texts)
+                is_back = len(texts) == 1 and is_back_matter(name)
+                if is_back or (len(texts) <= _MOST_LINES and is_heading(name, style, usual) and back in {None, style}
+                               and not CAPTION.match(name)):
+                    back = style if is_back else None
+                    blocks += ["\n".join(lines), f"## {name}"]
+                    lines = []
+                else:
+                    lines += texts
+            blocks.append("\n".join(lines) if isinstance(block, list) else tables[id(block)])
+        pages.append("\n\n".join(filter(None, blocks)))
+    return pages
 
 
 def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> dict[str, int]:

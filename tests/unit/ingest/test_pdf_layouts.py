@@ -134,3 +134,15 @@ def test_a_ligature_of_two_equal_letters_is_both():
     stored = io.BytesIO()
     writer.write(stored)
     assert read_pdf(stored.getvalue(), Limits()).text == "a different offer"
+
+
+def test_bold_names_in_a_list_of_references_are_no_headings():
+    file = sheet()
+    for number, (text, bold) in enumerate((("Results", True), ("They lie at the quay.", False), ("References", True),
+                                           ("1. Poe A, Lang I", True), ("Boats. J Quays 2001.", False),
+                                           ("Appendix", True), ("More boats.", False))):
+        file.set_font("helvetica", "B" if bold else "", size=9 if text.startswith("1.") else 12)
+        file.text(20, 40 + 8 * number, text)
+    text = text_of(file)
+    assert [line for line in text.split("\n") if line.startswith("#")] == ["## Results", "## References", "## Appendix"]
+    assert "1. Poe A, Lang I\nBoats. J Quays 2001." in text
