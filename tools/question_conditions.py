@@ -143,7 +143,9 @@ class ConditionReader:
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
         values = _joined_values(column.name, mentions)
-        if len(values) > _MOST_VALUES:
+        # A document is named whole, or by words that no other's title has.
+        is_vague = self._parts.are_documents and column.name in {"title", "document"} and len(values) > len(mentions)
+        if is_vague or len(values) > _MOST_VALUES:
             raise UnclearError(mentions[0])
         self._absorb(column.name, mentions[0], mentions[-1])
         links = [other for other in self._parts.unused("or") if mentions[0].first < other.first < mentions[-1].last]

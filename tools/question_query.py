@@ -301,8 +301,8 @@ class QuestionQuery(QuestionTarget):
         are_rows = self._parts.are_asked() or (who and not columns)
         names = [one for one in self._parts.mentions if one.kind == "number"
                  and (head := self._parts.preceding(one, "column", gap=0)) is not None and head.is_head]
-        if are_rows and names and columns:
-            raise UnclearError(names[0])  # "Which RFCs replace RFC 2616?" asks for others
+        if are_rows and ((names and columns) or any(one.column == "document" for one in self.conditions)):
+            raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None
         named = self._parts.naming_columns() if are_rows and not self._identifiers else []
