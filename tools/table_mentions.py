@@ -147,8 +147,9 @@ def _joined(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozens
 def _fixed(question: str) -> tuple[tuple[str, Mention], ...]:
     """Return the quotes, dates, numbers, units and operations of a question, which are the same in each table."""
     words = words_of(question)
-    parts = ((part.kind, Mention(part.first, part.last, part.kind, part.name))
-             for part in fixed_parts(question, words))
+    # A quoted word is rather a part of a text than a value: "final" in the title.
+    parts = (("version" if part.kind == "quoted" and part.last == part.first + 1 else part.kind,
+              Mention(part.first, part.last, part.kind, part.name)) for part in fixed_parts(question, words))
     ranks = {**dict.fromkeys(_WEAK, "weak"), "made": "made"}
     operations = ((ranks.get(kind, "operation"), Mention(first, last, kind, name))
                   for first, last, _ in _runs(words)

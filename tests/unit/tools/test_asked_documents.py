@@ -55,6 +55,7 @@ DECLINED = [
     "Which team owns the most ADRs?", "What is the latest accepted ADR?", "How many ADRs did Team Store reject?",
     "How many ADRs are from 2019?", "When was the newest ADR?",
     "How many ADRs were accepted in 2019?", "When was the last ADR rejected?", "Which ADR was rejected first?",
+    "Which ADRs have “proposed” in the title?",
     "Which accepted ADRs name lease as a topic?",
     "How many ADRs does the average author have?", "How many stores does Team Store own?",
     "How many ADRs does Team Store?", "How many people wrote to ann?"]
