@@ -235,7 +235,7 @@ class _Bounding:
                                                       is_sorted=head.key <= tail.key)
         if exchanged_name is not None:  # the fact is stored from tail to head, under this relation
             head, name, tail = tail, exchanged_name, head
-        time = self._time(item.time, text)
+        time = self._time(item.time, item.relation, text)
         key = (head.key, name, tail.key, time)
         fact = RelationFact(head=head.name, head_type=self._type(head), relation=name, tail=tail.name,
                     tail_type=self._type(tail), time=time, confidence=item.confidence,
@@ -306,7 +306,7 @@ class _Bounding:
                 self._repairs.add((known.repair, text))
             if value.quoted and normal:  # the source spells a number or date differently; a text has no `normal`
                 self._repairs.add(("normalised_value", text))
-            time = self._time(item.time, text)
+            time = self._time(item.time, item.attribute, text)
             # A title or an address is the same in any section, and so is a number that is a part of a name.
             if not time and parse_value(value.shown, "number") and value.shown not in owner.name:
                 time = self._lines.section_note(support, owner.name, known.name, item.attribute, value.shown)
@@ -323,9 +323,9 @@ class _Bounding:
         self._attributes[key] = min(fact, self._attributes.get(key, fact), key=_preference)
         self._note_use(owner)
 
-    def _time(self, extracted_time: str, text: str) -> str:
+    def _time(self, extracted_time: str, label: str, text: str) -> str:
         """Return the source's words for when a fact holds; "" if the source does not state the extracted time."""
-        source_time = self._source.ground_time(extracted_time)
+        source_time = self._source.ground_time(extracted_time, label)
         if extracted_time.strip() and not source_time:
             self._repairs.add(("dropped_time", text))
         return source_time

@@ -30,6 +30,7 @@ from .words import (
     is_cjk,
     join_words,
     singular,
+    stems,
     without_aside,
     without_markup,
     word_places,
@@ -55,9 +56,6 @@ _MOST_CONTENT = 15
 _SHORTEST_CONTRACTION, _LONGEST_RATIO = 4, 2
 """A value of at least 4 words may leave out words of the source, whose stretch has at most twice as many words."""
 _PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
-_CONDITION = re.compile(r"(?:on|in|at|for|if|under|during|when|with|within|per|by|until|after|before|unless|only)\b|"
-                        "在|于|若|如|当|按|经|仅", re.IGNORECASE)
-"""The beginnings of phrases that state a condition under which a fact holds."""
 _LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
           r"|不?超过|不?[多少]于|[至最][多少]")
@@ -247,18 +245,25 @@ class SourceText:
         closest = self._closest(quoted_sentences, hints)
         return closest if closest and len(closest.quote) <= _LONGEST_QUOTE else place
 
-    def ground_time(self, extracted_time: str) -> str:
+    def ground_time(self, extracted_time: str, label: str = "") -> str:
         """Return the text's words for the time and the qualifiers of a fact; "" if it states none of them.
 
-        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ".
+        Qualifiers ("votes: 27") whose values the source has follow the time, separated by "; ". Other words, such as
+        "only suggested", are a condition, without which the fact would say more than its source; words that only
+        repeat the fact's label are none.
         """
         when, qualifiers = split_qualifiers(extracted_time)
+        parts = when.split("; ")
+        times = map(self._ground_when, parts)
+        conditions = [f"condition: {one_line(part)}" for part in parts if self._is_condition(part, label)]
         grounded_qualifiers = [one_line(qualifier) for qualifier in qualifiers
                                if all(map(self._has, re.split("[:：]", qualifier, maxsplit=1)[1].strip().split(" > ")))]
-        time = self._ground_when(when)
-        if when and not time and _CONDITION.match(when) and len(when) <= LONGEST and self._has(when):
-            grounded_qualifiers.insert(0, f"condition: {one_line(when)}")
-        return "; ".join(filter(None, [time, *grounded_qualifiers]))
+        return "; ".join([*filter(None, times), *conditions, *grounded_qualifiers])
+
+    def _is_condition(self, part: str, label: str) -> bool:
+        """Return True if words say neither when a fact holds nor what its label says; numbers must be the text's."""
+        is_more = read_time(part) is None and any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
+        return is_more and len(part) <= LONGEST and (not any(map(str.isdigit, part)) or self._has(part))
 
     def _has(self, value: str) -> bool:
         return self.find(value) is not None or self._ground_text(value) is not None
@@ -273,6 +278,9 @@ class SourceText:
         equal_times = (one_line(stretch) for stretch in stretches  # equal but for their first field, the words
                        if (read := read_time(stretch)) and read[1:] == time[1:])
         shortest = min(equal_times, key=len, default="")
+        mark, _, date = when.partition(" ")
+        if not shortest and date and mark.lower() in _BARE_TIMES and (date_words := self._ground_when(date)):
+            return f"{mark} {date_words}"
         return shortest or (one_line(when) if when in _BARE_TIMES or self._has_with_year(when) else "")
 
     def _has_with_year(self, date: str) -> bool:

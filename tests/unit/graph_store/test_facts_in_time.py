@@ -89,10 +89,20 @@ def test_a_time_has_to_be_in_the_source(hashed_embedder):
 
 @pytest.mark.parametrize(("said", "stored"), [
     ("planned for 2027", "planned to open in 2027"), ("since 2018", "since early 2018"), ("PLANNED", "planned"),
-    ("for 2027", "2027"), ("since 2027", ""), ("planned for 2018", ""), ("former", "former")])
+    ("for 2027", "2027"), ("since 2027", ""), ("planned for 2018", "planned 2018"), ("former", "former"),
+    ("planned 2027; only suggested", "planned to open in 2027; condition: only suggested")])
 def test_a_time_in_other_words_takes_the_sources(said, stored):
     assert SourceText("Hall 4 is planned to open in 2027. Vex has been the supplier since early 2018."
                       ).ground_time(said) == stored
+
+
+@pytest.mark.parametrize(("said", "stored"), [
+    ("suggested", "condition: suggested"), ("planned; possible", "planned; condition: possible"),
+    ("2025; tried as alternative", "2025; condition: tried as alternative"), ("据称", "condition: 据称"),
+    ("2024; and 8", ""), ("is uses", ""), ("uses", "")])
+def test_what_limits_a_fact_stays_with_it(said, stored):
+    assert SourceText("In 2025 the club used the Collins Centre, tried as alternative venue."
+                      ).ground_time(said, "uses") == stored
 
 
 @pytest.mark.parametrize(("said", "stored"), [
