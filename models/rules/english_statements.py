@@ -50,6 +50,8 @@ class AskedClause:
         self.words = frozenset(question.words_of(question.text))
         self.lemmas = frozenset(token.lemma_.lower() for token in doc)
         root = next((token for token in doc if token.dep_ == "ROOT"), doc[0])
+        # "In which city was Ada born?" is often parsed as if "was" were the predicate.
+        root = next((token for token in root.children if token.dep_ == "ccomp" and root.lemma_ == "be"), root)
         question_word = next((token for token in doc if token.tag_ in {"WP", "WDT", "WRB", "WP$"}), root)
         asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
         nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in {"NOUN", "PROPN"})
