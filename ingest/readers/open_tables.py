@@ -12,6 +12,7 @@ from .ruled_tables import NEAR, FoundTable, cell_text, join_lines
 
 CAPTION = re.compile(r"(?i:table|tab\.|tabelle|tableau|tabla|tabela|表)\s*[A-Z]{0,2}\d[\d.\-]*\s*(?:[:.：、—–|-]\s*|$|"
                      r"(?=[A-Z(\u4e00-\u9fff]))")
+_MOST_LINES = 500  # the most horizontal lines of a page that is no drawing
 _NARROWEST = 60.0  # points; shorter lines underline words and divide fractions
 _WIDE = 1.2  # the widest space between words of a justified caption as a share of the font size
 _MOST_COLUMNS, _FEWEST_ROWS = 25, 2
@@ -32,7 +33,8 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
     """
     found: list[FoundTable] = []
     upright = [word for word in page.words if word.upright]
-    for group in _groups(join_lines(page.lines)):
+    lines = join_lines(page.lines)
+    for group in _groups(lines) if len(lines) <= _MOST_LINES else ():
         for rules in _with_captions(group, upright):
             caption, header_top = find_caption(upright, rules[0])
             has_header = len(rules) + (header_top < rules[0].top - NEAR) > 2  # noqa: PLR2004
