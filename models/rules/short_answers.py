@@ -128,7 +128,7 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
         else:
             negated = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
             is_denied = negated.search(unit.text) and not negated.search(question.text)
-            is_certain = item is found[0] and len(item.spans) == 1  # a line without a clause shows nothing else
+            is_certain = len(item.spans) == 1 and (asked is None or item is found[0])  # of English lines only the best
             places = [] if is_denied or not is_certain else [(span.start, span.end) for span in item.spans]
         yield from ((_shown(unit.text, *place), unit) for place in _join_lists(unit.text, places)
                     if _may_answer(question, unit.text, *place))
