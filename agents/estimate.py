@@ -167,13 +167,13 @@ def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: 
     if not ids:
         return ReadingEstimate(chunks=0, read_by={}, model=model, cost=0.0)
     sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLE)])
-    extraction = _extraction(resources, sample, stored.schemas.current(), stored.extraction_instructions.get())
-    later = _later(sum(estimate_tokens(chunk.text) for chunk in sample)).times(_ADMITTED_SHARE)
+    extraction = _estimate_extraction(resources, sample, stored.schemas.current(), stored.extraction_instructions.get())
+    later = _estimate_later_steps(sum(estimate_tokens(chunk.text) for chunk in sample)).times(_ADMITTED_SHARE)
     times = len(ids) / len(sample)
-    cost = _cost(resources, extraction, Amount(), later)
+    cost = _total_cost(resources, extraction, Amount(), later)
     return ReadingEstimate(
         chunks=len(ids), read_by=count_by_reader(stored.documents.count_to_reread(fingerprints)), model=model,
-        **_sum(extraction, later).times(times).model_dump(), cost=None if cost is None else times * cost)
+        **_sum_steps(extraction, later).times(times).model_dump(), cost=None if cost is None else times * cost)
 
 
 def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
@@ -187,22 +187,22 @@ def _estimate_chunks(resources: Resources, chunks: Sequence[Chunk], characters: 
     """Estimate a build that extracts some chunks: the extraction, and the steps that come with it."""
     extraction, fitting, later_at_most = Amount(), Amount(), Amount()
     if resources.settings.uses_llm and chunks:
-        extraction = _extraction(resources, chunks, graph_schema, instructions)
+        extraction = _estimate_extraction(resources, chunks, graph_schema, instructions)
         if inferred:
-            extraction = _sum(extraction, Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS))
+            extraction = _sum_steps(extraction, Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS))
         excerpts = choose_excerpts(chunks, characters) if inferred else []
-        fitting = _fitting(resources, excerpts, len(chunks), graph_schema)
-        later_at_most = _later(sum(estimate_tokens(chunk.text) for chunk in chunks))
+        fitting = _estimate_schema_fitting(resources, excerpts, len(chunks), graph_schema)
+        later_at_most = _estimate_later_steps(sum(estimate_tokens(chunk.text) for chunk in chunks))
     later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
     return BuildEstimate(
-        **_sum(extraction, fitting, later).model_dump(), documents=documents, chunks=len(chunks),
+        **_sum_steps(extraction, fitting, later).model_dump(), documents=documents, chunks=len(chunks),
         extraction=extraction, fitting=fitting, later=later, later_at_most=later_at_most,
-        cost=_cost(resources, extraction, fitting, later),
-        batch_cost=_cost(resources, extraction, fitting, later, by_batch=True))
+        cost=_total_cost(resources, extraction, fitting, later),
+        batch_cost=_total_cost(resources, extraction, fitting, later, by_batch=True))
 
 
-def _cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, *, by_batch: bool = False,
-          ) -> float | None:
+def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, *, by_batch: bool = False,
+                ) -> float | None:
     """Return the cost of all steps; None if the price of a model is unknown."""
     model_of, prices = resources.settings.model_of, resources.spending.prices
     model = model_of("extract")
@@ -215,7 +215,8 @@ def _cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amou
     return extract + fit + max(resolve, summarise)
 
 
-def _extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema, instructions: str = "") -> Amount:
+def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: GraphSchema,
+                         instructions: str = "") -> Amount:
     """Estimate the calls and tokens of extracting chunks, from the prompts and the usual length of answers."""
     requests, sizes = dict[str, ExtractionRequest](), list[tuple[str, int]]()
     for chunk in sorted(chunks, key=lambda chunk: (chunk.document_id, chunk.ordinal)):
@@ -243,7 +244,8 @@ def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionR
     return round(_PAID_PER_COUNTED * prompt_tokens), round(completion)
 
 
-def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int, schema: GraphSchema) -> Amount:
+def _estimate_schema_fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int,
+                             schema: GraphSchema) -> Amount:
     """Estimate the calls that propose a schema, and those that group labels of the same meaning."""
     tokens = sum(inference_prompt(call, schema, resources.settings).tokens for call in excerpts)
     batches = math.ceil(chunks / resources.settings.batch_size)
@@ -253,12 +255,12 @@ def _fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: in
                   completion_tokens=len(excerpts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
 
 
-def _sum(*amounts: Amount) -> Amount:
+def _sum_steps(*amounts: Amount) -> Amount:
     return Amount(calls=sum(a.calls for a in amounts), prompt_tokens=sum(a.prompt_tokens for a in amounts),
                   completion_tokens=sum(a.completion_tokens for a in amounts))
 
 
-def _later(text_tokens: int) -> Amount:
+def _estimate_later_steps(text_tokens: int) -> Amount:
     """Estimate what resolution and summaries take for text of this many tokens, if every fact joins the graph."""
     return Amount(calls=round(_LATER_CALLS * text_tokens), prompt_tokens=round(_LATER_PROMPT * text_tokens),
                   completion_tokens=round(_LATER_COMPLETION * text_tokens))

@@ -73,21 +73,21 @@ class Introduction(Frozen):
         return [("kinds", f"{kinds or 'no documents yet'}{dates}"),
                 ("titles", f"{'; '.join(self.titles)}{f' and {more:,} more' if more > 0 else ''}"),
                 ("about", f"{about} documents" if about else "no entities yet"),
-                ("not read", self._unread() or "nothing: all is read"),
+                ("not read", self._unread_note() or "nothing: all is read"),
                 ("try", "\n".join(self.examples) or "no question: no document names anything"),
-                *([("a model adds", self._offer(self.model))] if self.model else [])]
+                *([("a model adds", self._model_offer(self.model))] if self.model else [])]
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {text}" for name, text in self.lines())
 
-    def _unread(self) -> str:
+    def _unread_note(self) -> str:
         """Return how many files, documents and chunks were not or not fully read, or "" if all were."""
         counted = [(len(self.unread), "file"), (len(self.partly_read), "document"), (self.chunks_failed, "chunk")]
         counts = [f"{number:,} {unit}{'' if number == 1 else 's'}{' in part' if unit == 'document' else ''}"
                   for number, unit in counted if number]
         return "; ".join([*counts, *(line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out)])
 
-    def _offer(self, model: ReadingEstimate) -> str:
+    def _model_offer(self, model: ReadingEstimate) -> str:
         cost = "" if model.cost is None else f", cost about {model.cost:.2f}"
         return (f"facts from sentences, and answers in its own words over several documents: about {model.calls:,} "
                 f"calls, {model.prompt_tokens + model.completion_tokens:,} tokens{cost}")
@@ -129,11 +129,11 @@ def _file_kind(document: str) -> str:
 
 def _date_range(metadata_of: Mapping[str, Mapping[str, str]]) -> tuple[str, str] | None:
     """Return the first and the last date of the documents, given by their metadata; None if no document has a date."""
-    dates = sorted(date for document, metadata in metadata_of.items() if (date := _date(document, metadata)))
+    dates = sorted(date for document, metadata in metadata_of.items() if (date := _document_date(document, metadata)))
     return (dates[0], dates[-1]) if dates else None
 
 
-def _date(document: str, metadata: Mapping[str, str]) -> str:
+def _document_date(document: str, metadata: Mapping[str, str]) -> str:
     """Return a document's date as YYYY-MM-DD, or "" if it has none."""
     for text in (metadata.get(_STATED_DATE, ""), document, *(metadata.get(field, "") for field in _FILE_DATES)):
         if match := _DAY.search(text):

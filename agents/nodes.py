@@ -28,7 +28,7 @@ def add_or_reset(old: list[_T], new: list[_T]) -> list[_T]:
     return [*old, *new] if new else []
 
 
-def _span(name: str, state: Any) -> AbstractContextManager[Span]:
+def _step_span(name: str, state: Any) -> AbstractContextManager[Span]:
     # The first step has not checked the knowledge base's name yet, so it may be any value.
     return span(f"step {name}", {"banyan.node": name, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]},
                 expected=(GraphBubbleUp,))
@@ -64,8 +64,8 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
                  for name, value in state.items()}
         arguments = (state, get_runtime()) if takes_runtime else (state,)
         try:
-            with _span(step.__name__, state):
-                return _plain(await (step(*arguments) if is_async else in_thread(step, *arguments)))
+            with _step_span(step.__name__, state):
+                return _to_plain_data(await (step(*arguments) if is_async else in_thread(step, *arguments)))
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise
         except BaseException:
@@ -81,17 +81,17 @@ def _has_model(type_: Any) -> bool:
     return is_model or any(map(_has_model, get_args(type_)))
 
 
-def _plain(value: Any) -> Any:
+def _to_plain_data(value: Any) -> Any:
     """Return a step's result with plain data in the place of models."""
     match value:
         case Command():
-            return replace(value, update=_plain(value.update), goto=_plain(value.goto))
+            return replace(value, update=_to_plain_data(value.update), goto=_to_plain_data(value.goto))
         case Send():
-            return Send(value.node, _plain(value.arg))
+            return Send(value.node, _to_plain_data(value.arg))
         case BaseMessage():
             return value
         case Mapping():
-            return {key: _plain(one) for key, one in value.items()}
+            return {key: _to_plain_data(one) for key, one in value.items()}
         case list() | tuple():
-            return [*map(_plain, value)]
+            return [*map(_to_plain_data, value)]
     return to_jsonable_python(value)

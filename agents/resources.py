@@ -107,8 +107,8 @@ class Resources(ProcessModels):
     # Changes. Each is a run of one step, which also derives what follows from the change.
 
     @contextmanager
-    def _changing(self, name: str, action: audit.Action, detail: str, *, grows: bool = False,
-                  ) -> Iterator[KnowledgeBase]:
+    def _change_and_derive(self, name: str, action: audit.Action, detail: str, *, grows: bool = False,
+                           ) -> Iterator[KnowledgeBase]:
         """Yield a knowledge base for a change; note it in the audit log, and derive what follows from it."""
         with self.writers.single_step(name) as kb:
             yield kb
@@ -119,7 +119,7 @@ class Resources(ProcessModels):
         """Delete all of some documents, and everything that only they support; none if one is not there."""
         named = f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
         # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
-        with self._changing(name, "delete", named, grows=True) as kb, kb.database.transaction():
+        with self._change_and_derive(name, "delete", named, grows=True) as kb, kb.database.transaction():
             for document_id in document_ids:
                 if not missing_ok or kb.documents.has(document_id):
                     kb.documents.delete(document_id)
@@ -128,7 +128,7 @@ class Resources(ProcessModels):
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
                         why: str = "") -> None:
         """Merge or split two entities, given by their names, or raise EntityDecisionError; `who` is the person."""
-        with self._changing(name, "decide", f"{verdict} two entities") as kb:
+        with self._change_and_derive(name, "decide", f"{verdict} two entities") as kb:
             kb.resolution.decide(verdict, names, who, why)
 
     def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
@@ -152,7 +152,7 @@ class Resources(ProcessModels):
 
     def unlink(self, name: str, field: str, who: str | None) -> None:
         """Stop values of a field that are keys of documents or rows from becoming links; None for `who` undoes it."""
-        with self._changing(name, "decide", f"links of {field}") as kb:
+        with self._change_and_derive(name, "decide", f"links of {field}") as kb:
             fields = {*kb.graph.relations(), *kb.graph.attribute_names()}
             if field not in fields:
                 raise DecisionError(f"there is no field {field!r}; there are: {', '.join(sorted(fields))}")
@@ -174,7 +174,7 @@ class Resources(ProcessModels):
 
     def configure(self, name: str, growth: Policy, *, resolve: bool) -> None:
         """Set how the schema grows ("auto", "review" by a person, "off") and whether an entity's names are merged."""
-        with self._changing(name, "settings", f"growth {growth}, resolve {resolve}", grows=True) as kb:
+        with self._change_and_derive(name, "settings", f"growth {growth}, resolve {resolve}", grows=True) as kb:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
 
@@ -228,15 +228,15 @@ class Resources(ProcessModels):
 
     def drop(self, name: str) -> None:
         """Delete a knowledge base and everything that is stored for it (see `moving.drop`)."""
-        self._close(name)
+        self._close_base(name)
         moving.drop(Layout.by(self.settings, name))
 
     def rename(self, old: str, new: str) -> None:
         """Give a knowledge base another name (see `moving.rename`)."""
-        self._close(old)
+        self._close_base(old)
         moving.rename(Layout.by(self.settings, old), new)
 
-    def _close(self, name: str) -> None:
+    def _close_base(self, name: str) -> None:
         self.snapshots.forget(name)
         self.writers.forget(name)
 

@@ -31,7 +31,7 @@ def check_context(context: object) -> None:
     """Check that all values of a context have the types that its class declares."""
     try:
         # The context is validated as JSON, in which a tuple is a list. `strict` rejects "false" as a bool.
-        _adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
+        _type_adapter(cast("Hashable", type(context))).validate_json(to_json(vars(context), fallback=repr), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
@@ -39,7 +39,7 @@ def check_context(context: object) -> None:
 
 
 @cache
-def _adapter(context: Any) -> TypeAdapter[Any]:
+def _type_adapter(context: Any) -> TypeAdapter[Any]:
     return TypeAdapter(context)
 
 

@@ -210,7 +210,7 @@ class Snapshots:
                     newest = leases.enter_context(opened)
                 else:
                     settings = self._settings
-                    newest = self._put(leases, (name, EVERYTHING), KnowledgeBase.open(
+                    newest = self._freeze_and_lease(leases, (name, EVERYTHING), KnowledgeBase.open(
                         settings.home, name, self._embedder(), server=settings.chroma_server,
                         database=settings.database))
             yield newest
@@ -223,8 +223,8 @@ class Snapshots:
                 self._open[key] = leases.enter_context(snapshot)
             return snapshot
 
-    def _put(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase, base: Snapshot | None = None,
-             files: ExitStack | None = None) -> Snapshot:
+    def _freeze_and_lease(self, leases: ExitStack, key: tuple[str, Scope], opened: KnowledgeBase,
+                          base: Snapshot | None = None, files: ExitStack | None = None) -> Snapshot:
         """Freeze a knowledge base and lease its snapshot, which replaces the earlier one of the same scope."""
         name, scope = key
         files = files or ExitStack()
@@ -237,7 +237,7 @@ class Snapshots:
             files.close()
             raise
         with self._lock:
-            self._retire(name, None if scope.is_everything else scope)
+            self._retire_snapshots(name, None if scope.is_everything else scope)
             self._open[key] = snapshot
             # The limit holds for whole knowledge bases and for scopes separately.
             same_kind = [key for key in self._open if key[1].is_everything == scope.is_everything]
@@ -245,7 +245,7 @@ class Snapshots:
                 if old_scope.is_everything:
                     self.forget(old_name)
                 else:
-                    self._retire(old_name, old_scope)
+                    self._retire_snapshots(old_name, old_scope)
         return snapshot
 
     @contextmanager
@@ -278,7 +278,7 @@ class Snapshots:
             folder = files.enter_context(own_folder(settings.home, ".", SCOPE))
             with charge_calls(account=base.calls.record_usage):  # labels are embedded
                 scope = make_scope(kb, documents, Layout(folder / "scope"), lambda made: thresholds_in(made, settings))
-            return self._put(leases, key, scope, base, files.pop_all())
+            return self._freeze_and_lease(leases, key, scope, base, files.pop_all())
 
     # Changes by other processes.
 
@@ -298,7 +298,7 @@ class Snapshots:
 
     def settle(self, name: str) -> None:
         """Remove deleted content from the ledger's files as soon as no question reads an earlier snapshot any more."""
-        self._retire(name)
+        self._retire_snapshots(name)
         self.ledger(name).database.checkpoint()
 
     def ledger(self, name: str) -> Ledger:
@@ -322,7 +322,7 @@ class Snapshots:
             if any(database.gone for database in databases):
                 self.forget(name)
 
-    def _retire(self, name: str, scope: Scope | None = None) -> None:
+    def _retire_snapshots(self, name: str, scope: Scope | None = None) -> None:
         """Retire the snapshot of one scope of a knowledge base; None means all snapshots of the knowledge base."""
         with self._lock:
             for key in [key for key in self._open if key[0] == name and scope in {None, key[1]}]:
@@ -331,7 +331,7 @@ class Snapshots:
     def forget(self, name: str) -> None:
         """Retire the snapshots and the ledger of a knowledge base."""
         with self._lock:
-            self._retire(name)
+            self._retire_snapshots(name)
             if name in self._ledgers:
                 self._ledgers.pop(name).retire()
             self._on_close(name)

@@ -18,7 +18,7 @@ Progress: TypeAlias = Callable[[dict[str, Any]], None]
 _NAMES = {"read": "reading", "batch": "in batches", "extract": "extracting", "write": "writing", "index": "indexing"}
 
 
-def _bars(console: Console) -> Bars:
+def _make_bars(console: Console) -> Bars:
     """Return progress bars that disappear when they are done; without a terminal or notebook, nothing is drawn."""
     return Bars(TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                 console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter))
@@ -28,7 +28,7 @@ def _bars(console: Console) -> Bars:
 def build_progress(console: Console) -> Iterator[Progress]:
     """Show a progress bar for each step of a build, and yield the function that takes the build's events."""
     tasks: dict[str, TaskID] = {}
-    with _bars(console) as progress:
+    with _make_bars(console) as progress:
         def show(event: dict[str, Any]) -> None:
             """Update the bar of an event's step, which the step's first event creates."""
             step = event["step"]
@@ -42,7 +42,7 @@ def build_progress(console: Console) -> Iterator[Progress]:
 @contextmanager
 def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar with this name, and yield the function that updates it with (done, total)."""
-    with _bars(console) as progress:
+    with _make_bars(console) as progress:
         task = progress.add_task(name, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 

@@ -157,9 +157,9 @@ def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> CitedFacts:
     facts: set[EdgeKey] = set()
     entities: set[str] = set()
     for chunk, citations in _cited_chunks(index.store, cited):
-        facts.update(fact for fact, *span in index.stated_in(chunk.id) if _overlaps(chunk, span, citations))
+        facts.update(fact for fact, *span in index.stated_in(chunk.id) if _overlaps_citation(chunk, span, citations))
         entities.update(entity for entity, _, *span in index.mentioned_in(chunk.id)
-                        if _overlaps(chunk, span, citations))
+                        if _overlaps_citation(chunk, span, citations))
     return CitedFacts(sorted(facts), entities)
 
 
@@ -173,7 +173,7 @@ def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Cited]) -> Iterator[tuple[C
             yield chunk, citations
 
 
-def _overlaps(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]) -> bool:
+def _overlaps_citation(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]) -> bool:
     """Return True if a span of a chunk, (start, end) in the chunk's characters, overlaps cited text."""
     start, end = (chunk.start + offset for offset in span)
     return any(citation.start < end and citation.end > start for citation in cited)
@@ -227,16 +227,16 @@ def community_of(graph: KnowledgeGraph, community: ledger.TreeCommunity) -> Comm
 
 def answer_html(answer: Answer) -> str:
     """Return an answer as HTML: its short form, one line per claim, its grade if inferred, and its numbered sources."""
-    claims = "<br>".join(map(_escape, answer.text.splitlines()))
-    short = f"<p><b>{_escape(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
+    claims = "<br>".join(map(_escape_html, answer.text.splitlines()))
+    short = f"<p><b>{_escape_html(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
     sources = "".join(
-        f'<li value="{cited.id}"><i>{_escape(cited.document)}</i>{f", p. {cited.page}" if cited.page else ""}: '
-        f'\u201c{_escape(cited.quote)}\u201d</li>' for cited in answer.citations)
+        f'<li value="{cited.id}"><i>{_escape_html(cited.document)}</i>{f", p. {cited.page}" if cited.page else ""}: '
+        f'\u201c{_escape_html(cited.quote)}\u201d</li>' for cited in answer.citations)
     grade = "<p><i>Inferred: the documents do not state every link.</i></p>" if answer.grade == "inferred" else ""
     return f"{short}<p>{claims}</p>{grade}{f'<ol>{sources}</ol>' if sources else ''}"
 
 
-def _escape(text: str) -> str:
+def _escape_html(text: str) -> str:
     return html.escape(visible(text))
 
 

@@ -96,7 +96,7 @@ def _from_langchain(item: Any, name: str, title: str) -> GivenDocument:
 
 def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
     columns = [str(column) for column in frame.columns]
-    rows = [[_cell_text(value) for value in row] for row in _rows(frame)]
+    rows = [[_cell_text(value) for value in row] for row in _frame_rows(frame)]
     if "text" not in columns:
         with collected_tables() as tables:
             lines = table_lines(columns, rows, title or name)
@@ -113,7 +113,7 @@ def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
     return documents
 
 
-def _rows(frame: Any) -> Iterable[Sequence[Any]]:
+def _frame_rows(frame: Any) -> Iterable[Sequence[Any]]:
     if hasattr(frame, "itertuples"):
         return cast("Iterable[Sequence[Any]]", frame.itertuples(index=False, name=None))
     return cast("Iterable[Sequence[Any]]", frame.iter_rows())

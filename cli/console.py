@@ -152,7 +152,7 @@ class _OnStandardError(logging.Handler):
 class _AsText(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's name)
         message = visible(record.message).replace("\n", " ")
-        return f"{_time(record)} {record.levelname} {record.name}: {message}"
+        return f"{_record_time(record)} {record.levelname} {record.name}: {message}"
 
 
 class _AsJson(logging.Formatter):
@@ -160,14 +160,14 @@ class _AsJson(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record as a line of JSON."""
-        line: dict[str, Any] = {"time": _time(record), "level": record.levelname, "logger": record.name,
+        line: dict[str, Any] = {"time": _record_time(record), "level": record.levelname, "logger": record.name,
                                 "message": record.getMessage(), **getattr(record, "fields", {})}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return json.dumps(line)  # ASCII only, so it cannot affect a terminal
 
 
-def _time(record: logging.LogRecord) -> str:
+def _record_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
 

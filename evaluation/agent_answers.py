@@ -47,16 +47,16 @@ def f1(answer: str, expected: Sequence[str]) -> float:
 
     Tokens are words, and single Chinese or Japanese characters; two empty texts match fully.
     """
-    return max((_token_f1(_tokens(answer), _tokens(accepted)) for accepted in expected), default=0.0)
+    return max((_token_f1(_tokens_of(answer), _tokens_of(accepted)) for accepted in expected), default=0.0)
 
 
 def contains_answer(answer: str, expected: Sequence[str]) -> bool:
     """Return True if the answer contains an expected answer as whole tokens (words, or single Chinese characters)."""
-    answer_tokens = f" {' '.join(_tokens(answer))} "
-    return any(f" {' '.join(tokens)} " in answer_tokens for accepted in expected if (tokens := _tokens(accepted)))
+    answer_tokens = f" {' '.join(_tokens_of(answer))} "
+    return any(f" {' '.join(tokens)} " in answer_tokens for accepted in expected if (tokens := _tokens_of(accepted)))
 
 
-def _tokens(text: str) -> list[str]:
+def _tokens_of(text: str) -> list[str]:
     return _HAN.sub(lambda match: f" {match.group()} ", normal_answer(text)).split()
 
 
@@ -184,7 +184,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
                 graph.ainvoke, {"knowledge_base": name, "question": question.question}, context=context))
             records.append(_score_reply(question, reply, snapshot.kb.documents, threshold))
             progress(number, len(questions))
-    return _summarise(records, threshold)
+    return _summarise_records(records, threshold)
 
 
 def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Documents,
@@ -218,7 +218,7 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
     return recall, precision
 
 
-def _summarise(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
+def _summarise_records(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
     answerable = [record for record in records if not record.unanswerable]
     answered = [record for record in answerable if not record.declined]
     scores = {
@@ -226,9 +226,9 @@ def _summarise(records: Sequence[AnswerRecord], threshold: float) -> AnswerRepor
         "f1": percent(sum(record.f1 for record in answered), len(answerable)),
         "correct": percent(sum(record.correct for record in answered), len(answerable)),
     }
-    citations = {"recall": _mean([record.citation_recall for record in answered]),
-                 "precision": _mean([record.citation_precision for record in answered]),
-                 "all_gold": _mean([float(record.citation_recall == 1.0) for record in answered])}
+    citations = {"recall": _mean_percent([record.citation_recall for record in answered]),
+                 "precision": _mean_percent([record.citation_precision for record in answered]),
+                 "all_gold": _mean_percent([float(record.citation_recall == 1.0) for record in answered])}
     return AnswerReport(
         questions=len(records), unanswerable=len(records) - len(answerable), answered=len(answered), answers=scores,
         citations=citations, records=tuple(records),
@@ -236,7 +236,7 @@ def _summarise(records: Sequence[AnswerRecord], threshold: float) -> AnswerRepor
                               curve=measure_at_all_thresholds(records)))
 
 
-def _mean(values: Sequence[float | None]) -> float:
+def _mean_percent(values: Sequence[float | None]) -> float:
     """Return the mean in %, without the values that are None; 0 if there are no others."""
     known = [value for value in values if value is not None]
     return round(100 * float(np.mean(known)), 2) if known else 0.0

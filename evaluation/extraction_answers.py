@@ -104,7 +104,8 @@ def _read_records(path: Path, model: type[_Record]) -> Iterator[_Record]:
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
     """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
-    return {case.id: _admit(_extraction(recorded[case.id]), case, bounds) for case in cases if case.id in recorded}
+    return {case.id: _admit_extraction(_to_extraction(recorded[case.id]), case, bounds)
+            for case in cases if case.id in recorded}
 
 
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
@@ -122,7 +123,7 @@ def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCas
 
     for_each(read, cases, concurrency, on_failure=lambda case, error: on_failure(f"{case.id}: {error}"),
              progress=progress)
-    return {case.id: _admit(extractions[case.id], case, bounds) for case in cases if case.id in extractions}
+    return {case.id: _admit_extraction(extractions[case.id], case, bounds) for case in cases if case.id in extractions}
 
 
 def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once: int, *,
@@ -146,7 +147,7 @@ def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once
     run(in_parallel, attempt, items, at_once)
 
 
-def _extraction(triples: Sequence[Triple]) -> Extraction:
+def _to_extraction(triples: Sequence[Triple]) -> Extraction:
     """Return recorded triples as an extraction; those with an empty part are malformed."""
     complete = [triple for triple in triples if all(part.strip() for part in triple)]
     return Extraction(
@@ -155,7 +156,7 @@ def _extraction(triples: Sequence[Triple]) -> Extraction:
         malformed=tuple(str(triple) for triple in triples if triple not in complete))
 
 
-def _admit(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
+def _admit_extraction(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:
     """Check an extraction against the schema and the sentence; return the admitted facts and values, sorted."""
     chunk = Chunk(id=content_id(case.id, case.text), document_id=case.id, ordinal=0, start=0, end=len(case.text),
                   text=case.text, title="")
@@ -226,8 +227,8 @@ class _Agreement(NamedTuple):
 def _score_agreement(gold: Iterable[Triple], answered: Iterable[Triple]) -> _Agreement:
     """Return precision, recall and F1 of one sentence; only triples with a relation of the gold triples count."""
     gold_relations = {_relation_label(relation) for _, relation, _ in gold}
-    gold_texts = {_concatenate(triple) for triple in gold}
-    answer_texts = {_concatenate(triple) for triple in answered if _relation_label(triple[1]) in gold_relations}
+    gold_texts = {_triple_text(triple) for triple in gold}
+    answer_texts = {_triple_text(triple) for triple in answered if _relation_label(triple[1]) in gold_relations}
     common = len(gold_texts & answer_texts)
     if not common:
         return _Agreement(0.0, 0.0, 0.0)
@@ -252,7 +253,7 @@ def _relation_label(relation: str) -> str:
     return relation.replace(" ", "_").strip("_")
 
 
-def _concatenate(triple: Triple) -> str:
+def _triple_text(triple: Triple) -> str:
     return _GAPS.sub("", "".join(triple)).lower()
 
 

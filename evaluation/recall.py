@@ -89,11 +89,11 @@ def summarise(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Retrieval
     """Return recall and latency over all questions (at least one) and by their type; `ks` are the cut-offs."""
     types = sorted({record.type for record in records} - {""})
     return RetrievalReport(
-        **dict(_group(records, ks)), records=tuple(records),
-        by_type={kind: _group([record for record in records if record.type == kind], ks) for kind in types})
+        **dict(_make_group(records, ks)), records=tuple(records),
+        by_type={kind: _make_group([record for record in records if record.type == kind], ks) for kind in types})
 
 
-def _group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
+def _make_group(records: Sequence[QuestionRecord], ks: Sequence[int]) -> Group:
     def recall(record: QuestionRecord, k: int) -> float:
         hits = sum(rank is not None and rank <= k for rank in record.ranks)
         return 100 * hits / len(record.ranks)

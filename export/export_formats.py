@@ -48,25 +48,25 @@ def cypher(graph: TreeGraph) -> Iterator[str]:
     yield f"// Knowledge base {graph.graph['name']}. Nodes are merged by id; deleted items from earlier runs remain.\n"
     for label in (_ENTITY, _COMMUNITY):
         yield (f"CREATE CONSTRAINT banyan_{label.lower()}_id IF NOT EXISTS FOR (n:{label}) REQUIRE n.id IS UNIQUE;\n")
-    yield from _nodes(graph)
-    yield from _edges(graph)
+    yield from _write_nodes(graph)
+    yield from _write_edges(graph)
 
 
-def _nodes(graph: TreeGraph) -> Iterator[str]:
+def _write_nodes(graph: TreeGraph) -> Iterator[str]:
     by_type: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     communities: list[Mapping[str, Any]] = []
     for node, data in graph.nodes(data=True):
         if data["kind"] == "entity":
-            by_type[data["type"]].append(_entity(node, data))
+            by_type[data["type"]].append(_entity_properties(node, data))
         else:
             communities.append({"id": node, **{key: value for key, value in data.items() if key != "kind"}})
     for name, rows in sorted(by_type.items()):
         label = f", n:{quoted_name(name)}" if name else ""
-        yield from _statements(rows, f"MERGE (n:{_ENTITY} {{id: row.id}})\nSET n = row{label}")
-    yield from _statements(communities, f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row")
+        yield from _write_statements(rows, f"MERGE (n:{_ENTITY} {{id: row.id}})\nSET n = row{label}")
+    yield from _write_statements(communities, f"MERGE (n:{_COMMUNITY} {{id: row.id}})\nSET n = row")
 
 
-def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def _entity_properties(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """Return an entity's properties; an attribute called like one of the fixed ones gets the prefix "attribute_"."""
     values = {f"attribute_{name}" if name in _PROPERTIES_OF_ENTITIES else name: list(sources)
               for name, sources in data["attributes"].items()}
@@ -75,23 +75,24 @@ def _entity(node: str, data: Mapping[str, Any]) -> dict[str, Any]:
             **({"times": json_text(data["times"])} if "times" in data else {})}
 
 
-def _edges(graph: TreeGraph) -> Iterator[str]:
+def _write_edges(graph: TreeGraph) -> Iterator[str]:
     by_relation: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for source, target, data in graph.edges(data=True):
         if data["kind"] == "triple":
-            by_relation[data["relation"]].append({"from": source, "to": target, "properties": _triple(data)})
+            by_relation[data["relation"]].append({"from": source, "to": target, "properties": _triple_properties(data)})
         else:
             source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
             properties = {"rank": data["rank"]} if "rank" in data else {}
             tree_edges[data["kind"], source_label].append({"from": source, "to": target, "properties": properties})
     for relation, rows in sorted(by_relation.items()):
-        yield from _statements(rows, _merge(_ENTITY, f"r:{quoted_name(relation)} {{id: row.properties.id}}", _ENTITY))
+        relationship = f"r:{quoted_name(relation)} {{id: row.properties.id}}"
+        yield from _write_statements(rows, _merge_clause(_ENTITY, relationship, _ENTITY))
     for (kind, source_label), rows in sorted(tree_edges.items()):
-        yield from _statements(rows, _merge(source_label, f"r:{kind}", _COMMUNITY))
+        yield from _write_statements(rows, _merge_clause(source_label, f"r:{kind}", _COMMUNITY))
 
 
-def _triple(data: Mapping[str, Any]) -> dict[str, Any]:
+def _triple_properties(data: Mapping[str, Any]) -> dict[str, Any]:
     sources = data["sources"]
     return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
             "documents": data["documents"], "sources": [source["document"] for source in sources],
@@ -100,12 +101,12 @@ def _triple(data: Mapping[str, Any]) -> dict[str, Any]:
             **{name: data[name] for name in ("time", "start", "end") if name in data}}
 
 
-def _merge(source: str, relationship: str, target: str) -> str:
+def _merge_clause(source: str, relationship: str, target: str) -> str:
     return (f"MATCH (a:{source} {{id: row.from}})\nMATCH (b:{target} {{id: row.to}})\n"
             f"MERGE (a)-[{relationship}]->(b)\nSET r = row.properties")
 
 
-def _statements(rows: list[Mapping[str, Any]], action: str) -> Iterator[str]:
+def _write_statements(rows: list[Mapping[str, Any]], action: str) -> Iterator[str]:
     """Yield statements that apply a Cypher action to each of some rows, at most `_ROWS` in a statement."""
     for start in range(0, len(rows), _ROWS):
         lines = ",\n".join(literal(row) for row in rows[start:start + _ROWS])
@@ -120,19 +121,19 @@ def quoted_name(text: str) -> str:
 def literal(value: Any) -> str:
     """Return a value as one line of Cypher: a literal, or several literals joined by `+`."""
     if isinstance(value, Mapping):
-        return _bracket("{}", (f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()))
+        return _join_in_brackets("{}", (f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()))
     if isinstance(value, str):
-        return "'" + _SPECIAL.sub(_escape, value) + "'"
+        return "'" + _SPECIAL.sub(_escape_character, value) + "'"
     if isinstance(value, Iterable):
-        return _bracket("[]", map(literal, value))
+        return _join_in_brackets("[]", map(literal, value))
     return json_text(value)
 
 
-def _bracket(brackets: str, parts: Iterable[str]) -> str:
+def _join_in_brackets(brackets: str, parts: Iterable[str]) -> str:
     return brackets[0] + ", ".join(parts) + brackets[1]
 
 
-def _escape(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     text = match.group()
     return _ESCAPES.get(text) or f"\\u{ord(text):04x}"
 
@@ -160,17 +161,18 @@ def graphml(graph: TreeGraph) -> Iterator[str]:
         for name, kind in types.items():
             yield f'  <key id="{owner}_{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n'
     yield '  <graph edgedefault="directed">\n'
-    yield _data("graph", _GRAPH, graph.graph)
+    yield _write_data("graph", _GRAPH, graph.graph)
     for node, data in graph.nodes(data=True):
-        yield f'    <node id="{node}">{_data("node", _NODE, data)}</node>\n'
+        yield f'    <node id="{node}">{_write_data("node", _NODE, data)}</node>\n'
     for source, target, data in graph.edges(data=True):
         # GraphML needs edge ids that are unique in the file, and a relation's name is not.
         identity = data.get("id") or content_id(source, data["kind"], target)
-        yield f'    <edge id="{identity}" source="{source}" target="{target}">{_data("edge", _EDGE, data)}</edge>\n'
+        content = _write_data("edge", _EDGE, data)
+        yield f'    <edge id="{identity}" source="{source}" target="{target}">{content}</edge>\n'
     yield "  </graph>\n</graphml>\n"
 
 
-def _data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
+def _write_data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
     return "".join(f'<data key="{owner}_{name}">{_xml_text(data[name])}</data>' for name in types if name in data)
 
 
@@ -188,27 +190,27 @@ def node_link(graph: TreeGraph) -> Iterator[str]:
     """
     outline = TreeOutline(graph)
     yield f'{{"directed": true, "multigraph": true, "graph": {json_text(graph.graph)},\n"nodes": ['
-    yield from _lines({"id": node, **data} for node, data in graph.nodes(data=True))
+    yield from _write_lines({"id": node, **data} for node, data in graph.nodes(data=True))
     yield ',\n"edges": ['
-    yield from _lines({"source": source, "target": target, "key": key, **data}
-                      for source, target, key, data in graph.edges(keys=True, data=True))
+    yield from _write_lines({"source": source, "target": target, "key": key, **data}
+                            for source, target, key, data in graph.edges(keys=True, data=True))
     yield ',\n"tree": ['
-    yield from _lines(_branch(graph, outline, node) for node in outline.roots)
+    yield from _write_lines(_tree_branch(graph, outline, node) for node in outline.roots)
     yield "}\n"
 
 
-def _lines(items: Iterable[Any]) -> Iterator[str]:
+def _write_lines(items: Iterable[Any]) -> Iterator[str]:
     """Write the items of a JSON list whose "[" is already written, each on its own line, and the closing "]"."""
     for number, item in enumerate(items):
         yield f"{',' if number else ''}\n{json_text(item)}"
     yield "]"
 
 
-def _branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict[str, Any]:
+def _tree_branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict[str, Any]:
     branch = {"id": community, "name": graph.nodes[community]["name"], "keywords": outline.keywords(community)}
     children = outline.children(community)
     if children:
-        return {**branch, "children": [_branch(graph, outline, node) for node in children]}
+        return {**branch, "children": [_tree_branch(graph, outline, node) for node in children]}
     return {**branch, "members": outline.members(community)}
 
 

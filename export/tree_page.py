@@ -50,17 +50,17 @@ def map_entities(graph: TreeGraph) -> list[str]:
 def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
     """Return the map's content as JSON: nodes, edges, and the names of communities."""
     candidates = map_entities(graph)
-    edges = [*_facts(graph, set(candidates)), *_sentence_links(links, set(candidates))]
+    edges = [*_page_facts(graph, set(candidates)), *_sentence_links(links, set(candidates))]
     linked = {end for edge in edges for end in (edge["source"], edge["target"])}
     shown = [node for node in candidates if node in linked][:_MOST_NODES]
     shown_edges = [edge for edge in edges if {edge["source"], edge["target"]} <= set(shown)]
-    nodes = [_node(graph, node) for node in shown]
+    nodes = [_page_node(graph, node) for node in shown]
     community_ids = dict.fromkeys(node["community"] for node in nodes if node["community"])
     communities = {community: visible(graph.nodes[community]["name"]) for community in community_ids}
     return printable(json_text({"nodes": nodes, "communities": communities, "edges": shown_edges}))
 
 
-def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
+def _page_node(graph: TreeGraph, node: str) -> dict[str, Any]:
     data = graph.nodes[node]
     edges = [*graph.in_edges(node, data=True), *graph.out_edges(node, data=True)]
     community = next((end for _, end, edge in graph.out_edges(node, data=True) if edge["kind"] == MEMBER_OF), "")
@@ -68,7 +68,7 @@ def _node(graph: TreeGraph, node: str) -> dict[str, Any]:
             "support": len(data["documents"]), "degree": sum(edge["kind"] == "triple" for *_, edge in edges)}
 
 
-def _facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
+def _page_facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
     for head, tail, data in graph.edges(data=True):
         if data["kind"] == "triple" and {head, tail} <= nodes:
             yield {"id": data["id"], "source": head, "target": tail, "relation": visible(data["relation"]),
@@ -144,11 +144,12 @@ class TreeOutline:
 
     def children(self, community: str) -> list[str]:
         """Return the child communities of a community, largest first."""
-        return sorted((node for node in self._inside(community) if self._kind(node) == "community"), key=self._by_size)
+        inside = (node for node in self._nodes_inside(community) if self._kind_of(node) == "community")
+        return sorted(inside, key=self._by_size)
 
     def members(self, community: str) -> list[str]:
         """Return the entities of a community, those with most triples first; only the finest communities have any."""
-        return sorted((node for node in self._inside(community) if self._kind(node) == "entity"),
+        return sorted((node for node in self._nodes_inside(community) if self._kind_of(node) == "entity"),
                       key=lambda node: (-len(self.triples(node)), self._graph.nodes[node]["name"], node))
 
     def keywords(self, community: str) -> list[str]:
@@ -164,10 +165,10 @@ class TreeOutline:
             *self._graph.in_edges(entity, keys=True, data=True)] if data["kind"] == "triple"}
         return sorted(edges, key=lambda edge: (-len(self._graph.edges[edge]["sources"]), edge[2], edge))
 
-    def _inside(self, community: str) -> list[str]:
+    def _nodes_inside(self, community: str) -> list[str]:
         return [node for node, _, key in self._graph.in_edges(community, keys=True) if key == MEMBER_OF]
 
-    def _kind(self, node: str) -> str:
+    def _kind_of(self, node: str) -> str:
         return str(self._graph.nodes[node]["kind"])
 
     def _by_size(self, community: str) -> tuple[int, str]:
@@ -194,10 +195,10 @@ def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
     outline = TreeOutline(graph)
     tree = _Tree(graph, outline)
     stream = _template().stream(
-        name=_text(str(graph.graph["name"])), current=graph.graph["current"],
+        name=_cut(str(graph.graph["name"])), current=graph.graph["current"],
         style=map_style() + (_FOLDER / "page.css").read_text("utf-8"),
         script=map_script() + (_FOLDER / "page.js").read_text("utf-8"), map=map_data(graph, links),
-        numbers=list(_numbers(graph, outline)), empty=not outline.roots,
+        numbers=list(_number_rows(graph, outline)), empty=not outline.roots,
         # One root at a time, because all of them may be large together.
         roots=(tree.listed([root]) for root in outline.roots),
         most={"communities": _MOST_COMMUNITIES, "triples": _MOST_TRIPLES, "members": _MOST_MEMBERS,
@@ -210,19 +211,19 @@ def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
 def _template() -> Template:
     environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
-    environment.filters["hash"] = _hash
+    environment.filters["hash"] = _script_hash
     return environment.get_template("page.html.jinja")
 
 
-def _hash(text: str) -> str:
+def _script_hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _text(text: str, most: int = _NAME) -> str:
+def _cut(text: str, most: int = _NAME) -> str:
     return printable(visible(text if len(text) <= most else text[:most - 1] + "…"))
 
 
-def _numbers(graph: TreeGraph, outline: TreeOutline) -> Iterator[tuple[str, str, int | None, object]]:
+def _number_rows(graph: TreeGraph, outline: TreeOutline) -> Iterator[tuple[str, str, int | None, object]]:
     """Yield the rows of the table of numbers: the label's key, English text and number, and the value."""
     kinds = [data["kind"] for *_, data in graph.edges(data=True)]
     yield "documents", "documents", None, graph.graph["documents"]
@@ -239,7 +240,7 @@ def _numbers(graph: TreeGraph, outline: TreeOutline) -> Iterator[tuple[str, str,
         yield "outside", "entities in no community", None, outside
     if graph.graph["schema"]:
         version = graph.graph["schema_version"]
-        yield "schema", f"schema (version {version})", version, _text(graph.graph["schema"])
+        yield "schema", f"schema (version {version})", version, _cut(graph.graph["schema"])
 
 
 class _Tree:
@@ -253,55 +254,55 @@ class _Tree:
 
     def listed(self, communities: Sequence[str]) -> _Listed:
         """Return those of some communities that are shown."""
-        shown = [self._community(node) for node in communities if node in self._shown]
+        shown = [self._fit_community(node) for node in communities if node in self._shown]
         return _Listed(shown, len(communities) - len(shown))
 
-    def _community(self, node: str) -> dict[str, Any]:
+    def _fit_community(self, node: str) -> dict[str, Any]:
         """Return a community with its keywords, and the communities or other members within it, as far as they fit."""
         data, keywords, children = self._graph.nodes[node], self._outline.keywords(node), self._outline.children(node)
         title = data["name"] or ", ".join(self._graph.nodes[keyword]["name"] for keyword in keywords)
         view: dict[str, Any] = {
-            "name": _text(title), "size": data["size"], "cohesion": f"{data['cohesion']:.2f}",
-            "summary": _text(data["summary"], min(_SUMMARY, self._share // _SUMMARY_PART))}
-        room = _Room(self._share - _size(view))
-        shown = [word for keyword in keywords if (word := self._keyword(keyword, room))]
+            "name": _cut(title), "size": data["size"], "cohesion": f"{data['cohesion']:.2f}",
+            "summary": _cut(data["summary"], min(_SUMMARY, self._share // _SUMMARY_PART))}
+        room = _Room(self._share - _estimate_bytes(view))
+        shown = [word for keyword in keywords if (word := self._fit_keyword(keyword, room))]
         others = [] if children else [member for member in self._outline.members(node) if member not in keywords]
         return view | {"keywords": _Listed(shown, len(keywords) - len(shown)), "children": self.listed(children),
-                       "members": room.fill(map(self._entity, others[:_MOST_MEMBERS]), len(others))}
+                       "members": room.fill(map(self._fit_entity, others[:_MOST_MEMBERS]), len(others))}
 
-    def _keyword(self, node: str, room: "_Room") -> dict[str, Any] | None:
+    def _fit_keyword(self, node: str, room: "_Room") -> dict[str, Any] | None:
         """Return a keyword with as many triples as fit, or None if the keyword itself does not fit."""
-        view = self._entity(node) | self._attributes(node)
+        view = self._fit_entity(node) | self._fit_attributes(node)
         if not room.takes(view):
             return None
         triples = self._outline.triples(node)
-        shown = (self._triple(node, edge) for edge in triples[:_MOST_TRIPLES])
+        shown = (self._fit_triple(node, edge) for edge in triples[:_MOST_TRIPLES])
         return view | {"triples": room.fill(shown, len(triples))}
 
-    def _entity(self, node: str) -> dict[str, Any]:
+    def _fit_entity(self, node: str) -> dict[str, Any]:
         data = self._graph.nodes[node]
-        return {"name": _text(data["name"]), "type": _text(data["type"])}
+        return {"name": _cut(data["name"]), "type": _cut(data["type"])}
 
-    def _attributes(self, node: str) -> dict[str, Any]:
+    def _fit_attributes(self, node: str) -> dict[str, Any]:
         attributes: Mapping[str, Iterable[str]] = self._graph.nodes[node]["attributes"]
         times = self._graph.nodes[node].get("times", {})
         shown = []
         for name, values in list(attributes.items())[:_MOST_ATTRIBUTES]:
             listed = list(values)
-            with_times = [(_text(value), _text(times.get(name, {}).get(value) or ""))
+            with_times = [(_cut(value), _cut(times.get(name, {}).get(value) or ""))
                           for value in listed[:_MOST_VALUES]]
-            shown.append((_text(name), _Listed(with_times, len(listed) - len(with_times))))
+            shown.append((_cut(name), _Listed(with_times, len(listed) - len(with_times))))
         return {"attributes": shown, "attributes_left_out": len(attributes) - len(shown)}
 
-    def _triple(self, seen_from: str, edge: tuple[str, str, str]) -> dict[str, Any]:
+    def _fit_triple(self, seen_from: str, edge: tuple[str, str, str]) -> dict[str, Any]:
         """Return a triple (head, tail, relation) with quotes, and the attributes of the end that is not `seen_from`."""
         head, tail, relation = edge
         nodes, data = self._graph.nodes, self._graph.edges[edge]
-        quotes = [(_text(source["quote"], _QUOTE), _text(source["document"]))
+        quotes = [(_cut(source["quote"], _QUOTE), _cut(source["document"]))
                   for source in data["sources"][:_MOST_SOURCES]]
-        return {"head": _text(nodes[head]["name"]), "relation": _text(relation), "tail": _text(nodes[tail]["name"]),
-                "time": _text(data.get("time") or ""), "quotes": _Listed(quotes, len(data["sources"]) - len(quotes)),
-                "other": self._attributes(tail if head == seen_from else head)}
+        return {"head": _cut(nodes[head]["name"]), "relation": _cut(relation), "tail": _cut(nodes[tail]["name"]),
+                "time": _cut(data.get("time") or ""), "quotes": _Listed(quotes, len(data["sources"]) - len(quotes)),
+                "other": self._fit_attributes(tail if head == seen_from else head)}
 
 
 class _Room:
@@ -312,7 +313,7 @@ class _Room:
 
     def takes(self, part: object) -> bool:
         """Take a part's bytes out of the share, and return True if it fitted; after one that did not, none does."""
-        self._left -= _size(part)
+        self._left -= _estimate_bytes(part)
         return self._left >= 0
 
     def fill(self, parts: Iterable[object], total: int) -> _Listed:
@@ -321,10 +322,10 @@ class _Room:
         return _Listed(shown, total - len(shown))
 
 
-def _size(part: object) -> int:
+def _estimate_bytes(part: object) -> int:
     """Return about how many bytes a part of the page takes: its texts, and the markup around each."""
     if isinstance(part, str):
         return _MARKUP_BYTES + len(part.encode())
     if isinstance(part, Mapping):
-        return sum(map(_size, part.values()))
-    return sum(map(_size, part)) if isinstance(part, Sequence) else 0
+        return sum(map(_estimate_bytes, part.values()))
+    return sum(map(_estimate_bytes, part)) if isinstance(part, Sequence) else 0

@@ -38,17 +38,17 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     if of_all:
         kb.resolution.drop_outdated_verdicts()
     if not reasoner.resolves:  # merge first, so that one sync also embeds the facts that change by merging
-        _resolve(kb, reasoner)
+        _merge_same_entities(kb, reasoner)
     kb.sync_vectors()
     try:
         if kb.tree.is_behind():
             kb.reliability.measure()
         if reasoner.resolves:  # it is asked about entities with similar vectors, so these are needed first
             try:
-                _resolve(kb, reasoner)
+                _merge_same_entities(kb, reasoner)
             finally:
                 kb.sync_vectors()
-        _describe(kb, reasoner)
+        _update_communities(kb, reasoner)
     except (BudgetExceeded, ReasonerError):
         kb.save_graph()  # the graph is complete, only descriptions or merges are missing
         raise
@@ -74,7 +74,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
         kb.vector_synchroniser.rebuild, kb.reliability.measure,
         partial(kb.tree.build, partial(run, reasoner.summarise), whole=True), kb.save_graph, kb.save_index]
     if fresh_verdicts:  # ask again before the tree is built, which takes the last three steps
-        steps[-3:-3] = [partial(_resolve, kb, reasoner), kb.vector_synchroniser.sync]
+        steps[-3:-3] = [partial(_merge_same_entities, kb, reasoner), kb.vector_synchroniser.sync]
     for done, step in enumerate(steps):
         progress(done, len(steps))
         step()
@@ -90,14 +90,14 @@ def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
         kb.schema_control.redact_history()
 
 
-def _describe(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+def _update_communities(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     """Update the communities and their descriptions; after a deletion, first drop reports with deleted text."""
     if kb.documents.is_deleting():
         kb.tree.forget_outdated_reports()
     kb.tree.update(partial(run, reasoner.summarise))
 
 
-def _resolve(kb: KnowledgeBase, reasoner: Reasoner) -> None:
+def _merge_same_entities(kb: KnowledgeBase, reasoner: Reasoner) -> None:
     """Merge entities that are the same under several names, unless this is up to date with the ledger."""
     ask, fingerprint = (partial(run, reasoner.resolve), reasoner.fingerprint) if reasoner.resolves else (None, "")
     if kb.resolution.is_behind(fingerprint):

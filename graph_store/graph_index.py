@@ -90,13 +90,13 @@ class GraphIndex(KnowledgeGraph):
         """The trie of all attributes' values, which finds the entities that have them."""
         self.chunk_row = Ids(arrays, "chunks")
         self.chunks: Sequence[Chunk] = LazySequence(
-            len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read, Chunk, Texts(arrays, "chunks.about"))))
+            len(self.chunk_row), lru_cache(_CACHED_CHUNKS)(partial(_read_row, Chunk, Texts(arrays, "chunks.about"))))
         self.lexical = LexicalIndex(arrays, "chunks.words", len(self.chunks))
         self.document_ids: Sequence[str] = Texts(arrays, "documents.ids")
         self.document_titles: Sequence[str] = Texts(arrays, "documents.titles")
         self.community_row = Ids(arrays, "communities")
         self.community = lru_cache(_CACHED_COMMUNITIES)(
-            partial(_read, TreeCommunity, Texts(arrays, "communities.about")))
+            partial(_read_row, TreeCommunity, Texts(arrays, "communities.about")))
         """The described community of a row."""
         self.community_chunks = read_lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
@@ -309,7 +309,7 @@ class GraphIndex(KnowledgeGraph):
         return cosines
 
 
-def _read(model: type[_Model], stored: Texts, row: int) -> _Model:
+def _read_row(model: type[_Model], stored: Texts, row: int) -> _Model:
     return model(**orjson.loads(stored.raw(row)))
 
 

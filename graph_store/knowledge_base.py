@@ -105,7 +105,7 @@ class KnowledgeBase:
         self._table_store = TableStore(layout.root)
         # A function without a reference to this object or the synchroniser: a reference cycle would keep files open
         # until the garbage collector runs.
-        self.vector_synchroniser.recall = partial(_recall, self._index_store, self.database)
+        self.vector_synchroniser.recall = partial(_recall_vectors, self._index_store, self.database)
         self._index: tuple[Version, Arrays] | None = None  # the last one that was read from its file
         self.unwritten = ""
         """The reason why derived files could not be written, so that they are made in memory; empty otherwise."""
@@ -379,6 +379,6 @@ class KnowledgeBase:
         self.refresh()
 
 
-def _recall(store: IndexStore, database: Database, kind: Kind, ids: Collection[str]) -> dict[str, Vectors]:
+def _recall_vectors(store: IndexStore, database: Database, kind: Kind, ids: Collection[str]) -> dict[str, Vectors]:
     """Return those of some ids that have a vector in the last index that was written, each with its vector."""
     return read_vectors(store.load_earlier(version_of(database)), kind, ids)

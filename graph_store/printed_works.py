@@ -25,23 +25,23 @@ class PrintedWorks:
         """
         source = Path(document.source)
         if not self._active or not document.pages or source.suffix.lower() != _ENDING or not source.is_file():
-            self._place(document.id).unlink(missing_ok=True)
+            self._path_of_copy(document.id).unlink(missing_ok=True)
             return
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        with source.open("rb") as original, whole_file(self._place(document.id)) as copy:
+        with source.open("rb") as original, whole_file(self._path_of_copy(document.id)) as copy:
             shutil.copyfileobj(original, copy)
 
     def find(self, document_id: str) -> Path | None:
         """Return the copy of a document's PDF file, or None."""
-        place = self._place(document_id)
+        place = self._path_of_copy(document_id)
         return place if place.is_file() else None
 
     def keep_only(self, document_ids: set[str]) -> None:
         """Remove the copies of all other documents."""
-        wanted = {self._place(document) for document in document_ids}
+        wanted = {self._path_of_copy(document) for document in document_ids}
         for copy in self._folder.glob(f"*{_ENDING}"):
             if copy not in wanted:
                 copy.unlink(missing_ok=True)
 
-    def _place(self, document_id: str) -> Path:
+    def _path_of_copy(self, document_id: str) -> Path:
         return self._folder / f"{hashlib.sha256(document_id.encode()).hexdigest()[:32]}{_ENDING}"

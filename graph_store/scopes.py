@@ -90,7 +90,7 @@ def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
                  lambda known: fnmatchcase(known, f"*/{wanted}")):
         if matches := {document for document, known in names.items() if any(map(fits, known))}:
             return matches
-    near = _nearest(name, names)
+    near = _nearest_names(name, names)
     raise ScopeError(f"no document is called {name!r}; " + (
         f"the nearest: {', '.join(near)}" if near else "`banyan documents` lists them"))
 
@@ -107,13 +107,13 @@ def _match_metadata(metadata: Mapping[str, Mapping[str, str]], chosen: Collectio
     found = {document for document, known in values.items()
              if normalise(known) == wanted or fnmatchcase(normalise(known), wanted)}
     if not found:
-        near = _nearest(value, values.values()) or sorted(set(values.values()))
+        near = _nearest_names(value, values.values()) or sorted(set(values.values()))
         raise ScopeError(f"none of the {len(chosen)} documents has {key} = {value!r}; " + (
             f"there are: {_list_names(near)}" if near else f"none of them has a {key}"))
     return found
 
 
-def _nearest(name: str, known: Iterable[str]) -> list[str]:
+def _nearest_names(name: str, known: Iterable[str]) -> list[str]:
     found = process.extract(name, sorted(set(known)), scorer=fuzz.WRatio, processor=utils.default_process,
                             limit=_NEAREST, score_cutoff=_LEAST_LIKE)
     return [match for match, _, _ in found]

@@ -66,7 +66,7 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
     text = document.text
     occurrences: Counter[tuple[str, str]] = Counter()
     chunks: list[Chunk] = []
-    for heading, start, end in _spans(text, max_tokens, overlap_tokens):
+    for heading, start, end in _chunk_spans(text, max_tokens, overlap_tokens):
         part, opening = text[start:end], opening_of(text, start)
         chunks.append(Chunk(
             id=chunk_id(document.id, document.title, heading, part, occurrences[heading, part], opening),
@@ -85,24 +85,24 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
     return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []))
 
 
-def _spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
+def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:
     if fits(text, max_tokens):
         if text.strip():
             start = len(text) - len(text.lstrip())
             yield Section("", start, len(text.rstrip()))
         return
     cutter = re.compile(rf"(?:(?:{TOKEN})\s*+){{1,{max_tokens}}}+")
-    parts = list(_sections(text))
+    parts = list(_find_sections(text))
     if len(parts) > _MANY_SECTIONS and estimate_tokens(text) < _FEW_TOKENS * len(parts):
         # Ignore the headings: otherwise each tiny section would be a chunk and cost a model call.
         parts = [Section("", 0, len(text))]
     for section in parts:
-        units = _units(text, section, max_tokens, cutter)
-        for start, end in _pack(text, units, max_tokens, overlap_tokens):
+        units = _split_into_units(text, section, max_tokens, cutter)
+        for start, end in _pack_units(text, units, max_tokens, overlap_tokens):
             yield Section(section.heading, start, end)
 
 
-def _sections(text: str) -> Iterator[Section]:
+def _find_sections(text: str) -> Iterator[Section]:
     path: list[Heading] = []  # the headings above the current text
     begin, sections, leading_empty = 0, list[Section](), list[Heading]()
     for heading in [*headings(text), Heading(0, "", len(text), len(text))]:
@@ -122,7 +122,7 @@ def _sections(text: str) -> Iterator[Section]:
     yield from sections
 
 
-def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]) -> list[_Unit]:
+def _split_into_units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]) -> list[_Unit]:
     """Return the units of a section; `cutter` matches a piece of at most `max_tokens` tokens."""
     units: list[_Unit] = []
     body = text[section.start : section.end]
@@ -136,11 +136,11 @@ def _units(text: str, section: Section, max_tokens: int, cutter: re.Pattern[str]
         if tokens <= max_tokens:
             units.append(_Unit(begin, stop, tokens, repeats=not is_listed))
         else:
-            units.extend(_cut(text, begin, stop, cutter))
+            units.extend(_cut_long_sentence(text, begin, stop, cutter))
     return units
 
 
-def _cut(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_Unit]:
+def _cut_long_sentence(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_Unit]:
     """Yield the pieces of a sentence that is too long, cut at white space where possible."""
     while match := cutter.match(text, start, end):
         stop = match.end()
@@ -154,16 +154,16 @@ def _cut(text: str, start: int, end: int, cutter: re.Pattern[str]) -> Iterator[_
         start = stop
 
 
-def _pack(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: int) -> Iterator[tuple[int, int]]:
+def _pack_units(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: int) -> Iterator[tuple[int, int]]:
     """Yield the start and end of the chunks of one section; each chunk but the first begins with the overlap."""
     first = first_new = 0
     while first_new < len(units):
-        end = _end(text, units, first, first_new, max_tokens)
+        end = _last_unit(text, units, first, first_new, max_tokens)
         yield units[first].start, units[end - 1].end
-        first, first_new = _overlap(units, first, end, max_tokens, overlap_tokens), end
+        first, first_new = _first_overlapping(units, first, end, max_tokens, overlap_tokens), end
 
 
-def _end(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
+def _last_unit(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:
     """Return the index of the unit before which a chunk ends: the best-ranked place near the size limit."""
     filled = sum(unit.tokens for unit in units[first:first_new])
     candidates: list[tuple[int, int, int]] = []
@@ -179,7 +179,7 @@ def _end(text: str, units: Sequence[_Unit], first: int, first_new: int, max_toke
     return len(units)
 
 
-def _overlap(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:
+def _first_overlapping(units: Sequence[_Unit], first: int, end: int, max_tokens: int, overlap_tokens: int) -> int:
     """Return the index of the first unit of the next chunk, which repeats units from the end of this one."""
     if end == len(units):
         return end

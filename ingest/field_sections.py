@@ -60,7 +60,7 @@ class Block:
         self.last = label_key(name)
         self.names.setdefault(self.last, one_line(name))
         self.repeated += self.last in self.fields
-        self.extend(_plain(value), LIST_MARK, end)
+        self.extend(_without_markup(value), LIST_MARK, end)
 
     def extend(self, words: str, mark: str, end: int) -> None:
         """Add a further line to the value of the last field."""
@@ -109,7 +109,7 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
     """
     if ":" not in text and "：" not in text:
         return []
-    return [_table(records, title) for records in _kinds(read_blocks(lines_under(text, "", title)))
+    return [_records_table(records, title) for records in _records_by_kind(read_blocks(lines_under(text, "", title)))
             if (_are_similar(records) if len(records) > 1 else _counts_alone(records[0]))]
 
 
@@ -141,66 +141,66 @@ class _Blocks:
         """Return the records of a text in order."""
         for line in lines:
             if line.is_code or _HEADING.match(line.text):
-                self._end(line)
+                self._end_block(line)
             elif line.text.strip():
-                self._add(line)
+                self._add_line(line)
                 self._is_apart = False
             else:
                 self._is_apart = True
         return [block for block in self._read if block.is_record]
 
-    def _end(self, line: Line) -> None:
+    def _end_block(self, line: Line) -> None:
         """End the block at a line that is no field: a heading, code or other text."""
         heading = None if line.is_code else _HEADING.match(line.text)
         self._block = None
         self._level, self._heading_start = (len(heading[1]), line.start) if heading else (self._level, -1)
 
-    def _add(self, line: Line) -> None:
+    def _add_line(self, line: Line) -> None:
         """Add a line to the block, or begin a block with it if it is a field."""
         end = line.start + len(line.text.rstrip())
-        if self._block is not None and _indent(line.text) > self._block.set_in:
-            self._block.extend(*_continuation(line.text, self._block.last_words), end)
+        if self._block is not None and _indent_of(line.text) > self._block.set_in:
+            self._block.extend(*_continuation_of(line.text, self._block.last_words), end)
             return
-        found, block = _field(line.text), self._block
+        found, block = _match_field(line.text), self._block
         if found is None or (block and (block.is_opening or (
                 self._is_apart and label_key(found["name"]) in block.fields))):
-            self._end(line)
+            self._end_block(line)
         if found is not None:
-            block = self._block or self._begin(line, found)
+            block = self._block or self._begin_block(line, found)
             block.is_loose = block.is_loose or (self._is_apart and block.end > 0)
             block.add(found["name"], found["value"], end)
 
-    def _begin(self, line: Line, found: re.Match[str]) -> Block:
-        self._block = Block(line.above, self._level, self._heading_start, line.start, _indent(line.text),
-                             found["mark"] is not None)
+    def _begin_block(self, line: Line, found: re.Match[str]) -> Block:
+        self._block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text),
+                            found["mark"] is not None)
         self._read.append(self._block)
         self._heading_start = -1
         return self._block
 
 
-def _field(line: str) -> re.Match[str] | None:
+def _match_field(line: str) -> re.Match[str] | None:
     found = None if line.startswith("|") else _FIELD.fullmatch(line)
     return found if found is not None and len(found["name"].split()) <= _MOST_WORDS else None
 
 
-def _indent(line: str) -> int:
+def _indent_of(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
-def _continuation(line: str, before: str) -> tuple[str, str]:
+def _continuation_of(line: str, before: str) -> tuple[str, str]:
     """Return the words of a line that continues a value, and what separates them from `before`, the line above."""
     mark = mark_length(line)
     last_word = before[before.rfind(" ") + 1:]
     # An address ends an item: people are written one a line with theirs, and links one a line.
     begins_item = mark or (last_word.endswith(">") and "@" in last_word) or ("://" in before and last_word == before)
-    return _plain(line[mark:]), LIST_MARK if begins_item else " "
+    return _without_markup(line[mark:]), LIST_MARK if begins_item else " "
 
 
-def _plain(value: str) -> str:
+def _without_markup(value: str) -> str:
     return one_line(without_markup(value))
 
 
-def _kinds(blocks: Sequence[Block]) -> list[list[Block]]:
+def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
     """Return the records by kind: of sections on one level, or of one section, that share most of their fields."""
     in_section = Counter((block.level, block.above) for block in blocks)
     kinds: list[list[Block]] = []
@@ -221,7 +221,7 @@ def _kinds(blocks: Sequence[Block]) -> list[list[Block]]:
     return kinds
 
 
-def _table(records: Sequence[Block], title: str) -> SourceTable:
+def _records_table(records: Sequence[Block], title: str) -> SourceTable:
     names = {key: name for block in reversed(records) for key, name in block.names.items()}
     order = list(dict.fromkeys(key for block in records for key in block.names))
     depth = _depth_of_names(records)

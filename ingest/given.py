@@ -46,14 +46,14 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
                           "rest in another run")
     documents: dict[str, Document] = {}
     for number, item in enumerate(given):
-        document = _document(number, item, limits)
+        document = _check_document(number, item, limits)
         if document.id in documents:
             raise IngestError(f"`documents[{number}]` repeats the id {document.id!r}: give each document its own")
         documents[document.id] = document
     return list(documents.values())
 
 
-def _document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:
+def _check_document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:
     """Check one given text and return it as a document; `number` is its place in the list, for messages."""
     where = f"`documents[{number}]`"
     if not _has_expected_fields(given):
@@ -131,7 +131,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
     def fail(where: str, reason: str) -> None:
         on_failure(LoadFailure(path=clean_text(where), reason=clean_text(reason)))
 
-    read_records = _hipporag if form == "hipporag" else _triples
+    read_records = _read_hipporag if form == "hipporag" else _read_triples
     for path in paths:
         if not path.is_file():
             raise IngestError(f"{path} does not exist: name a file with recorded triples")
@@ -142,7 +142,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
                          "import the rest in another run")
                     return
                 try:
-                    passage = _passage(record, path, number, form, limits)
+                    passage = _passage_document(record, path, number, form, limits)
                 except (ValidationError, KeyError, TypeError, ValueError) as error:
                     fail(f"{path.name}#{number}", f"not a {form} record: {error}")
                     continue
@@ -157,7 +157,7 @@ def load_recorded(paths: Sequence[Path], form: RecordedFormat, *, on_failure: Ca
             raise IngestError(f"{path} cannot be read: {undecodable(error)}") from error
 
 
-def _hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
+def _read_hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
     try:
         records = parse_json(decode(read_bytes(path.resolve(), limits)), limits.json_depth)["docs"]
     except (ValueError, KeyError, TypeError) as error:
@@ -169,7 +169,7 @@ def _hipporag(path: Path, _: Callable[[str, str], None], limits: Limits) -> Iter
     yield from records
 
 
-def _triples(path: Path, fail: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
+def _read_triples(path: Path, fail: Callable[[str, str], None], limits: Limits) -> Iterator[Any]:
     """Yield the records of a file of JSON lines; lines that are not JSON are reported."""
     for number, line in lines(path, limits):
         try:
@@ -178,7 +178,7 @@ def _triples(path: Path, fail: Callable[[str, str], None], limits: Limits) -> It
             fail(path.name, f"line {number}: {error}")
 
 
-def _passage(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:
+def _passage_document(record: Any, path: Path, number: int, form: RecordedFormat, limits: Limits) -> RecordedPassage:
     """Return a record as a document of one chunk with its extraction; `number` is its place in the file."""
     if not isinstance(record, dict) or not isinstance(record["text"], str):
         raise TypeError("it is not an object with a `text`")

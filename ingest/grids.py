@@ -104,7 +104,7 @@ def header_depth(rows: Sequence[GridRow]) -> int:
     depth = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
     if depth == 0:
         has_row_headers = rows[0][0].is_header  # the file declares headers in the first column only
-        depth = int(not has_row_headers and not _is_of_properties(rows) and has_header(_texts(rows)))
+        depth = int(not has_row_headers and not _is_of_properties(rows) and has_header(_cell_texts(rows)))
     while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
         depth += 1
     return depth
@@ -125,7 +125,7 @@ def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:
     """Return True if the row at `depth` belongs to the header: it names the parts of merged cells in the row above."""
     above, row = rows[depth - 1], rows[depth]
     is_merged = [above[at] in (*above[at + 1 : at + 2], *above[max(at - 1, 0) : at]) for at in range(len(above))]
-    if not any(is_merged) or is_single(row) or not has_header(_texts(rows[depth:])):
+    if not any(is_merged) or is_single(row) or not has_header(_cell_texts(rows[depth:])):
         return False
     unmerged = [at for at, merged in enumerate(is_merged) if not merged]
     if not unmerged:  # only values in the next row tell names of parts from data
@@ -138,7 +138,7 @@ def is_single(row: GridRow) -> bool:
     return all(left is right for left, right in pairwise(row))
 
 
-def _texts(rows: Sequence[GridRow]) -> list[list[str]]:
+def _cell_texts(rows: Sequence[GridRow]) -> list[list[str]]:
     return [[cell.text for cell in row] for row in rows]
 
 

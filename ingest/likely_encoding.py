@@ -72,7 +72,7 @@ def guess_encoding(sample: bytes, excluded: Container[str] = ()) -> Guess | None
         sample: the text or a part of it.
         excluded: encodings in which the whole text is not valid.
     """
-    texts = dict(_decoded(sample, excluded))
+    texts = dict(_possible_decodings(sample, excluded))
     hits = {(encoding, language): len(function_words(language).intersection(_WORD.findall(text.lower())))
             for encoding, text in texts.items() for language in _ENCODINGS[encoding].split() if language in _LETTERS}
     most = max(hits.values(), default=0)
@@ -91,7 +91,7 @@ def guess_encoding(sample: bytes, excluded: Container[str] = ()) -> Guess | None
     return Guess(best, has_rival or costs[best] > _UNLIKELY)
 
 
-def _decoded(sample: bytes, excluded: Container[str]) -> Iterator[tuple[str, str]]:
+def _possible_decodings(sample: bytes, excluded: Container[str]) -> Iterator[tuple[str, str]]:
     for encoding in _ENCODINGS:
         try:
             text = sample.decode(encoding)

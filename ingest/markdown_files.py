@@ -183,10 +183,11 @@ def _clean_line(line: str) -> str:
         return f"{admonition['set_in']}{'> ' if admonition['c'] else ''}{title or kind.capitalize()}:"
     if not any(mark in line for mark in ("<", "](", "[[", "&", "[^")):
         return line
-    return write_raised("".join(part if at % 2 else _plain(part) for at, part in enumerate(_CODE.split(line))).rstrip())
+    parts = (part if at % 2 else _plain_text(part) for at, part in enumerate(_CODE.split(line)))  # odd ones are code
+    return write_raised("".join(parts).rstrip())
 
 
-def _plain(words: str) -> str:
+def _plain_text(words: str) -> str:
     """Return a text without links within the site and HTML tags, and with letters in place of entities (`&amp;`).
 
     A tag between blocks becomes a blank. Tags with unknown names stay: they may be placeholders (`<your name>`).

@@ -38,7 +38,7 @@ async def draw_page(file: Path, page: int, words: str = "") -> bytes:
     return done.stdout
 
 
-def _draw(file: str, page: int, words: str) -> None:
+def _draw_page(file: str, page: int, words: str) -> None:
     """Draw a page with some words marked, and write it to the standard output; this runs in the separate process."""
     bound_memory(_MEMORY)
     with pypdfium2.PdfDocument(file) as document:
@@ -46,7 +46,7 @@ def _draw(file: str, page: int, words: str) -> None:
         width, height = drawn.get_size()
         scale = min(_WIDTH / width, _MOST / max(width, height))
         picture = drawn.render(scale=scale).to_pil().convert("RGB")
-        for left, bottom, right, top in _boxes(drawn, words):
+        for left, bottom, right, top in _word_boxes(drawn, words):
             box = (round(scale * (left - 1)), round(scale * (height - top - 1)), round(scale * (right + 1)),
                    round(scale * (height - bottom + 1)))
             part = picture.crop(box)  # its letters show through the colour
@@ -54,14 +54,14 @@ def _draw(file: str, page: int, words: str) -> None:
     picture.save(sys.stdout.buffer, "PNG")
 
 
-def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, float, float]]:
+def _word_boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, float, float]]:
     """Return the boxes around some words on a page, one for each line: left, bottom, right, top in points."""
-    wanted, text = _letters(words), page.get_textpage()
+    wanted, text = _letters_only(words), page.get_textpage()
     if not wanted:
         return []
     # A place on the page may have two letters, as "ﬁ" has.
     letter_places = [(letter, place) for place in range(text.count_chars())
-                     for letter in _letters(text.get_text_range(place, 1))]
+                     for letter in _letters_only(text.get_text_range(place, 1))]
     letters = "".join(letter for letter, _ in letter_places)
     match = next(((at, part) for part in (wanted, wanted[:_PART], wanted[-_PART:])
                   if (at := letters.find(part)) >= 0), None)
@@ -79,10 +79,10 @@ def _boxes(page: pypdfium2.PdfPage, words: str) -> list[tuple[float, float, floa
     return boxes
 
 
-def _letters(text: str) -> str:
+def _letters_only(text: str) -> str:
     """Return only letters and digits, to compare texts: the page may have hyphens at line ends and other spaces."""
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).casefold()
 
 
 if __name__ == "__main__":
-    _draw(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer.read().decode())
+    _draw_page(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer.read().decode())

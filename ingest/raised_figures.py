@@ -35,12 +35,12 @@ def write_raised(text: str) -> str:
     """
     if not _LEFT.search(text):
         return text
-    apart = _LEFT.sub("", _FORM.sub(_write, text))
+    apart = _LEFT.sub("", _FORM.sub(_write_raised, text))
     return _BEFORE_UNIT.sub(lambda found: f" {found['unit']}{found['mark']}" if is_unit(found["unit"])
                             and found["unit"] not in _WORDS else found[0], apart)
 
 
-def _write(match: re.Match[str]) -> str:
+def _write_raised(match: re.Match[str]) -> str:
     raised, is_note = match["raised"].strip(), match["kind"] == NOTE
     before = _LEFT.sub("", match.string[max(0, match.start() - _LOOK_BACK):match.start()])
     if not is_note and _is_exponent(raised, before):

@@ -47,7 +47,7 @@ class ReadingProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self._end_process()
         self._waiting.shutdown()
 
     def read(self, path: Path) -> Content:
@@ -57,12 +57,12 @@ class ReadingProcess:
             UnreadableError: the file cannot be read.
             asyncio.CancelledError: the run was cancelled.
         """
-        process = self._process or self._start()
+        process = self._process or self._start_process()
         # A thread waits, because a pipe cannot be waited for with a deadline on every system.
-        answer = self._waiting.submit(_exchange, process, json.dumps(str(path)).encode())
+        answer = self._waiting.submit(_ask_process, process, json.dumps(str(path)).encode())
         deadline = time.monotonic() + self._limits.seconds
         with ExitStack() as unless_answered:
-            unless_answered.callback(self._end)
+            unless_answered.callback(self._end_process)
             while not wait([answer], _LOOK).done:
                 check_cancelled()
                 if time.monotonic() > deadline:
@@ -79,7 +79,7 @@ class ReadingProcess:
             raise UnreadableError(reply["error"])
         return Content(**reply | {"tables": [SourceTable.model_validate(table) for table in reply["tables"]]})
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         """Start a process that reads files; it runs this module with the limits as its argument."""
         self._process = subprocess.Popen(  # noqa: S603 - this module
             [sys.executable, "-m", __name__, self._limits.model_dump_json()], stdin=subprocess.PIPE,
@@ -87,7 +87,7 @@ class ReadingProcess:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
         return self._process
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
@@ -97,7 +97,7 @@ class ReadingProcess:
                     cast("IO[bytes]", stream).close()
 
 
-def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
+def _ask_process(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
     """Return the process's answer, or empty bytes if it has ended."""
     requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     with suppress(BrokenPipeError, ValueError):
@@ -107,7 +107,7 @@ def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
     return b""
 
 
-def _serve(limits: Limits) -> None:
+def _serve_requests(limits: Limits) -> None:
     """Read the files whose paths come on the standard input, and write their contents to the output as JSON."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the run ends this process
     answers = os.fdopen(os.dup(1), "wb")
@@ -117,11 +117,11 @@ def _serve(limits: Limits) -> None:
     for line in sys.stdin.buffer:
         if hasattr(signal, "alarm"):
             signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
-        answers.write(json.dumps(_answer(Path(json.loads(line)), limits)).encode() + b"\n")
+        answers.write(json.dumps(_read_for_reply(Path(json.loads(line)), limits)).encode() + b"\n")
         answers.flush()
 
 
-def _answer(path: Path, limits: Limits) -> dict[str, Any]:
+def _read_for_reply(path: Path, limits: Limits) -> dict[str, Any]:
     """Read a file and return the fields of its `Content`, or only "error" with the reason why it cannot be read."""
     try:
         content = read_content(load_reader(path), read_bytes(path, limits), limits)
@@ -147,4 +147,4 @@ def bound_memory(most: int) -> None:
 
 
 if __name__ == "__main__":
-    _serve(Limits.model_validate_json(sys.argv[1]))
+    _serve_requests(Limits.model_validate_json(sys.argv[1]))

@@ -49,7 +49,7 @@ def read_fields(value: Mapping[str, object]) -> Fields:
         if isinstance(item, dict):
             fields |= {f"{name} {inner}": text for inner, text in read_fields(item).items()}
         else:
-            fields[str(name)] = _text(item)
+            fields[str(name)] = _value_text(item)
     return fields
 
 
@@ -59,10 +59,11 @@ def record_lines(records: Sequence[Fields], title: str, limits: Limits) -> str:
     if len(header) > limits.table_columns:
         raise UnreadableError(f"{len(header):,} fields in its records, at most {limits.table_columns:,} are read: "
                               "split it")
-    return _join(table_lines(header, ([record.get(name, "") for name in header] for record in records), title), limits)
+    rows = ([record.get(name, "") for name in header] for record in records)
+    return _join_lines(table_lines(header, rows, title), limits)
 
 
-def _join(table: Iterable[str], limits: Limits) -> str:
+def _join_lines(table: Iterable[str], limits: Limits) -> str:
     """Join the lines of a table; raise UnreadableError as soon as they are too large."""
     lines, room = list[str](), limits.file_bytes
     for line in table:
@@ -83,10 +84,10 @@ def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str
     return "\n\n".join(parts)
 
 
-def _text(value: object) -> str:
+def _value_text(value: object) -> str:
     """Return a JSON value as text: the items of a list joined, an object as "name: value, ...", null as ""."""
     if isinstance(value, list):
-        return LIST_MARK.join(filter(None, map(_text, value)))
+        return LIST_MARK.join(filter(None, map(_value_text, value)))
     if isinstance(value, dict):
         return ", ".join(f"{name}: {text}" for name, text in read_fields(value).items() if text)
     if isinstance(value, bool):
@@ -130,7 +131,7 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
             sheet = (SheetRow(number, [cell.strip() for cell in row])
                      for number, row in enumerate(chain([header], (row for _, row in rows))))
             with collected_tables() as tables:
-                text = _join(sheet_lines(list(read_blocks(sheet)), path.stem, {}), limits)
+                text = _join_lines(sheet_lines(list(read_blocks(sheet)), path.stem, {}), limits)
             if text:
                 yield Record(None, None, path.stem, text, about, tables)
             return
@@ -152,7 +153,7 @@ def _csv_rows(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]
     if declared:
         stream.readline()
     # strict makes an unclosed quote an error; otherwise it would swallow the rest of the file.
-    rows = csv.reader(stream, strict=True, delimiter=declared["delimiter"] if declared else _delimiter(begin))
+    rows = csv.reader(stream, strict=True, delimiter=declared["delimiter"] if declared else _find_delimiter(begin))
     skipped = line = int(declared is not None)
     try:
         for row in rows:
@@ -166,7 +167,7 @@ def _csv_rows(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]
                               "read") from error
 
 
-def _delimiter(begin: str) -> str:
+def _find_delimiter(begin: str) -> str:
     """Return the delimiter that splits the most rows in a row into the same number of values, above one."""
     text = begin if len(begin) < _SAMPLE else begin[:begin.rfind("\n") + 1] or begin
 
@@ -204,7 +205,7 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
                 _check_depth(value, limits)
                 rows.append(read_fields(value))
             else:
-                report(f"line {line_number}: a record is an object, not {_kind(value)}")
+                report(f"line {line_number}: a record is an object, not {_kind_of_value(value)}")
         except BadRecordError as error:
             report(f"line {line_number}: {error}")
     if rows:
@@ -266,19 +267,19 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
     """Return a JSON value as a record; raise BadRecordError if it is not one."""
     _check_depth(value, limits)
     if not isinstance(value, dict):
-        raise BadRecordError(f"a record is an object with `text`, not {_kind(value)}")
+        raise BadRecordError(f"a record is an object with `text`, not {_kind_of_value(value)}")
     text = value.get("text")
     if text is None:
         raise BadRecordError(f"no `text`, only {', '.join(f'`{name}`' for name in [*value][:10]) or 'nothing'}: add it")
     if not isinstance(text, str):
-        raise BadRecordError(f"`text` is {_kind(text)}: make it a string")
+        raise BadRecordError(f"`text` is {_kind_of_value(text)}: make it a string")
     if not text.strip():
         raise BadRecordError("`text` is empty: add text or remove the record")
-    title = " ".join((_name(value, "title") or "").split())
+    title = " ".join((_name_text(value, "title") or "").split())
     if len(title) > limits.title:
         raise BadRecordError(f"`title` has {len(title):,} characters, at most {limits.title} are kept for each chunk: "
                              "shorten it, or make it a part of `text`")
-    return Record(number, _name(value, "id"), clean_text(title), text,
+    return Record(number, _name_text(value, "id"), clean_text(title), text,
                   {name: item for name, item in value.items() if name not in {"id", "title", "text"}})
 
 
@@ -290,17 +291,17 @@ def _check_depth(value: object, limits: Limits) -> None:
         raise BadRecordError(str(error)) from error
 
 
-def _name(value: dict[object, object], key: str) -> str | None:
+def _name_text(value: dict[object, object], key: str) -> str | None:
     """Return a record's id or title as text, or None if it is missing or empty; a number is allowed."""
     name = value.get(key)
     if name is None or name == "":
         return None
     if isinstance(name, bool) or not isinstance(name, str | int):
-        raise BadRecordError(f"`{key}` is {_kind(name)}: make it a string")
+        raise BadRecordError(f"`{key}` is {_kind_of_value(name)}: make it a string")
     return str(name)
 
 
-def _kind(value: object) -> str:
+def _kind_of_value(value: object) -> str:
     return _KINDS.get(type(value), "a number")
 
 

@@ -77,10 +77,10 @@ def sheet_lines(blocks: Sequence[TableBlock], title: str, merged: Merged) -> Ite
             yield title
             continue
         captions, header, head = _read_head(block, merged)
-        numeric = _numeric(block, block.head)
+        numeric = _numeric_columns(block, block.head)
         while at < len(blocks) and not _begins_table(blocks[at], block, header, numeric):
             at += 1
-        rest = (_cells(row, block.columns) for row in block.rows[_HEAD:])
+        rest = (_row_cells(row, block.columns) for row in block.rows[_HEAD:])
         further = (row for other in blocks[begin + 1:at] for row in _further_rows(other, block, header))
         yield from captions
         lines = table_lines(header, chain(head, rest, further), next(reversed(captions), title))
@@ -93,7 +93,7 @@ def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -
     titles, rows = _split_titles(other)
     yield from (TableLine(next(filter(None, row.cells))) for row in titles)
     yield from (cells for row in chain(rows, other.rows[_HEAD:])
-                if not _is_repeated(cells := _cells(row, block.columns), header))
+                if not _is_repeated(cells := _row_cells(row, block.columns), header))
 
 
 def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], numeric: set[int]) -> bool:
@@ -103,21 +103,21 @@ def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], n
         return block.blank_rows >= _FAR or not header
     if not {at for row in rows for at, cell in enumerate(row.cells) if cell} <= set(above.columns):
         return True
-    first = _cells(rows[0], above.columns)
+    first = _row_cells(rows[0], above.columns)
     if _is_repeated(first, header) or len(rows) == 1 or not has_header([row.cells for row in rows]):
         return False
     # The first row may be a header. It is one if values are below it, or if it has texts in columns of values.
     has_texts_for_values = any(cell for at, cell in enumerate(rows[0].cells) if at in numeric)
-    return bool(_numeric(block, rows)) or has_texts_for_values or block.blank_rows >= _FAR
+    return bool(_numeric_columns(block, rows)) or has_texts_for_values or block.blank_rows >= _FAR
 
 
-def _numeric(block: TableBlock, rows: Sequence[SheetRow]) -> set[int]:
+def _numeric_columns(block: TableBlock, rows: Sequence[SheetRow]) -> set[int]:
     """Return the columns of a block in which numbers or dates stand below a text in the first of some rows."""
     return {at for at in block.columns
             if names_values([row.cells[at] if at < len(row.cells) else "" for row in rows])}
 
 
-def _cells(row: SheetRow, columns: Sequence[int]) -> list[str]:
+def _row_cells(row: SheetRow, columns: Sequence[int]) -> list[str]:
     """Return a row's cells in the columns of a table, and any cells with text beyond the last column."""
     cells = [row.cells[at] for at in takewhile(lambda at: at < len(row.cells), columns)]
     beyond = row.cells[columns[-1] + 1:]
@@ -144,11 +144,11 @@ def _split_titles(block: TableBlock) -> tuple[Sequence[SheetRow], Sequence[Sheet
 
 
 def _read_head(block: TableBlock, merged: Merged) -> GridTable:
-    texts = [_cells(row, block.columns) for row in block.head]
+    texts = [_row_cells(row, block.columns) for row in block.head]
     # In a grid of one column, each row would be a single cell that spans all columns, and so a line between rows.
     if max(map(len, texts)) <= 1:
         return GridTable([], texts[0], [*texts[1:]]) if has_header(texts) else GridTable([], [], [*texts])
-    captions, header, rows = read_grid(_grid(block, merged))
+    captions, header, rows = read_grid(_head_grid(block, merged))
     filled = {at for row in rows if not isinstance(row, TableLine) for at, cell in enumerate(row) if cell}
     is_header = not rows or any(name and at in filled for at, name in enumerate(header))
     if is_header:
@@ -157,7 +157,7 @@ def _read_head(block: TableBlock, merged: Merged) -> GridTable:
     return GridTable(captions, [], [header, *rows])
 
 
-def _grid(block: TableBlock, merged: Merged) -> list[GridRow]:
+def _head_grid(block: TableBlock, merged: Merged) -> list[GridRow]:
     """Return the head of a block as a grid, in which titles and merged cells span several places."""
     titles, rows = _split_titles(block)
     merged_cells: dict[int, GridCell] = {}
@@ -169,14 +169,14 @@ def _grid(block: TableBlock, merged: Merged) -> list[GridRow]:
 
     grid: list[GridRow] = [[cell(row, at) for at in block.columns] for row in rows]
     if not merged and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
-        grid[:2] = _spread(grid)
+        grid[:2] = _spread_titles(grid)
     extra = [[GridCell(text) for text in row.cells[block.columns[-1] + 1:]] for row in rows]
     grid = [[*row, *more] for row, more in zip(grid, extra, strict=True)]
     width = max(map(len, grid))
     return [*([GridCell(next(filter(None, row.cells)))] * width for row in titles), *grid]
 
 
-def _spread(grid: Sequence[GridRow]) -> list[GridRow]:
+def _spread_titles(grid: Sequence[GridRow]) -> list[GridRow]:
     """Return the first two rows of a grid; if both are a header, a name above several names spans their columns."""
     above, below, *rows = grid
     names_below_blanks = [at for at, cell in enumerate(above) if not cell.text and below[at].text]

@@ -58,10 +58,10 @@ def collected_tables(before: Iterable[SourceTable] = ()) -> Iterator[list[Source
 def change_collected(change: Callable[[str], str]) -> None:
     """Change the texts of the tables that were collected so far, as a reader does with the text of its pages."""
     if (collected := _COLLECTED.get()) is not None:
-        collected[:] = [_changed(table, change) for table in collected]
+        collected[:] = [_with_change(table, change) for table in collected]
 
 
-def _changed(table: SourceTable, change: Callable[[str], str]) -> SourceTable:
+def _with_change(table: SourceTable, change: Callable[[str], str]) -> SourceTable:
     return SourceTable.model_construct(
         title=change(table.title), columns=tuple(map(change, table.columns)), spans=table.spans,
         rows=tuple(tuple(map(change, row)) for row in table.rows))
@@ -75,7 +75,7 @@ def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: in
     of rows. Nothing is collected outside a block of `collected_tables`.
     """
     collected = _COLLECTED.get()
-    records = {} if collected is None else dict(_records(rows, key))
+    records = {} if collected is None else dict(_rows_without_totals(rows, key))
     if collected is None or not records:
         return {}
     names = [" ".join(name.split()) for name in header]
@@ -92,13 +92,13 @@ def mark_row(lines: Iterable[str], mark: str | None) -> str:
     return f"{mark}{text}{_END}" if mark else text
 
 
-def _records(rows: Sequence[TableRow], key: int | None) -> Iterator[tuple[int, Sequence[str]]]:
+def _rows_without_totals(rows: Sequence[TableRow], key: int | None) -> Iterator[tuple[int, Sequence[str]]]:
     """Yield the rows that sum up no others, each with its index."""
     for is_line, group in groupby(enumerate(rows), lambda row: isinstance(row[1], TableLine)):
         if is_line:
             continue
         cells_of = {at: cells for at, cells in group if not isinstance(cells, TableLine)}
-        totals = {at: _total(cells, key) for at, cells in cells_of.items()}
+        totals = {at: _total_label(cells, key) for at, cells in cells_of.items()}
         kinds = {totals[at] for at, below in pairwise(totals) if totals[at] == totals[below]}
         last = max((at for at, total in totals.items() if not total), default=-1)
         for at, cells in cells_of.items():
@@ -108,7 +108,7 @@ def _records(rows: Sequence[TableRow], key: int | None) -> Iterator[tuple[int, S
                 yield at, cells
 
 
-def _total(cells: Sequence[str], key: int | None) -> str:
+def _total_label(cells: Sequence[str], key: int | None) -> str:
     """Return the label of a row that may sum up other rows, else ""."""
     name = cells[key] if key is not None and key < len(cells) else ""
     labels = (label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL)
@@ -150,6 +150,6 @@ def place_tables(text: str, tables: Sequence[SourceTable]) -> tuple[str, list[So
             spans.append(places.get((number, row), (before, before)))
         if any((number, row) in places for row in range(len(table.rows))):
             texts = "".join((table.title, *table.columns, *map("".join, table.rows)))
-            stored = table if texts.isascii() and texts.isprintable() else _changed(table, clean_text)
+            stored = table if texts.isascii() and texts.isprintable() else _with_change(table, clean_text)
             placed.append(stored.model_copy(update={"spans": tuple(spans)}))
     return "".join([*parts, text[end:]]), sorted(placed, key=lambda table: table.spans[:1])

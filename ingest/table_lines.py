@@ -83,7 +83,7 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
     """
     cleaned = (row if isinstance(row, TableLine) else [" ".join(cell.split()) for cell in row] for row in rows)
     stream = (row for row in cleaned if (row.text if isinstance(row, TableLine) else any(row)))
-    lines_and_rows = list(_bounded(stream))
+    lines_and_rows = list(_bound_rows(stream))
     table_rows = [row for row in lines_and_rows if not isinstance(row, TableLine)]
     sample = table_rows[:_SAMPLE]
     if _is_of_properties(header, sample):
@@ -101,10 +101,10 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
             number += 1
             cells = columns.cells(row)
             named = cells if columns.key is not None else [numbered_cell(title, number), *cells]
-            yield mark_row(_lines(named), marks.get(at))
+            yield mark_row(_row_lines(named), marks.get(at))
 
 
-def _bounded(rows: Iterable[TableRow]) -> Iterator[TableRow]:
+def _bound_rows(rows: Iterable[TableRow]) -> Iterator[TableRow]:
     """Yield the rows; raise UnreadableError if they have too many cells to be in memory."""
     cells = 0
     for row in rows:
@@ -121,8 +121,8 @@ def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
             yield from (row.text for row in group if isinstance(row, TableLine))
         else:
             fields = [[*row, "", ""][:_PAIR] for row in group if not isinstance(row, TableLine)]
-            pairs = map(_pair, fields)
-            lines = _lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)])
+            pairs = map(_property_and_value, fields)
+            lines = _row_lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)])
             names = [name.strip().rstrip(":：").strip() for name, _ in fields]
             yield mark_row(lines, collect(title, names, [[value for _, value in fields]]).get(0))
 
@@ -163,7 +163,7 @@ def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     return not has_column_names and len(sample) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR
 
 
-def _pair(row: Sequence[str]) -> tuple[str, str]:
+def _property_and_value(row: Sequence[str]) -> tuple[str, str]:
     """Return a property and its value; a unit in the property's name is moved to a plain number."""
     label, value = row
     label, unit = split_unit(label.strip().rstrip(":：").strip())
@@ -172,7 +172,7 @@ def _pair(row: Sequence[str]) -> tuple[str, str]:
     return label, value
 
 
-def _lines(cells: Sequence[Cell]) -> Iterator[str]:
+def _row_lines(cells: Sequence[Cell]) -> Iterator[str]:
     """Yield the lines of a row: statements about its first cell, which names the row."""
     first = cells[0] if cells else Cell("", "")
     if first.value and label_key(first.value) not in TOTALS and len(first.value) <= _LONGEST_NAME:
@@ -191,10 +191,10 @@ class _Columns:
         self._headers: list[str] = []
         self._units: list[tuple[int, str]] = []
         for at, cells in enumerate(columns):
-            label, unit = _header(header[at] if at < len(header) else "", cells)
+            label, unit = _header_and_unit(header[at] if at < len(header) else "", cells)
             self._headers.append(label or f"Column {at + 1}")
             self._units += [(at, unit)] if unit else []
-        self._headers = _distinct(self._headers)
+        self._headers = _number_repeats(self._headers)
         self.key = self._naming_column(columns, rows)
         keys = columns[self.key] if self.key is not None else []
         # True if plain numbers name the rows; years do not count, because they are names by themselves.
@@ -228,17 +228,17 @@ class _Columns:
                       if at > 0 and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)}
         texts = [at for at in described if max(map(len, columns[at])) <= _LONGEST_NAME and at not in describing]
         distinct = [at for at, cells in enumerate(columns)
-                    if len(cells) >= (_MOSTLY if at else _GAPS) * len(sample) and _differs(at, sample)]
+                    if len(cells) >= (_MOSTLY if at else _GAPS) * len(sample) and _all_rows_differ(at, sample)]
         distinct_texts = [at for at in distinct if at in texts]
         names = [at for at in distinct_texts if label_key(self._headers[at]).endswith(_NAMING)]
         numbers_first = distinct[:1] == [0] and all(map(_PLAIN_NUMBER.fullmatch, columns[0]))
         has_serial_numbers = numbers_first and _is_counted_up(columns[0]) and (
             label_key(self._headers[0]).rstrip(".") not in _COUNTS)
         candidates = (*names, *([0] if has_serial_numbers else ()), *distinct_texts, *([0] if numbers_first else ()))
-        return next((at for at in candidates if _differs(at, rows)), None)
+        return next((at for at in candidates if _all_rows_differ(at, rows)), None)
 
 
-def _differs(column: int, rows: Sequence[Sequence[str]]) -> bool:
+def _all_rows_differ(column: int, rows: Sequence[Sequence[str]]) -> bool:
     """Return True if no two rows have the same text in a column, regardless of case; rows of totals do not count."""
     texts = [row[column].casefold() for row in rows if column < len(row) and row[column]]
     names = [text for text in texts if text not in TOTALS]
@@ -264,13 +264,13 @@ def _is_counted_up(cells: Sequence[str]) -> bool:
     return [*map(int, cells)] == [int(cells[0]) + place for place in range(len(cells))]
 
 
-def _header(written: str, cells: Sequence[str]) -> tuple[str, str]:
+def _header_and_unit(written: str, cells: Sequence[str]) -> tuple[str, str]:
     """Return the name of the column below a header, and its unit, which is "" unless most of its cells are values."""
     label = " ".join(written.replace("_", " ").split())[:_LONGEST_HEADER]
     return split_unit(label) if _holds_values(cells) else (label, "")
 
 
-def _distinct(headers: Sequence[str]) -> list[str]:
+def _number_repeats(headers: Sequence[str]) -> list[str]:
     """Return the headers with a number appended to those that are repeated."""
     seen: Counter[str] = Counter()
     distinct = []
@@ -311,7 +311,8 @@ def with_rows(text: str, title: str) -> str:
             while end < len(lines) and "|" in lines[end].text:
                 end += 1
             subject = next(filter(is_telling, reversed(line.above)), title)
-            written += table_lines(_cells(line.text), [_cells(row.text) for row in lines[at + 2 : end]], subject)
+            rows = [_cells_of_line(row.text) for row in lines[at + 2 : end]]
+            written += table_lines(_cells_of_line(line.text), rows, subject)
             at = end
         else:
             written.append(line.text)
@@ -324,7 +325,7 @@ def _is_rule(line: str) -> bool:
     return "|" in line and all(part.strip(":") and not part.strip(":").strip("-") for part in parts)
 
 
-def _cells(line: str) -> list[str]:
+def _cells_of_line(line: str) -> list[str]:
     """Return the cells of a line of a pipe table, without marks for code, links and emphasis."""
     line = line.strip().removeprefix("|")
     if line.endswith("|") and not line.endswith("\\|"):

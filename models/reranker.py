@@ -105,14 +105,14 @@ class EndpointReranker:
         try:
             for result in answer["results"]:
                 if result["index"] not in range(len(texts)):  # NumPy would count a negative one from the end
-                    raise self._unreadable()
+                    raise self._unreadable_reply()
                 scores[result["index"]] = result["relevance_score"]
         except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise self._unreadable() from error
+            raise self._unreadable_reply() from error
         if not np.isfinite(scores).all():
-            raise self._unreadable()
+            raise self._unreadable_reply()
         return scores
 
-    def _unreadable(self) -> RerankerError:
+    def _unreadable_reply(self) -> RerankerError:
         return RerankerError(f"The reranker {self._model!r} did not send a score for each passage: check "
                              "BANYAN_RERANKER_BASE_URL and BANYAN_RERANKER, or leave the latter empty")

@@ -151,7 +151,7 @@ def render(step: Step, language: Language, folder: Path | None = None, **values:
         PromptFileError: a file of the folder has other placeholders than Banyan's, or cannot be read.
     """
     fenced = {name: value if isinstance(value, Fenced) else _as_data(value) for name, value in values.items()}
-    system, user = _own_templates(step, language, folder) if folder else _templates(step, language)
+    system, user = _own_templates(step, language, folder) if folder else _load_templates(step, language)
     return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip(), language)
 
 
@@ -193,13 +193,13 @@ def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Templa
     """Return the user's templates of a step; Banyan's if the user's folder lacks the file."""
     file = folder / language / f"{step}.txt"
     if not file.is_file():
-        return _templates(step, language)
+        return _load_templates(step, language)
     try:
-        own = _parse(file.read_text("utf-8"))
+        own = _parse_template(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise PromptFileError(f"BANYAN_PROMPTS: {file} cannot be read: {error}") from error
     required, used = (set().union(*(template.get_identifiers() for template in pair))
-                      for pair in (_templates(step, language), own))
+                      for pair in (_load_templates(step, language), own))
     if required != used or not all(template.is_valid() for template in own):
         differences = []
         if missing := sorted(required - used):
@@ -212,12 +212,12 @@ def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Templa
 
 
 @cache
-def _templates(step: Step, language: Language) -> tuple[Template, Template]:
+def _load_templates(step: Step, language: Language) -> tuple[Template, Template]:
     """Return Banyan's templates of a step: the system message and the user message."""
-    return _parse((resources.files(__package__) / language / f"{step}.txt").read_text("utf-8"))
+    return _parse_template((resources.files(__package__) / language / f"{step}.txt").read_text("utf-8"))
 
 
-def _parse(text: str) -> tuple[Template, Template]:
+def _parse_template(text: str) -> tuple[Template, Template]:
     """Return the system and the user message of a prompt file; without a divider, all of it is the user message."""
     system, divider, user = text.partition(_DIVIDER)
     return (Template(system), Template(user)) if divider else (Template(""), Template(system))

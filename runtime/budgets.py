@@ -71,7 +71,7 @@ class Budget:
         Raises:
             BudgetExceeded: it is reached, or a cost limit cannot be checked because a model has no known price.
         """
-        tokens, costs = self._spent()
+        tokens, costs = self._amounts_spent()
         if self._max_tokens is not None and tokens >= self._max_tokens:
             raise BudgetExceeded(f"the token budget is reached ({tokens} tokens spent of {self._max_tokens}). Progress "
                                  "is saved: to resume, run the command again with a --max-tokens for the rest")
@@ -88,7 +88,7 @@ class Budget:
 
     def check_ahead(self, model: str, prompt: int, completion: int) -> None:
         """Raise BudgetExceeded if a batch of calls with these estimated tokens would probably exceed the budget."""
-        tokens, costs = self._spent()
+        tokens, costs = self._amounts_spent()
         batch_cost = self._prices.cost(model, prompt, completion)
         known_costs = [cost for cost in (*costs, batch_cost) if cost is not None]
         if self._max_tokens is not None and tokens + prompt + completion > self._max_tokens:
@@ -100,7 +100,7 @@ class Budget:
                                  f"{self._max_cost:g} leaves. Nothing was submitted: run the command again with a "
                                  "larger --max-cost, or without --batch")
 
-    def _spent(self) -> tuple[int, list[float | None]]:
+    def _amounts_spent(self) -> tuple[int, list[float | None]]:
         with self._lock:
             tokens = self._prompt.total() + self._completion.total()
             costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])

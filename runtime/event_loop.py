@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 
 @once_in_each_process
-def _portal() -> BlockingPortal:
+def _start_portal() -> BlockingPortal:
     """Start the shared event loop, and have it ended before Python waits for the process's threads."""
     started: Future[BlockingPortal] = Future()
 
@@ -49,7 +49,7 @@ def _portal() -> BlockingPortal:
 
 
 @contextmanager
-def _running(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> Iterator[Future[_T]]:
+def _run_in_background(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> Iterator[Future[_T]]:
     """Call an asynchronous function on the shared event loop; at the block's end, cancel it and wait for its end."""
     result = Future[_T]()
 
@@ -59,7 +59,7 @@ def _running(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) 
         except BaseException as error:  # noqa: BLE001 - the caller gets it; raised here it could end the shared loop
             result.set_exception(error)
 
-    task = _portal().start_task_soon(call)
+    task = _start_portal().start_task_soon(call)
     try:
         yield result
     finally:
@@ -79,7 +79,7 @@ def run(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> _T
     try:
         if is_worker():
             return anyio.from_thread.run(_call_with_cleanup, function, *arguments)
-        with _running(function, *arguments) as call:
+        with _run_in_background(function, *arguments) as call:
             return call.result()
     except CancelledError:
         raise asyncio.CancelledError from None
@@ -114,7 +114,7 @@ def iterate(items: Callable[[], AsyncIterable[_T]]) -> Iterator[_T]:
         finally:
             produced.put([])
 
-    with _running(produce) as producer:
+    with _run_in_background(produce) as producer:
         while item := produced.get():
             yield from item
         producer.result()  # raises the error of `items`, if any

@@ -26,7 +26,7 @@ _THREADS_BESIDE_PROCESSORS = 4
 """Threads that may wait for a disk while the others compute."""
 
 
-def _limiter() -> anyio.CapacityLimiter:
+def _limiter_of_loop() -> anyio.CapacityLimiter:
     """Return the limiter of this event loop, which bounds the number of threads that work at once."""
     if _COUNTED.get():
         return anyio.CapacityLimiter(1)
@@ -44,7 +44,7 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
     If the caller is cancelled, it waits until the function has ended. The function ends at its next `check_cancelled`,
     and a call that it waits for with `event_loop.run` is cancelled.
     """
-    scope, limiter = anyio.CancelScope(), _limiter()
+    scope, limiter = anyio.CancelScope(), _limiter_of_loop()
 
     async def call() -> _T:
         """Run the function in a thread within the cancel scope, and raise if the scope was cancelled."""

@@ -262,11 +262,11 @@ def _compare_elements(kind: ElementKind, before: tuple[SchemaElement, ...], afte
 
 
 def _compare_fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
-    old = _flatten(before or type(after)(name=after.name))
+    old = _flat_fields(before or type(after)(name=after.name))
     return tuple(FieldChange(field=field, before=old[field], after=value)
-                 for field, value in _flatten(after).items() if old[field] != value)
+                 for field, value in _flat_fields(after).items() if old[field] != value)
 
 
-def _flatten(element: SchemaElement) -> dict[str, Any]:
+def _flat_fields(element: SchemaElement) -> dict[str, Any]:
     fields = element.model_dump(mode="json", exclude={"rules"})
     return fields | {f"rules.{field}": value for field, value in element.rules.model_dump(mode="json").items()}

@@ -129,15 +129,15 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
 
     Of "RFC-20: Oslo Pumps", the title "Oslo Pumps" and the rfc "20" are not shown, but can be looked up and counted.
     """
-    key, named = label_key(attribute), _words(name)
+    key, named = label_key(attribute), _spaced_words(name)
     if key in _SECTION_ATTRIBUTES and _SECTION_CODE.fullmatch(value):
         return False
     if key in _NAME_ATTRIBUTES:
-        return _words(value) not in named
+        return _spaced_words(value) not in named
     # Few names contain the attribute, so the second, slower test is rare; this runs for every value of a graph.
-    return _words(key) not in named or _words(f"{key} {value}") not in named
+    return _spaced_words(key) not in named or _spaced_words(f"{key} {value}") not in named
 
 
 @cached_if_short(4096)
-def _words(text: str) -> str:
+def _spaced_words(text: str) -> str:
     return f" {_BETWEEN_WORDS.sub(' ', normalise(text)).strip()} "

@@ -19,7 +19,7 @@ _SET_BY_BANYAN = ("model", "messages", "stream", "stream_options", "response_for
 """Fields that Banyan sets: with another value, it could not read the reply."""
 
 
-def _split(url: str) -> SplitResult | None:
+def _split_url(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
         return parts if parts.port != 0 and not re.search(r"\s", url) else None
@@ -29,7 +29,7 @@ def _split(url: str) -> SplitResult | None:
 
 def check_url(url: str) -> str:
     """Return a Chroma server's URL without a trailing slash; raise ValueError if it is none, or contains more."""
-    parts = _split(url)
+    parts = _split_url(url)
     # The messages do not repeat the URL, which may contain a password.
     if url and (parts is None or not parts.hostname or parts.scheme not in ("http", "https")):
         raise ValueError("it should be the URL of a Chroma server, such as http://127.0.0.1:8000")
@@ -75,7 +75,7 @@ class ChromaServer(Frozen):
 def _check_database_url(url: SecretStr) -> SecretStr:
     text = url.get_secret_value()
     # The message does not repeat the URL, which may contain a password.
-    if text and not (_ADDRESS.fullmatch(text) and _split(text)):
+    if text and not (_ADDRESS.fullmatch(text) and _split_url(text)):
         raise ValueError("it should be the address of a PostgreSQL database, such as "
                          "postgresql+psycopg://banyan:PASSWORD@127.0.0.1/banyan, with user and password "
                          "percent-encoded (%40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %)")
@@ -104,7 +104,7 @@ EndpointUrl = Annotated[str, AfterValidator(check_endpoint)]
 
 def is_trustworthy(url: str) -> bool:
     """Return True if nobody can change what comes from an address on its way: it uses https, or is on this machine."""
-    parts = _split(url)
+    parts = _split_url(url)
     if parts is None or not parts.hostname or "@" in parts.netloc:
         return False
     return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname))

@@ -28,7 +28,7 @@ class GraphView:
 
     def __init__(self, index: GraphIndex) -> None:
         self.index = index
-        self.nodes = self._nodes(self.index.ranked)
+        self.nodes = self._make_nodes(self.index.ranked)
         """All entities, most important first."""
 
     @property
@@ -39,25 +39,25 @@ class GraphView:
     def node(self, entity: str) -> Node | None:
         """Return an entity by its id, or None."""
         row = self.index.entity_at(entity)
-        return None if row is None else self._node(row)
+        return None if row is None else self._make_node(row)
 
     def find(self, ids: Iterable[str]) -> Sequence[Node]:
         """Return the entities with these ids, most important first; ids without an entity are skipped."""
-        return self._nodes(self._by_rank(self._rows(ids)))
+        return self._make_nodes(self._by_rank(self._rows_of_ids(ids)))
 
     def search(self, words: str, kind: str, limit: int) -> Sequence[Node]:
         """Find entities with a name that contains the words: exact matches first, then names that begin with them."""
-        return self._nodes(self.index.find_containing(words, kind))[:limit]
+        return self._make_nodes(self.index.find_containing(words, kind))[:limit]
 
     def find_by_name(self, names: Sequence[str]) -> list[Node]:
         """Return the entities with these names, each once, in the order of the names."""
         rows = [row for name in names for row in self.index.find_named(name).tolist()]
-        return [self._node(row) for row in dict.fromkeys(rows)]
+        return [self._make_node(row) for row in dict.fromkeys(rows)]
 
     def neighbours(self, entity: str) -> Sequence[Node]:
         """Return the entities that share a fact with this one, most important first."""
         row = self.index.entity_at(entity)
-        return self._nodes(self._by_rank(self.index.columns.adjacent[row])) if row is not None else []
+        return self._make_nodes(self._by_rank(self.index.columns.adjacent[row])) if row is not None else []
 
     def matching(self, kind: str, relation: str, chunks: Set[str] | None, members: Collection[str] | None,
                  words: str = "") -> Sequence[Node]:
@@ -70,15 +70,15 @@ class GraphView:
         if kind:
             fitting &= self.index.of_type(kind)
         if members is not None:
-            fitting &= self._mask(self._rows(members))
+            fitting &= self._mask_of(self._rows_of_ids(members))
         if relation:
             facts = self.index.triples[self.index.of_relation(relation)]
-            fitting &= self._mask(facts[:, [0, 2]])  # heads and tails
+            fitting &= self._mask_of(facts[:, [0, 2]])  # heads and tails
         if chunks is not None:
-            fitting &= self._mask(self.index.entities_in(chunks))
+            fitting &= self._mask_of(self.index.entities_in(chunks))
         if words:
-            fitting &= self._mask(self.index.find_containing(words))
-        return self._nodes(self.index.ranked[fitting[self.index.ranked]])
+            fitting &= self._mask_of(self.index.find_containing(words))
+        return self._make_nodes(self.index.ranked[fitting[self.index.ranked]])
 
     def path(self, start: str, end: str) -> list[Node]:
         """Return the entities on a shortest path between two entities, in order; empty if no path exists.
@@ -86,7 +86,7 @@ class GraphView:
         A path may follow facts in both directions. Of several shortest paths, the one whose facts come first in the
         order of their keys is returned. The search is breadth-first.
         """
-        first, last = self._rows([start, end]).tolist()
+        first, last = self._rows_of_ids([start, end]).tolist()
         previous = np.full(len(self.nodes), -1, np.int32)  # each entity's predecessor on its path; -1: not reached
         previous[first] = first
         frontier: Rows = np.array([first])
@@ -101,11 +101,11 @@ class GraphView:
         path = [last]
         while path[-1] != first:
             path.append(int(previous[path[-1]]))
-        return [self._node(row) for row in reversed(path)]
+        return [self._make_node(row) for row in reversed(path)]
 
     def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
         """Return the facts whose head and tail are both among these entities, optionally only those of one relation."""
-        rows = sort_distinct(self._rows(node.id for node in nodes))
+        rows = sort_distinct(self._rows_of_ids(node.id for node in nodes))
         triples = self.index.columns.incident.unite(rows)
         ends = self.index.triples[triples][:, [0, 2]]  # heads and tails
         has_both_ends = np.isin(ends, rows).all(1)
@@ -150,18 +150,18 @@ class GraphView:
         row = self.index.find_triple(fact)
         return {} if row is None else self.index.support_of(row)
 
-    def _node(self, row: int) -> Node:
+    def _make_node(self, row: int) -> Node:
         """Return the entity of a row, with its degree and the number of documents that mention it."""
         name, kind, _ = self.index.labels_of(row)
         entity = self.index.entity_row.at(row)
         return Node(id=entity, name=name, type=kind, degree=self.index.degree(entity),
                     support=int(self.index.document_counts[row]), community=self.index.community_of(row))
 
-    def _nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
+    def _make_nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
         """Return the entities of the given rows, each created on access."""
-        return LazySequence(len(rows), lambda place: self._node(int(rows[place])))
+        return LazySequence(len(rows), lambda place: self._make_node(int(rows[place])))
 
-    def _rows(self, ids: Iterable[str]) -> Rows:
+    def _rows_of_ids(self, ids: Iterable[str]) -> Rows:
         """Return the rows of the entities with these ids; ids without an entity are skipped."""
         return np.array([row for row in map(self.index.entity_at, ids) if row is not None], np.intp)
 
@@ -170,7 +170,7 @@ class GraphView:
         ranked: NDArray[np.int32] = self.index.ranked[np.sort(self.index.ranks[rows])]
         return ranked
 
-    def _mask(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
+    def _mask_of(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return a mask over the rows of all entities that is True for the given ones."""
         mask = np.zeros(len(self.nodes), bool)
         mask[rows] = True

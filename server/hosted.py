@@ -117,10 +117,10 @@ class OfferedAssistants:
         is_from_client = not scope.get("root_path")  # the server's requests to itself have one
         if scope["type"] == "http" and scope["path"] in LISTINGS and is_from_client:
             async with self._lock:
-                await self._update()
+                await self._update_assistants()
         await self._app(scope, receive, send)
 
-    async def _update(self) -> None:
+    async def _update_assistants(self) -> None:
         names = set(await asyncio.to_thread(knowledge_bases, self._settings))
         # A client within this process: it needs no key.
         async with get_client() as client:
@@ -154,7 +154,7 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
                                  Middleware(OfferedAssistants, settings)])
 
 
-def _app() -> Starlette:
+def _make_app() -> Starlette:
     settings = default_resources().settings
     # The address that LangGraph's server listens on is not known here, so every IP address is accepted as host name.
     # That is safe: a page that attacks by DNS rebinding has a domain name, never an IP address.
@@ -163,4 +163,4 @@ def _app() -> Starlette:
     return mount(banyan_app, settings, banyan_app.state.service.clients, hosts)
 
 
-app = _app()
+app = _make_app()

@@ -54,23 +54,23 @@ class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(self, request: ModelRequest[Any],
                         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]) -> ModelResponse[Any]:
         """Call the model, a second time if an answer's quotes do not hold, and return what holds."""
-        request, sources = self._prepared(request), list(_sources_in(request.messages))
+        request, sources = self._prepare_request(request), list(_sources_in(request.messages))
         response = handler(request)
-        if correction := _correction(response, sources):
+        if correction := _correction_text(response, sources):
             response = handler(_sent_back(request, response, correction))
-        return _checked(response, sources)
+        return _check_reply(response, sources)
 
     async def awrap_model_call(self, request: ModelRequest[Any],
                                handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
                                ) -> ModelResponse[Any]:
         """Call the model like `wrap_model_call`, for an event loop."""
-        request, sources = self._prepared(request), list(_sources_in(request.messages))
+        request, sources = self._prepare_request(request), list(_sources_in(request.messages))
         response = await handler(request)
-        if correction := _correction(response, sources):
+        if correction := _correction_text(response, sources):
             response = await handler(_sent_back(request, response, correction))
-        return _checked(response, sources)
+        return _check_reply(response, sources)
 
-    def _prepared(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    def _prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """Add the instructions, and keep tokens that are not checked yet from being streamed."""
         own = f"{request.system_message.text}\n\n" if request.system_message else ""
         tags = [*(request.model.tags or ()), TAG_NOSTREAM]
@@ -84,7 +84,7 @@ def _answer_in(response: ModelResponse[Any], sources: Sequence[_Source]) -> AIMe
     return last if isinstance(last, AIMessage) and not last.tool_calls else None
 
 
-def _correction(response: ModelResponse[Any], sources: Sequence[_Source]) -> str:
+def _correction_text(response: ModelResponse[Any], sources: Sequence[_Source]) -> str:
     """Return what to tell the model about an answer whose quotes do not hold; "" if they do."""
     answer = _answer_in(response, sources)
     if answer is None:
@@ -92,7 +92,7 @@ def _correction(response: ModelResponse[Any], sources: Sequence[_Source]) -> str
     quotes = _QUOTE.findall(answer.text)
     if not quotes:
         return "Your answer quotes nothing: end each statement with the words that support it, in [[ ]]."
-    unfounded = "\n".join(f"- {quote[:_LONGEST_QUOTE]}" for quote in quotes if _locate(quote, sources) is None)
+    unfounded = "\n".join(f"- {quote[:_LONGEST_QUOTE]}" for quote in quotes if _locate_quote(quote, sources) is None)
     if not unfounded:
         return ""
     return (f"No result contains these words:\n{unfounded}\nCopy words exactly from the results, or leave the "
@@ -104,18 +104,18 @@ def _sent_back(request: ModelRequest[Any], response: ModelResponse[Any], correct
     return request.override(messages=[*request.messages, *draft, HumanMessage(correction)])
 
 
-def _checked(response: ModelResponse[Any], sources: Sequence[_Source]) -> ModelResponse[Any]:
+def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> ModelResponse[Any]:
     """Return a reply with its answer's quotes as marks and sources, and without what they do not support."""
     answer = _answer_in(response, sources)
     if answer is None:
         return response
-    text, citations = _cited(answer.text, sources)
+    text, citations = _cite_sources(answer.text, sources)
     shown = answer_message(text, citations, name=answer.name)
     checked = answer.model_copy(update={"content": shown.content})
     return replace(response, result=[*response.result[:-1], checked])
 
 
-def _cited(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, Any]]]:
+def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, Any]]]:
     """Return an answer with marks in the place of its quotes, and the citations, as `Citation` data.
 
     A line whose quotes all fail is left out, and counted in a last line.
@@ -124,7 +124,7 @@ def _cited(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, A
     lines, omitted_count = list[str](), 0
     for line in filter(str.strip, text.splitlines()):
         quotes, statement = _QUOTE.findall(line), plain_text(_QUOTE.sub("", line))
-        located = [place for quote in quotes if (place := _locate(quote, sources))
+        located = [place for quote in quotes if (place := _locate_quote(quote, sources))
                    and is_support(place[2], statement)]
         if quotes and not located:
             omitted_count += 1
@@ -141,7 +141,7 @@ def _cited(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, A
                     for (document, start, words), number in citations.items()]
 
 
-def _locate(quote: str, sources: Sequence[_Source]) -> tuple[str, int, str] | None:
+def _locate_quote(quote: str, sources: Sequence[_Source]) -> tuple[str, int, str] | None:
     """Return the document, place and own words of a quote, verbatim or else in another case or spacing."""
     for source in sources:
         if quote.strip() and (span := source.text.verbatim(quote) or source.text.find(quote)):

@@ -74,7 +74,7 @@ class Remote:
         if self.graph.sync_client is None:
             raise RemoteError("the connection was opened with `async with`: await the answer, or open it with `with`")
         try:
-            return self._answer(self.graph.invoke(self._input(given), context=self._context))
+            return self._answer_of(self.graph.invoke(self._remote_input(given), context=self._context))
         except (RemoteException, httpx.HTTPError) as error:
             raise self._remote_error(error) from error
 
@@ -83,16 +83,16 @@ class Remote:
         if self.graph.client is None:  # opened with `with`, so there is no asynchronous client
             return await asyncio.to_thread(self.ask, given)
         try:
-            return self._answer(await self.graph.ainvoke(self._input(given), context=self._context))
+            return self._answer_of(await self.graph.ainvoke(self._remote_input(given), context=self._context))
         except (RemoteException, httpx.HTTPError) as error:
             raise self._remote_error(error) from error
 
-    def _input(self, given: AskInput) -> dict[str, Any]:
+    def _remote_input(self, given: AskInput) -> dict[str, Any]:
         messages = [{"role": "user" if isinstance(message, HumanMessage) else "assistant", "content": message.text}
                     for message in given.get("messages", [])]
         return {**given, "knowledge_base": self.knowledge_base, **({"messages": messages} if messages else {})}
 
-    def _answer(self, state: dict[str, Any] | None) -> AskOutput:
+    def _answer_of(self, state: dict[str, Any] | None) -> AskOutput:
         if not state or "answer" not in state:
             raise RemoteError(f"{self.url} gave no answer; see the log of that server")
         return cast("AskOutput", {key: state[key] for key in AskOutput.__annotations__ if key in state})

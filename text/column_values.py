@@ -98,12 +98,12 @@ def type_column(cells: Sequence[str], header: str = "", shown: Conventions = Con
     """
     written = {cell: number for cell, number in Counter(cells).items() if cell.strip() not in DASHES}
     stated = {cell: number for cell, number in written.items() if not says_nothing(cell)}
-    return (_ticks(cells, written) or _truths(cells, written) or _truths(cells, stated)
-            or _numbers(cells, stated, header, shown) or _dates(cells, stated, shown)
+    return (_tick_column(cells, written) or _truth_column(cells, written) or _truth_column(cells, stated)
+            or _number_column(cells, stated, header, shown) or _date_column(cells, stated, shown)
             or _lists_or_texts(cells, written))
 
 
-def _ticks(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn | None:
+def _tick_column(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn | None:
     """Return the truth values of a column of marks that say yes and empty cells that say no, or None if it is none."""
     empty = len(cells) - sum(written.values())
     if not written or not empty or any(cell.strip().lower() not in _TICKS for cell in written):
@@ -113,7 +113,7 @@ def _ticks(cells: Sequence[str], written: Mapping[str, int]) -> TypedColumn | No
     return TypedColumn("boolean", [cell in written for cell in cells])
 
 
-def _truths(cells: Sequence[str], stated: Mapping[str, int]) -> TypedColumn | None:
+def _truth_column(cells: Sequence[str], stated: Mapping[str, int]) -> TypedColumn | None:
     """Return a column of truth values, or None if any cell is something else."""
     if not 0 < len(stated) <= _MOST_SPELLINGS:
         return None
@@ -133,8 +133,8 @@ def _lists_or_texts(cells: Sequence[str], written: Mapping[str, int]) -> TypedCo
     return TypedColumn("text", [cell if cell in written else None for cell in cells], empty=empty)
 
 
-def _typed(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], values: Mapping[str, Value],
-           **rest: Any) -> TypedColumn | None:
+def _column_of_kind(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], values: Mapping[str, Value],
+                    **rest: Any) -> TypedColumn | None:
     """Return a column of a kind with its values by cell, or None if too few cells have one."""
     total, typed = sum(stated.values()), sum(stated[cell] for cell in values)
     if not typed or total - typed > most_that_differ(total):
@@ -143,7 +143,8 @@ def _typed(kind: ColumnKind, cells: Sequence[str], stated: Mapping[str, int], va
                        **rest)
 
 
-def _numbers(cells: Sequence[str], stated: Mapping[str, int], header: str, shown: Conventions) -> TypedColumn | None:
+def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str, shown: Conventions,
+                   ) -> TypedColumn | None:
     """Return a column of numbers, or None if it is none."""
     if _CODES.search(label_key(header)):
         return None
@@ -154,10 +155,10 @@ def _numbers(cells: Sequence[str], stated: Mapping[str, int], header: str, shown
         return None
     units = _cell_units(read.units, read.values, header)
     distinct = set(units.values())
-    return _typed("number", cells, stated, read.values, unit=distinct.pop() if len(distinct) == 1 else "",
-                  units=[units.get(cell) for cell in cells] if len(distinct) > 1 else None,
-                  integers=all(value.is_integer() for value in read.values.values()), note=read.note,
-                  conventions=Conventions(decimal=read.decimal), is_ambiguous=read.is_ambiguous)
+    return _column_of_kind("number", cells, stated, read.values, unit=distinct.pop() if len(distinct) == 1 else "",
+                           units=[units.get(cell) for cell in cells] if len(distinct) > 1 else None,
+                           integers=all(value.is_integer() for value in read.values.values()), note=read.note,
+                           conventions=Conventions(decimal=read.decimal), is_ambiguous=read.is_ambiguous)
 
 
 def _is_list_of_numbers(cell: str) -> bool:
@@ -170,7 +171,7 @@ def _cell_units(units: Mapping[str, str], numbers: Mapping[str, float], header: 
     In accounts only some cells of a column have the currency, and 0 has no unit to state.
     """
     written = set(units.values()) - {""}
-    default = _canonical(split_unit(header)[1])
+    default = _canonical_unit(split_unit(header)[1])
     only = written.pop() if len(written) == 1 else ""
     return {cell: unit or default or (only if is_currency(only) or numbers[cell] == 0 else "")
             for cell, unit in units.items()}
@@ -190,15 +191,15 @@ def split_unit(header: str) -> tuple[str, str]:
 
 
 def _unit_at_end(words: str) -> str:
-    return "" if words.lower() in _WORDS or words in _SCALE_LETTERS else _canonical(words)
+    return "" if words.lower() in _WORDS or words in _SCALE_LETTERS else _canonical_unit(words)
 
 
-def _canonical(unit: str) -> str:
+def _canonical_unit(unit: str) -> str:
     return scaled_unit_of(unit) or (unit.upper() if is_currency(unit.upper()) else "")
 
 
-def _dates(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
+def _date_column(cells: Sequence[str], stated: Mapping[str, int], shown: Conventions) -> TypedColumn | None:
     """Return a column of dates, or None if it is none."""
     read = read_dates(stated, shown.day_first)
-    return _typed("date", cells, stated, read.values, precision=read.precision, note=read.note,
-                  conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous)
+    return _column_of_kind("date", cells, stated, read.values, precision=read.precision, note=read.note,
+                           conventions=Conventions(day_first=read.day_first), is_ambiguous=read.is_ambiguous)

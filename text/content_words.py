@@ -37,11 +37,11 @@ def stem_word(word: str, language: str = "english") -> str:
     The language is one of Snowball's by its English name.
     """
     with _STEMMING:
-        return str(_stemmer(language).stemWord(word))
+        return str(_load_stemmer(language).stemWord(word))
 
 
 @cache
-def _stemmer(language: str) -> Stemmer.Stemmer:
+def _load_stemmer(language: str) -> Stemmer.Stemmer:
     return Stemmer.Stemmer(language, 0)  # without its own cache: `stem_word` has one
 
 

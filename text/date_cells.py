@@ -76,13 +76,13 @@ def read_date_cell(cell: str) -> DateCell | None:
     if not _SHORTEST <= len(text) <= _LONGEST or not any(map(str.isdigit, text)):
         return None
     match = _TIME.search(text)
-    read = _day((text[:match.start()] if match else text).strip(" ,"))
+    read = _parse_day((text[:match.start()] if match else text).strip(" ,"))
     if read is None or (match and read.precision == "month"):
         return None
     return _with_time(read, match) if match else read
 
 
-def _day(text: str) -> DateCell | None:
+def _parse_day(text: str) -> DateCell | None:
     for form in (_YEAR_FIRST, _COMPACT):
         if match := form.fullmatch(text):
             return DateCell(int(match["year"]), int(match["month"]), int(match["day"]), "known", "day")
@@ -125,10 +125,10 @@ def _with_time(read: DateCell, match: re.Match[str]) -> DateCell | None:
         moment = time(hour, int(match["minute"]), int(match["second"] or 0), fraction)
     except ValueError:  # no such time, such as 25:00
         return None
-    return read._replace(precision="second", clock=moment, zone=_zone(match["zone"]), has_half=bool(half))
+    return read._replace(precision="second", clock=moment, zone=_zone_minutes(match["zone"]), has_half=bool(half))
 
 
-def _zone(written: str | None) -> int | None:
+def _zone_minutes(written: str | None) -> int | None:
     """Return the minutes of a time zone from UTC; None for none."""
     if not written:
         return None
@@ -156,7 +156,7 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
     read, year_note = _with_centuries(read)
     shown = _shown_order(read, cells)
     day_first, is_sure = _day_order(read, shown, hint)
-    values, zone_note = _values(read, day_first, shown)
+    values, zone_note = _to_dates(read, day_first, shown)
     precision: Precision = next((day.precision for day in read.values()), "")
     if precision != "month":
         precision = "second" if any(isinstance(value, datetime) for value in values.values()) else "day"
@@ -238,7 +238,7 @@ def _is_sorted(days: list[DateCell], day_first: bool) -> bool:
     return len(keys) >= _ENOUGH_TO_BE_SORTED and (keys == sorted(keys) or keys == sorted(keys, reverse=True))
 
 
-def _values(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
+def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
         dict[str, date | datetime], str]:
     """Return the dates, or points in time if any cell has a time of day, and a note on their zone."""
     zones = {day.zone for day in read.values() if day.clock is not None}
@@ -246,7 +246,7 @@ def _values(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -
     has_times = any(day.clock and day.clock != time() for day in read.values())
     values: dict[str, date | datetime] = {}
     for cell, day in read.items():
-        moment = _moment(day, is_day_first=day_first if day.order == "open" else shown is not False)
+        moment = _to_moment(day, is_day_first=day_first if day.order == "open" else shown is not False)
         if moment is None or (not is_local and day.clock is not None and day.zone is None):
             continue
         if not is_local:
@@ -255,7 +255,7 @@ def _values(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -
     return values, _zone_note(zones, is_local) if has_times else ""
 
 
-def _moment(day: DateCell, *, is_day_first: bool) -> datetime | None:
+def _to_moment(day: DateCell, *, is_day_first: bool) -> datetime | None:
     """Return the point in time of a date, midnight if it has no time; None for a date such as 31 April."""
     month, number = (day.second, day.first) if day.order != "known" and is_day_first else (day.first, day.second)
     try:

@@ -106,7 +106,7 @@ def parse_date(text: str) -> str:
     for form in _FORMS:
         match = form.fullmatch(in_figures)
         if match:
-            normal = _normal({name: value for name, value in match.groupdict().items() if value})
+            normal = _normal_form({name: value for name, value in match.groupdict().items() if value})
             is_approximate = without_about != folded
             return f"{normal}~" if normal and is_approximate else normal
     return ""
@@ -165,15 +165,15 @@ def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Ite
         yield from _terms_of(year, first, second)
     elif after and (terms_after := list(_terms_of(year, *after))):
         yield from terms_after
-    elif 1 <= _number(first) <= _MONTHS_A_YEAR < _number(second):
+    elif 1 <= _day_or_month_number(first) <= _MONTHS_A_YEAR < _day_or_month_number(second):
         yield from _terms_of(year, first, second)
-    elif 1 <= _number(second) <= _MONTHS_A_YEAR < _number(first):
+    elif 1 <= _day_or_month_number(second) <= _MONTHS_A_YEAR < _day_or_month_number(first):
         yield from _terms_of(year, second, first)
 
 
 def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
     """Yield a date's terms for its day and its month; nothing if the year or month is out of range."""
-    month_number, day_number = _MONTHS.get(month, 0) or _number(month), _number(day)
+    month_number, day_number = _MONTHS.get(month, 0) or _day_or_month_number(month), _day_or_month_number(day)
     if _FIRST_YEAR <= int(year) <= _LAST_YEAR and 1 <= month_number <= _MONTHS_A_YEAR:
         has_day = 1 <= day_number <= _DAYS_A_MONTH
         if has_day:
@@ -182,7 +182,7 @@ def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
             yield f"{int(year)}-{month_number:02d}"
 
 
-def _number(word: str) -> int:
+def _day_or_month_number(word: str) -> int:
     """Return the number of a month or day in figures, such as "2", "02" or "2nd"; 0 if the word is none."""
     match = _SMALL.fullmatch(word)
     return int(match[1]) if match else 0
@@ -214,7 +214,7 @@ def _small_figures(match: re.Match[str]) -> str:
     return str(10 * tens + int(_HAN.get(match["ones"] or "", "0")))
 
 
-def _normal(parts: Mapping[str, str]) -> str:
+def _normal_form(parts: Mapping[str, str]) -> str:
     """Return a date's parts, which a form of `_FORMS` matched, in the normal form; "" if there is no such date."""
     if "decade" in parts:
         return f"{parts['decade']}X"

@@ -34,12 +34,12 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         cells: the distinct cells that are not empty, each with how often it occurs.
     """
     for separator in _SEPARATORS:
-        split = {cell: items for cell in cells if separator in cell and len(items := _split(cell, separator)) > 1}
+        split = {cell: items for cell in cells if separator in cell and len(items := _split_cell(cell, separator)) > 1}
         are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
         if not split or not (are_many or _stand_alone(split, cells)):
             continue
         if _are_items(split, separator) and (separator not in _COMMAS or _are_alike(split, cells)):
-            lists = {cell: split.get(cell) or [_item(cell)] for cell in cells}
+            lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
             return _with_last_items(lists) if separator in _COMMAS else lists
     return None
 
@@ -49,17 +49,17 @@ def _stand_alone(split: Mapping[str, Sequence[str]], cells: Collection[str]) -> 
     return all(item in cells for items in split.values() for item in items)
 
 
-def _split(cell: str, separator: str) -> list[str]:
+def _split_cell(cell: str, separator: str) -> list[str]:
     """Return the items of a cell; a separator within brackets or quotes separates nothing."""
     if separator == "\n":
         parts = cell.split("\n")
     else:
         hidden = _BRACKETS.sub(lambda group: group[0].replace(separator, "\0"), cell)
         parts = [part.replace("\0", separator) for part in hidden.split(separator)]
-    return [item for part in parts if (item := _item(part))]
+    return [item for part in parts if (item := _clean_item(part))]
 
 
-def _item(part: str) -> str:
+def _clean_item(part: str) -> str:
     return _BULLET.sub("", " ".join(part.split()))
 
 
@@ -79,7 +79,8 @@ def _are_alike(split: Mapping[str, Sequence[str]], cells: Iterable[str]) -> bool
         return True
     if all(_FIGURES.fullmatch(item) for item in parts):
         return not all(map(read_number, split))  # "1,234" is one number
-    return _are_mixed(split, {_item(cell) for cell in cells if cell not in split}) or _are_many_names(split, parts)
+    unsplit = {_clean_item(cell) for cell in cells if cell not in split}
+    return _are_mixed(split, unsplit) or _are_many_names(split, parts)
 
 
 def _are_mixed(split: Mapping[str, Sequence[str]], alone: Collection[str]) -> bool:

@@ -47,7 +47,7 @@ _MOST_UNIT_WORDS = 3
 _SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
 _MINUS = "-−–‐"
 _CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~€£]+")
-"""Cells without anything that `_cleaned` would change: ASCII without #, *, `, square brackets and double spaces."""
+"""Cells without anything that `_clean_cell` would change: ASCII without #, *, `, square brackets and double spaces."""
 _NOTE_SIGNS = "*†‡§¶# "
 _NOTE_NUMBER = re.compile(r"\[[^\[\]]{1,12}\]$")
 _EMPHASIS = re.compile(r"\*\*(.+)\*\*")
@@ -121,15 +121,15 @@ def read_number(cell: str) -> NumberCell | None:
     if not _CLEAN.fullmatch(text):
         if _TEN_WITH_MARK.match(text):  # 10³ alone may be a power, or ten with the mark of a note
             return None
-        text = _cleaned(text)
+        text = _clean_cell(text)
     match = _CELL.fullmatch(text)
     if match is None:
         return None
     power = _POWER_OF_TEN.fullmatch(text)
-    return _power_of_ten(power) if power else _number(match)
+    return _power_of_ten(power) if power else _parse_number(match)
 
 
-def _cleaned(text: str) -> str:
+def _clean_cell(text: str) -> str:
     """Return a cell with plain spaces, digits and signs, and without emphasis and marks of notes."""
     text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
     text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
@@ -144,22 +144,22 @@ def _without_note_marks(text: str) -> str:
 
 
 def _power_of_ten(match: re.Match[str]) -> NumberCell | None:
-    suffix = _suffix(match["after"] or "", "", is_bracketed=False)
+    suffix = _read_suffix(match["after"] or "", "", is_bracketed=False)
     return suffix and NumberCell("plain", "1", scale=_ten_to(match["power"]), unit=suffix.unit,
                                  is_known_unit=suffix.is_known_unit)
 
 
-def _number(match: re.Match[str]) -> NumberCell | None:
+def _parse_number(match: re.Match[str]) -> NumberCell | None:
     before, figures = match["before"], match["figures"]
     if figures[0] == "." and before[-1:].isalpha():  # an abbreviation: "Rs.500"
         before, figures = f"{before}.", figures[1:]
     if figures[-1] == "." and figures[:-1].isdigit():  # an ordinal: "1."
         figures = figures[:-1]
     form = _FORMS.match(figures)
-    prefix = _prefix(before)
+    prefix = _read_prefix(before)
     if form is None or prefix is None:
         return None
-    suffix = _suffix(match["after"], prefix.currency, prefix.is_bracketed)
+    suffix = _read_suffix(match["after"], prefix.currency, prefix.is_bracketed)
     if suffix is None or (prefix.is_negative and suffix.is_negative) or prefix.is_bracketed != suffix.is_closed:
         return None
     exponent = match["exponent"] or match["power"]
@@ -173,7 +173,7 @@ def _ten_to(exponent: str) -> Decimal:
 
 
 @lru_cache(maxsize=4096)
-def _prefix(before: str) -> _Prefix | None:
+def _read_prefix(before: str) -> _Prefix | None:
     """Return what is before the figures of a number, or None if it is more than a currency, a sign and a bracket."""
     rest = before.replace(" ", "")
     is_bracketed = rest.count("(") == 1
@@ -186,18 +186,18 @@ def _prefix(before: str) -> _Prefix | None:
 
 
 @lru_cache(maxsize=4096)
-def _suffix(after: str, currency: str, is_bracketed: bool) -> _Suffix | None:
+def _read_suffix(after: str, currency: str, is_bracketed: bool) -> _Suffix | None:
     """Return what is behind the figures of a number, or None if it is more than a scale, a unit and a minus."""
     is_closed = is_bracketed and after.count(")") == 1
     rest = after.replace(")", "", 1) if is_closed else after
     begin = rest.lstrip()
     is_negative = begin[:1] in tuple(_MINUS) and begin[1:2] in {"", " "}
-    scale, rest = _scale(begin[1:] if is_negative else rest, bool(currency))
-    unit, is_known = _unit(rest, currency)
+    scale, rest = _read_scale(begin[1:] if is_negative else rest, bool(currency))
+    unit, is_known = _read_unit(rest, currency)
     return None if unit is None else _Suffix(scale, unit, is_known, is_negative, is_closed)
 
 
-def _scale(rest: str, is_money: bool) -> tuple[int, str]:
+def _read_scale(rest: str, is_money: bool) -> tuple[int, str]:
     """Return the factor that a text behind a number begins with ("k", "Mio.", 万), and the rest of the text."""
     match = _SCALE.match(rest)
     if match is None:
@@ -211,7 +211,7 @@ def _scale(rest: str, is_money: bool) -> tuple[int, str]:
     return (factor, rest[match.end():]) if factor else (1, rest)
 
 
-def _unit(rest: str, currency: str) -> tuple[str | None, bool]:
+def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
     """Return the unit in the text behind a number, and whether it is a known one; None if the text is no unit."""
     text = rest.strip()
     if not text:

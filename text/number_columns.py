@@ -64,7 +64,8 @@ def read_numbers(cells: Mapping[str, int], hint: DecimalMark = "") -> NumberColu
         return NumberColumn({cell: float(cell) for cell in cells}, dict.fromkeys(cells, ""), decimal)
     read = _without_codes(read_most(cells, read_number), cells)
     decision = _decide_mark(read, cells, hint)
-    values = {cell: value for cell, number in read.items() if (value := _value(number, decision.decimal)) is not None}
+    values = {cell: value for cell, number in read.items()
+              if (value := _number_value(number, decision.decimal)) is not None}
     shown = {number.form for number in read.values()}
     has_point, has_comma = "point" in shown, "comma" in shown
     decimal = "" if has_point == has_comma else "." if has_point else ","
@@ -152,7 +153,7 @@ def _decide_groups(form: str, numbers: Collection[NumberCell], hint: DecimalMark
     whole = [number.figures for number in numbers if number.form == "plain" and number.figures != "0"]
     example = doubtful[0].figures
     if _are_groups(doubtful, whole):
-        return _Decision(as_group, hint != as_decimal, _doubt(example, as_group) if hint == as_decimal else "")
+        return _Decision(as_group, hint != as_decimal, _doubt_note(example, as_group) if hint == as_decimal else "")
     if hint:
         return _Decision(hint)
     are_behind = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
@@ -165,16 +166,17 @@ def _commas_as_groups(doubtful: Sequence[NumberCell], *, is_doubtful: bool) -> _
     """Decide on groups, which are far more frequent than three decimals; note it if nothing else speaks for them."""
     are_round = len(doubtful) > 1 and all(number.figures.endswith("0") for number in doubtful)
     is_shown = are_round or any(number.has_sign_before for number in doubtful)
-    return _Decision(".", is_sure=False, note=_doubt(doubtful[0].figures, ".") if is_doubtful or not is_shown else "")
+    note = _doubt_note(doubtful[0].figures, ".") if is_doubtful or not is_shown else ""
+    return _Decision(".", is_sure=False, note=note)
 
 
 def _points_as_decimals(doubtful: Sequence[NumberCell], whole: Collection[str]) -> _Decision:
     """Decide on decimals, unless the other numbers of the column are much closer to those without the point."""
     # A whole number of four figures without a mark shows that the column does not mark groups.
     is_closer = (bool(whole) and max(map(len, whole)) <= _GROUP
-                 and _spread(doubtful, whole, "") * 10 < _spread(doubtful, whole, "."))
+                 and _spread_as_points(doubtful, whole, "") * 10 < _spread_as_points(doubtful, whole, "."))
     chosen: DecimalMark = "," if is_closer else "."
-    return _Decision(chosen, is_sure=False, note=_doubt(doubtful[0].figures, chosen))
+    return _Decision(chosen, is_sure=False, note=_doubt_note(doubtful[0].figures, chosen))
 
 
 def _are_groups(doubtful: Iterable[NumberCell], whole: Collection[str]) -> bool:
@@ -183,20 +185,20 @@ def _are_groups(doubtful: Iterable[NumberCell], whole: Collection[str]) -> bool:
             and any(number.figures.endswith("0") for number in doubtful))
 
 
-def _spread(doubtful: Iterable[NumberCell], whole: Iterable[str], mark: str) -> float:
+def _spread_as_points(doubtful: Iterable[NumberCell], whole: Iterable[str], mark: str) -> float:
     """Return the ratio of the largest to the smallest number if `mark` stands for a point."""
     values = [*(float(number.figures.replace(".", mark)) for number in doubtful), *map(float, whole)]
     return max(values) / min(values)
 
 
-def _doubt(figures: str, decimal: str) -> str:
+def _doubt_note(figures: str, decimal: str) -> str:
     """Return a note that says how doubtful figures are read."""
     as_decimal, as_group = re.sub("[.,]", ".", figures), re.sub("[.,]", "", figures)
     read, otherwise = (as_decimal, as_group) if decimal in figures else (as_group, as_decimal)
     return f"{figures} is read as {read}; it could also be {otherwise}"
 
 
-def _value(number: NumberCell, decimal: DecimalMark) -> float | None:
+def _number_value(number: NumberCell, decimal: DecimalMark) -> float | None:
     """Return a number's value; None if its marks mean nothing certain."""
     form, figures = number.form, number.figures
     if form in _MARKS:

@@ -140,20 +140,21 @@ def parse_number(text: str) -> str:
     dash = _RANGE.match(folded, low.end())
     high = _AMOUNT.match(folded, dash.end()) if dash else None
     if high is not None:  # a range, "5-10 km"
-        unit = _unit(folded[high.end():], high["currency"] or low["currency"])
-        return "" if unit is None else f"{_plain(_value(low))}..{_plain(_value(high))} {unit}".rstrip()
+        unit = _canonical_unit(folded[high.end():], high["currency"] or low["currency"])
+        lowest, highest = _plain_number(_amount_value(low)), _plain_number(_amount_value(high))
+        return "" if unit is None else f"{lowest}..{highest} {unit}".rstrip()
     rest = folded[low.end():]
-    unit = _unit(rest, low["currency"])
+    unit = _canonical_unit(rest, low["currency"])
     if unit is None:  # perhaps a compound, "5 ft 11 in"
         first_word, _, rest_of_compound = rest.strip().partition(" ")
         first_unit = _UNITS.get(first_word)
         smaller_part = parse_number(rest_of_compound) if first_unit else ""
-        return f"{_plain(_value(low))} {first_unit} {smaller_part}" if smaller_part else ""
-    return f"{_plain(_value(low))} {unit}".rstrip()
+        return f"{_plain_number(_amount_value(low))} {first_unit} {smaller_part}" if smaller_part else ""
+    return f"{_plain_number(_amount_value(low))} {unit}".rstrip()
 
 
 def _write_out(power: re.Match[str]) -> str:
-    return _plain(Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-"))))
+    return _plain_number(Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-"))))
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:
@@ -189,7 +190,7 @@ def measure(normal: str) -> tuple[str, float] | None:
     return dimension, float(figures[0]) * factor
 
 
-def _unit(rest: str, currency: str | None) -> str | None:
+def _canonical_unit(rest: str, currency: str | None) -> str | None:
     """Return the canonical unit in the text after a number, "" for a bare number, or None if it is not a unit."""
     written = rest.strip(" -")
     unit = _UNITS.get(written, written)
@@ -202,7 +203,7 @@ def _unit(rest: str, currency: str | None) -> str | None:
     return _UNITS[currency] if unit in {"", _UNITS[currency]} else None
 
 
-def _value(amount: re.Match[str]) -> Decimal:
+def _amount_value(amount: re.Match[str]) -> Decimal:
     """Return the value of a number that `_AMOUNT` matched, with its sign and its scale ("million", 万)."""
     if amount["figures"]:
         value = Decimal(re.sub("[,，]", "", amount["figures"]))
@@ -244,7 +245,7 @@ def _words_value(words: str) -> int:
     return value
 
 
-def _plain(value: Decimal) -> str:
+def _plain_number(value: Decimal) -> str:
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -40,7 +40,7 @@ def has_han(text: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _script(letter: str) -> str:
+def _script_of_letter(letter: str) -> str:
     """Return the script of a letter: "cjk", or the first word of its Unicode name in lower case."""
     return "cjk" if _CJK.match(letter) else unicodedata.name(letter, "unnamed").split(" ")[0].lower()
 
@@ -49,6 +49,6 @@ def script_of(text: str) -> str:
     """Return the script of most letters of a text: "cjk", "latin", "cyrillic", ...; "" for a text without letters."""
     if text.isascii():  # a fast path for most texts in Latin script
         return "latin" if any(map(str.isalpha, text)) else ""
-    counts = Counter(map(_script, filter(str.isalpha, text)))
+    counts = Counter(map(_script_of_letter, filter(str.isalpha, text)))
     # Of scripts with equal counts, the first by name.
     return min(counts, key=lambda script: (-counts[script], script), default="")

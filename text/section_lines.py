@@ -77,7 +77,7 @@ def lines_under(text: str, heading: str, title: str = "") -> Iterator[Line]:
     for line in text.split("\n"):
         mark = marks_by_start.get(start)
         open_fence = _fence_after(open_fence, mark) if mark else open_fence
-        new_heading = None if open_fence or heading or mark is None else _heading(mark)
+        new_heading = None if open_fence or heading or mark is None else _heading_of(mark)
         bold = None if open_fence else _BOLD.fullmatch(line.strip())
         if new_heading is not None:
             outer = [(level, name) for level, name in path if level < new_heading.level]
@@ -96,7 +96,7 @@ def headings(text: str) -> Iterator[Heading]:
     fence = ""
     for mark in _MARKED.finditer(text):
         fence = _fence_after(fence, mark)
-        if not fence and (heading := _heading(mark)):
+        if not fence and (heading := _heading_of(mark)):
             yield heading
 
 
@@ -107,7 +107,7 @@ def _fence_after(fence: str, mark: re.Match[str]) -> str:
     return "" if mark["fence"] and mark["fence"].startswith(fence) else fence
 
 
-def _heading(mark: re.Match[str]) -> Heading | None:
+def _heading_of(mark: re.Match[str]) -> Heading | None:
     """Return the heading of a line that `_MARKED` matched; None for a code fence or a blank title."""
     title = _CLOSING_MARKS.sub("", mark["title"] or "").strip()
     title = _FORMATTED.sub(lambda found: (found["bold"] or found["link"]).strip(), title)

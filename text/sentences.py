@@ -77,13 +77,13 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
         elif not _stop_ends(text, start, at, end):
             continue
         if end > start:
-            _append(spans, text, start, end)
+            _append_stripped(spans, text, start, end)
             start = end
-    _append(spans, text, start, len(text))
+    _append_stripped(spans, text, start, len(text))
     return spans
 
 
-def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+def _append_stripped(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
     """Append the span of `text[start:end]` without its surrounding white space, unless it is blank."""
     stripped = text[start:end].lstrip()
     begin = end - len(stripped)

@@ -20,13 +20,13 @@ def show_number(value: float, unit: str = "") -> str:
     exact = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.{_DIGITS}g}")
     if not exact.is_finite():
         return str(value)
-    figures = _figures(exact)
+    figures = _figures_of(exact)
     if unit in _BEFORE:
         return f"-{unit}{figures[1:]}" if figures.startswith("-") else f"{unit}{figures}"
     return f"{figures}%" if unit == "%" else f"{figures} {unit}".rstrip()
 
 
-def _figures(exact: Decimal) -> str:
+def _figures_of(exact: Decimal) -> str:
     decimals = -int(exact.normalize().as_tuple().exponent)
     if decimals > _EXACT_DECIMALS:
         decimals = max(_DECIMALS, _DECIMALS - 1 - exact.adjusted())

@@ -86,14 +86,14 @@ def split_qualifiers(words: str) -> tuple[str, tuple[str, ...]]:
     A part is a qualifier if it has the form "name: value" and does not say when, or if it names a section.
     """
     when, qualifiers = list[str](), list[str]()
-    for part in filter(None, map(_unwrap, re.split("[;；]", _unwrap(words)))):
+    for part in filter(None, map(_strip_brackets, re.split("[;；]", _strip_brackets(words)))):
         is_section = part.startswith(tuple(f"{mark}: " for mark in SECTION))
         is_qualifier = is_section or (_QUALIFIER.fullmatch(part) is not None and _read_when(part) is None)
         (qualifiers if is_qualifier else when).append(part)
     return "; ".join(when).strip(" ()（）"), tuple(qualifiers)
 
 
-def _unwrap(words: str) -> str:
+def _strip_brackets(words: str) -> str:
     """Return words without separators at their ends, and without brackets that enclose all of them."""
     bare = words.strip(" ,;，；")
     is_bracketed = bare[:1] in {"(", "（"} and bare[-1] in ")）"
@@ -117,14 +117,14 @@ def _read_when(words: str) -> FactTime | None:
 
 def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     """Return the kind of time that words with dates state, and its first and last date."""
-    whole = _bounds(parse_date(_DURING.sub("", words)))
+    whole = _date_bounds(parse_date(_DURING.sub("", words)))
     if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]
     quarters_and_months = [match.span() for form in (_QUARTER, _ISO_MONTH) for match in form.finditer(words)]
     others = [(start, end) for start, end in find_dates(words)
               if not any(start < own_end and own_start < end for own_start, own_end in quarters_and_months)]
     spans = sorted([*quarters_and_months, *others])
-    dates = [bounds for start, end in spans if (bounds := _bounds(parse_date(words[start:end]))) is not None]
+    dates = [bounds for start, end in spans if (bounds := _date_bounds(parse_date(words[start:end]))) is not None]
     if len(dates) != len(spans) or len(spans) > 2:  # noqa: PLR2004  (a range has two ends)
         return None
     if not spans:
@@ -139,7 +139,7 @@ def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
 
 
 def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[TimeKind, str, str]:
-    """Return the kind of time that a date and the words around it state, and its first and last date; see `_bounds`."""
+    """Return the kind of time that a date and the words around it state, and its first and last (`_date_bounds`)."""
     start, end, is_range = date
     if is_range:
         return "during", start, end
@@ -152,7 +152,7 @@ def _read_one(before: str, date: tuple[str, str, bool], after: str) -> tuple[Tim
     return "at", start, end
 
 
-def _bounds(normal: str) -> tuple[str, str, bool] | None:
+def _date_bounds(normal: str) -> tuple[str, str, bool] | None:
     """Return the bounds of a date in the normal form of `dates.parse_date`."""
     normal = normal.rstrip("~")  # the mark of an approximate date
     if not normal or normal.startswith("XXXX"):
@@ -161,7 +161,7 @@ def _bounds(normal: str) -> tuple[str, str, bool] | None:
     if last:
         return first, last, True
     if "X" in normal and (years := years_of(normal)) is not None:  # a decade or a century
-        return _year(years[0]), _year(years[1]), False
+        return _year_text(years[0]), _year_text(years[1]), False
     year, _, part = normal.rpartition("-")
     if year and part.isdigit() and int(part) in _QUARTERS:
         first_month = 1 + _MONTHS_EACH * (int(part) - _QUARTERS[0])
@@ -169,11 +169,11 @@ def _bounds(normal: str) -> tuple[str, str, bool] | None:
     return normal, normal, False
 
 
-def _year(number: int) -> str:
+def _year_text(number: int) -> str:
     return f"{number:05d}" if number < 0 else f"{number:04d}"
 
 
-def _parts(date: str) -> list[int]:
+def _date_parts(date: str) -> list[int]:
     """Return the numbers of an ISO date: the year, then the month and the day if the date has them."""
     sign, plain = (-1, date[1:]) if date.startswith("-") else (1, date)
     year, *rest = map(int, plain.split("-"))
@@ -181,13 +181,13 @@ def _parts(date: str) -> list[int]:
 
 
 def _first_day(date: str) -> _Day:
-    year, month, day = [*_parts(date), 1, 1][:3]
+    year, month, day = [*_date_parts(date), 1, 1][:3]
     return year, month, day
 
 
 def _last_day(date: str) -> _Day:
     """Return the last day of a year or month, or the day itself."""
-    given = _parts(date)
+    given = _date_parts(date)
     year, month, day = [*given, 12, 31][:3] if len(given) == 1 else [*given, 31][:3]
     return year, month, day
 
@@ -198,7 +198,7 @@ class DateError(ValueError):
 
 def read_day(text: str) -> tuple[str, str]:
     """Return the first and last date of a text that names a date, or raise `DateError`."""
-    bounds = _bounds(parse_date(text))
+    bounds = _date_bounds(parse_date(text))
     if bounds is None:
         raise DateError(f"{text!r} is not a date: write a year, a month or a day, such as 2020, 2020-03 or 2020-03-15")
     return bounds[:2]
@@ -280,9 +280,9 @@ class Validity(NamedTuple):
         """
         first_day, last_day = _first_day(first), _last_day(last)
         is_dated = any(time.kind != "with" for time in self.times)
-        return not is_dated or any(start <= last_day and first_day <= end for start, end in self._periods())
+        return not is_dated or any(start <= last_day and first_day <= end for start, end in self._open_periods())
 
-    def _periods(self) -> Iterator[tuple[_Day, _Day]]:
+    def _open_periods(self) -> Iterator[tuple[_Day, _Day]]:
         ends = [_last_day(time.end) for time in self.times if time.kind in ("until", "during", "former") and time.end]
         starts = [_first_day(start) for start in self.open_starts()]
         for start in starts:

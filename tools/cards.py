@@ -43,20 +43,20 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
                 order: Order | None = None) -> Block:
     """Return the card of one entity, limited to some relations and attributes and to what holds at a date, if given.
 
-    `order` ranks the lines by their relation or attribute; without it, they are in the order of `_lines`.
+    `order` ranks the lines by their relation or attribute; without it, they are in the order of `_card_lines`.
     """
     wanted = {label_key(name) for name in relations}
     incident = index.triples_of(entity)
     rows = holding_at([*triple_rows(index, incident[:_MOST_FACTS].tolist()),
                        *value_rows(index, entity)], at)
     rows, shared_note = split_shared_note([row for row in rows if row.places])
-    lines = _lines(entity, rows)
+    lines = _card_lines(entity, rows)
     chosen = [line for line in lines if label_key(line[0]) in wanted] if wanted else lines
     if order:
         chosen = sorted(chosen, key=lambda line: -order(line[0]))
     limits = [f"only {', '.join(relations)}"] if relations else []
     limits += [f"at {at}"] if at else []
-    title = ", ".join(filter(None, [_title(index, entity), shared_note, *limits]))
+    title = ", ".join(filter(None, [_card_title(index, entity), shared_note, *limits]))
     notes = []
     if len(incident) > _MOST_FACTS:
         notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
@@ -69,7 +69,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     return Block(title=title, items=tuple(item for _, item in chosen), note="; ".join(notes))
 
 
-def _title(index: GraphIndex, entity: str) -> str:
+def _card_title(index: GraphIndex, entity: str) -> str:
     """Return an entity's name with its type and other names: "Ana Ruiz (person; also: A. Ruiz)"."""
     row = index.entity_at(entity)
     name, entity_type, other_names = index.labels_of(row) if row is not None else (entity, "", ())
@@ -77,7 +77,7 @@ def _title(index: GraphIndex, entity: str) -> str:
     return f"{name} ({entity_type}{also})"
 
 
-def _lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:
+def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:
     """Return the lines of a card as (relation or attribute, item)."""
     as_head, as_tail, as_value = range(3)  # what the entity is of a row, or that it has a value: the order of the lines
 

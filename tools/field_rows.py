@@ -79,7 +79,7 @@ def named_by(index: GraphIndex, rows: FieldRows, part: str, *, heads: bool) -> N
     distinct_ends, positions = np.unique(pairs, axis=0, return_inverse=True)
     names = [_names_of(index, entity, -1 if heads else text) for entity, text in distinct_ends.tolist()]
     for wanted in filter(None, map(label_key, part.split("|"))):
-        fits |= _matches(names, wanted)[positions.reshape(-1)]
+        fits |= _ends_named(names, wanted)[positions.reshape(-1)]
     return fits
 
 
@@ -89,7 +89,7 @@ def _names_of(index: GraphIndex, entity: int, text: int) -> list[str]:
     return [label_key(name) for name in [*names, *([index.columns.texts[text]] if text >= 0 else [])]]
 
 
-def _matches(names: Sequence[Sequence[str]], wanted: str) -> NDArray[np.bool_]:
+def _ends_named(names: Sequence[Sequence[str]], wanted: str) -> NDArray[np.bool_]:
     """Return which ends have a name as `named_by` prefers them, shape (ends,)."""
     # Scripts without spaces have no beginnings of words. A word may be longer than the name, a number may not.
     word_start = r"(?<![^\W_])" if wanted[0].isascii() else ""

@@ -59,13 +59,13 @@ def lookup_tools(lease: Lease) -> list[BaseTool]:
     The content is lines that name the documents which support them; the artifact is a list of `Block`, whose items lead
     to documents, offsets and words.
     """
-    return [_tool(lease, tool) for tool in TOOLS]
+    return [_lookup_tool(lease, tool) for tool in TOOLS]
 
 
 async def call_tool(lease: Lease, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
                     switches: Switches) -> list[Block]:
     """Run a lookup by its tool, as the agent does; `seen` are the keys of passages that were shown before."""
-    tool = _tool(lease, lookup.tool)
+    tool = _lookup_tool(lease, lookup.tool)
     arguments = {**lookup_arguments(lookup), "tokens": tokens, "question": question, "seen": list(seen),
                  "switches": switches}
     message = await tool.ainvoke({"type": "tool_call", "id": lookup.tool, "name": tool.name, "args": arguments})
@@ -73,7 +73,7 @@ async def call_tool(lease: Lease, lookup: Lookup, *, tokens: int, question: str,
     return blocks
 
 
-def _tool(lease: Lease, tool: Tool) -> BaseTool:
+def _lookup_tool(lease: Lease, tool: Tool) -> BaseTool:
     """Return one lookup as a LangChain tool, for synchronous and asynchronous callers; see `lookup_tools`."""
 
     def search(tokens: int = _TOKENS, question: str = "", seen: Sequence[str] = (), switches: Switches = EVERYTHING,
@@ -90,12 +90,13 @@ def _tool(lease: Lease, tool: Tool) -> BaseTool:
     async def asearch(**arguments: Any) -> tuple[str, list[Block]]:
         return await in_thread(search, **arguments)
 
-    return StructuredTool(name=tool, description=TOOL_DESCRIPTIONS[tool], args_schema=_arguments(tool), func=search,
-                          coroutine=asearch, response_format="content_and_artifact", handle_tool_error=True)
+    return StructuredTool(name=tool, description=TOOL_DESCRIPTIONS[tool], args_schema=_arguments_schema(tool),
+                          func=search, coroutine=asearch, response_format="content_and_artifact",
+                          handle_tool_error=True)
 
 
 @cache
-def _arguments(tool: Tool) -> type[BaseModel]:
+def _arguments_schema(tool: Tool) -> type[BaseModel]:
     """Return the schema of a tool's arguments."""
     injected: dict[str, Any] = {
         "tool": (Annotated[Literal[tool], InjectedToolArg], tool),

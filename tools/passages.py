@@ -88,7 +88,7 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         # A title that is only the document's id is ignored, because copies of a text have different ids.
         title = "" if ranked.title == ranked.document else ranked.title
         words = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
-        if ranked.key in shown_keys or any(_repeats(words, other) for other in shown_words):
+        if ranked.key in shown_keys or any(_repeats_shown(words, other) for other in shown_words):
             continue
         # The metadata is shown with a document's first passage; the beginning of a document contains it itself.
         is_described = ranked.document in described_documents or ranked.start == 0
@@ -143,7 +143,7 @@ def _goes_on(chunk: Chunk, following: Chunk) -> bool:
     return bool(SET_APART.match(last_line) and SET_APART.match(first_line))
 
 
-def _repeats(words: frozenset[str], shown_words: frozenset[str]) -> bool:
+def _repeats_shown(words: frozenset[str], shown_words: frozenset[str]) -> bool:
     """Return True if a shown passage has nearly all words of another, and the others are neither names nor numbers."""
     most_new = (1 - _SAME) * len(words)
     if len(words) - len(shown_words) > most_new:  # true of many, and faster than comparing the words

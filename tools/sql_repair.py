@@ -39,7 +39,7 @@ def repair_query(sql: str, tables: Sequence[TableInfo]) -> Repaired | None:
     `list_contains`.
     """
     bare = sql.strip("`; \n\t").removeprefix("sql\n").strip()
-    tree = _parse(bare)
+    tree = _parse_query(bare)
     if tree is None:
         return None
     repair = _Repair({table.name.casefold(): table for table in tables})
@@ -51,13 +51,13 @@ def repair_query(sql: str, tables: Sequence[TableInfo]) -> Repaired | None:
 
 def wanted_values(sql: str, tables: Sequence[TableInfo]) -> list[WantedValue]:
     """Return the texts that a query compares columns of texts with by `=`, `<>` or `IN`, each once."""
-    tree = _parse(sql)
+    tree = _parse_query(sql)
     return list(dict.fromkeys(value for value, _ in _compared_texts(tree, tables))) if tree else []
 
 
 def replace_values(sql: str, tables: Sequence[TableInfo], meant: Mapping[WantedValue, str]) -> str:
     """Return a query that compares columns with other texts: for each of some, the one that is meant."""
-    tree = _parse(sql)
+    tree = _parse_query(sql)
     if tree is None:
         return sql
     for value, literal in list(_compared_texts(tree, tables)):
@@ -68,7 +68,7 @@ def replace_values(sql: str, tables: Sequence[TableInfo], meant: Mapping[WantedV
 
 def tells_case(sql: str) -> bool:
     """Return True if a query compares texts with a pattern by `LIKE`, which tells capitals apart."""
-    tree = _parse(sql)
+    tree = _parse_query(sql)
     return tree is not None and tree.find(exp.Like) is not None
 
 
@@ -88,13 +88,13 @@ def _compared_texts(tree: exp.Expr, tables: Sequence[TableInfo]) -> Iterator[tup
 
 def tables_of(sql: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
     """Return the tables that a query reads, in its order."""
-    tree = _parse(sql)
+    tree = _parse_query(sql)
     known = {table.name.casefold(): table for table in tables}
     names = dict.fromkeys(one.name.casefold() for one in tree.find_all(exp.Table)) if tree else {}
     return [known[name] for name in names if name in known]
 
 
-def _parse(sql: str) -> exp.Expr | None:
+def _parse_query(sql: str) -> exp.Expr | None:
     """Return a query as a tree; None if it is not one statement that can be read."""
     try:
         tree: exp.Expr = sqlglot.parse_one(sql, dialect="duckdb")
@@ -122,7 +122,7 @@ class _Repair:
         for column in list(tree.find_all(exp.Column)):
             self._put_column_right(column)
         for comparison in list(tree.find_all(exp.EQ, exp.NEQ)):
-            self._contain(comparison)
+            self._compare_with_list(comparison)
 
     def read_tables(self, tree: exp.Expr) -> None:
         """Note which tables the query reads, by their aliases and names."""
@@ -158,13 +158,13 @@ class _Repair:
         name = node.name
         if name.casefold() in {*map(str.casefold, names), *self._made}:
             return True
-        meant = _nearest(name, names)
+        meant = _nearest_known(name, names)
         if meant:
             node.set("this", exp.to_identifier(meant, quoted=True))
             self.changes.append(f"{kind} {name} read as {meant}")
         return bool(meant)
 
-    def _contain(self, comparison: exp.Binary) -> None:
+    def _compare_with_list(self, comparison: exp.Binary) -> None:
         """Make the comparison of a column of lists with a text one that asks whether the text is in the list."""
         column, literal = comparison.this, comparison.expression
         found = self.owner_of(column) if isinstance(column, exp.Column) else None
@@ -175,7 +175,7 @@ class _Repair:
         self.changes.append(f"{found[1].name} is a list, so = reads list_contains")
 
 
-def _nearest(name: str, known: Sequence[str]) -> str:
+def _nearest_known(name: str, known: Sequence[str]) -> str:
     """Return the known name that a wrong one means; "" if none or several may be meant."""
     fold: Callable[[str], str] = lambda text: label_key(text).replace(" ", "").replace("_", "")  # noqa: E731
     equal = {one for one in known if fold(one) == fold(name)}

@@ -264,7 +264,7 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
     reached, steps = set(starts), list[tuple[str, list[int]]]()
     frontier, is_cut = set(starts), False  # the entities that the last step reached
     for relation in _read_steps(terms, along):
-        triples, frontier = _follow(index, relation, frontier, reached)
+        triples, frontier = _follow_relation(index, relation, frontier, reached)
         is_cut = bool(frontier) and len(reached) > _MOST_REACHED
         if not frontier or is_cut:
             break
@@ -301,7 +301,8 @@ def _read_step(terms: LabelledTerms, part: str) -> str:
     return f"{'<' if part.startswith('<') else ''}{names[0]}"
 
 
-def _follow(index: GraphIndex, relation: str, frontier: set[int], reached: set[int]) -> tuple[list[int], set[int]]:
+def _follow_relation(index: GraphIndex, relation: str, frontier: set[int], reached: set[int],
+                     ) -> tuple[list[int], set[int]]:
     """Return the triples of a relation that lead from the entities `frontier` to new ones, and these new entities."""
     start, end = (2, 0) if relation.startswith("<") else (0, 2)
     triples = index.of_relation(relation.removeprefix("<"))

@@ -66,13 +66,13 @@ class BatchedCalls:
         for batch in [*self._open.values()]:
             done = total - sum(len(one.keys) for one in self._open.values())
             try:
-                await self._settle(batch, done, total, submits=submits)
+                await self._wait_and_record(batch, done, total, submits=submits)
             except UnknownBatch as error:
                 if submits:
                     raise ReasonerError(f"batch {batch.id} is not at this endpoint ({error}): set the address and key "
                                         "that it was submitted with, or run without --batch, which gives it up"
                                         ) from None
-                await self._forget(batch)
+                await self._forget_batch(batch)
                 _LOG.warning("batch %s is given up, and its calls are asked one by one: %s", batch.id, error)
         if self._problems:
             raise ReasonerError(f"{'; '.join(self._problems)}. What was answered is saved: run the command again to "
@@ -92,7 +92,7 @@ class BatchedCalls:
             lines = await asyncio.to_thread(self._request_file, of_file)
             batch = OpenBatch(await self._client.upload(lines), "", of_file)
             # Saved before the batch starts: if the build is killed meanwhile, the next one finds the batch by its file.
-            await self._save(batch)
+            await self._save_batch(batch)
             await self._start(batch)
 
     def _request_file(self, keys: Sequence[str]) -> bytes:
@@ -105,21 +105,21 @@ class BatchedCalls:
         except ReasonerError as error:
             was_refused = not isinstance(error, EndpointFailed) or error.certain
             if was_refused:  # else the batch may have started, and stays saved so that it can be found
-                await self._forget(batch)
+                await self._forget_batch(batch)
             raise
-        await self._save(batch)
+        await self._save_batch(batch)
         _LOG.info("%d calls were submitted as batch %s", len(batch.keys), batch.id)
         return batch
 
-    async def _settle(self, batch: OpenBatch, done: int, total: int, *, submits: bool) -> None:
+    async def _wait_and_record(self, batch: OpenBatch, done: int, total: int, *, submits: bool) -> None:
         """Wait until a batch is over, record its answers, and forget it; `done` is how many calls others have had."""
         if not batch.id:  # it is not known whether it was started
             batch = batch._replace(id=await self._client.find(batch.file))
             if not batch.id and not submits:
-                return await self._forget(batch)
+                return await self._forget_batch(batch)
             batch = batch if batch.id else await self._start(batch)
         if not submits:
-            await self._cancel(batch)
+            await self._cancel_batch(batch)
         wait = FIRST_WAIT
         while (state := await self._client.state(batch.id)).status not in _FINAL_STATES:
             counts = state.request_counts
@@ -135,15 +135,15 @@ class BatchedCalls:
                         reasons[reason] += 1
                     else:
                         unanswered.remove(key)
-        await self._forget(batch)
+        await self._forget_batch(batch)
         show_progress("batch", done + len(batch.keys), total)
         if unanswered:
             problems = [str(error.message) for error in (state.errors and state.errors.data) or ()]
             problems = problems or [reason for reason, _ in reasons.most_common(_SHOWN_REASONS)]
-            self._report(batch, state.status, len(unanswered), problems[:_SHOWN_REASONS], submits=submits)
+            self._report_unanswered(batch, state.status, len(unanswered), problems[:_SHOWN_REASONS], submits=submits)
         return None
 
-    async def _cancel(self, batch: OpenBatch) -> None:
+    async def _cancel_batch(self, batch: OpenBatch) -> None:
         try:
             await self._client.cancel(batch.id)
         except ReasonerError as error:
@@ -152,7 +152,8 @@ class BatchedCalls:
             # Any other error means that the batch is over already.
         _LOG.warning("batch %s of an earlier build is cancelled, and what it answered is used", batch.id)
 
-    def _report(self, batch: OpenBatch, status: str, unanswered: int, reasons: Sequence[str], *, submits: bool) -> None:
+    def _report_unanswered(self, batch: OpenBatch, status: str, unanswered: int, reasons: Sequence[str], *,
+                           submits: bool) -> None:
         """Tell why calls of a batch have no usable answer: as a problem that stops the build, or in the log."""
         problem = (f"batch {batch.id} ended as {status!r}, and {unanswered} of its {len(batch.keys)} calls "
                    "have no usable answer" + (f" ({'; '.join(reasons)})" if reasons else ""))
@@ -162,10 +163,10 @@ class BatchedCalls:
         else:
             _LOG.warning("%s: they are asked one by one", problem)
 
-    async def _save(self, batch: OpenBatch) -> None:
+    async def _save_batch(self, batch: OpenBatch) -> None:
         self._open[batch.file] = batch
         await self._in_step(lambda kb: write_open_batches(kb.database, self._open.values()))
 
-    async def _forget(self, batch: OpenBatch) -> None:
+    async def _forget_batch(self, batch: OpenBatch) -> None:
         del self._open[batch.file]
         await self._in_step(lambda kb: write_open_batches(kb.database, self._open.values()))

@@ -59,7 +59,7 @@ class _Work(NamedTuple):
     fingerprint: str
 
 
-def _sizes(readings: Sequence[_Reading]) -> Counter[str]:
+def _sizes_by_document(readings: Sequence[_Reading]) -> Counter[str]:
     """Return how many characters of each document a call reads; its tokens are charged to the documents by them."""
     sizes = Counter[str]()
     for reading in readings:
@@ -95,7 +95,7 @@ class ExtractionNodes(BuildNodes):
           extracted again by a call of its own first.
         """
         name, run = state["knowledge_base"], state["run"]
-        works = await in_thread(lambda: [self._prepare(state, chunk_ids) for chunk_ids in state["calls"]])
+        works = await in_thread(lambda: [self._read_rows_and_prepare(state, chunk_ids) for chunk_ids in state["calls"]])
         try:
             if state["in_batches"]:
                 await self._answer_in_batches(state, works)
@@ -117,7 +117,7 @@ class ExtractionNodes(BuildNodes):
 
         name, run = state["knowledge_base"], state["run"]
         asked = [(work.schema, [reading for reading in work.readings if reading.has_statement]) for work in works]
-        calls = [BatchedCall([reading.request for reading in readings], schema, _sizes(readings))
+        calls = [BatchedCall([reading.request for reading in readings], schema, _sizes_by_document(readings))
                  for schema, readings in asked if readings]
         batched = BatchedCalls(self._resources.batched_extraction(name), partial(self._in_step, name, run), run,
                                self._budget(state))
@@ -125,7 +125,7 @@ class ExtractionNodes(BuildNodes):
 
     async def _extract_call(self, name: str, run: str, work: _Work) -> list[str]:
         """Extract the chunks of a call; return those that failed because the endpoint gave no answer."""
-        error = await self._extract(name, run, work, work.readings)
+        error = await self._extract_in_one_call(name, run, work, work.readings)
         if error is None:
             return []
         if len(work.readings) == 1:
@@ -133,17 +133,17 @@ class ExtractionNodes(BuildNodes):
         await self._in_step(name, run, lambda kb: split_call(kb, [reading.chunk.id for reading in work.readings]))
         unanswered = list[str]()
         for reading in work.readings:
-            if error := await self._extract(name, run, work, [reading]):
+            if error := await self._extract_in_one_call(name, run, work, [reading]):
                 unanswered += await self._store_failure(name, run, reading, error)
         return unanswered
 
-    async def _extract(self, name: str, run: str, work: _Work, readings: Sequence[_Reading],
-                       ) -> ReasonerError | None:
+    async def _extract_in_one_call(self, name: str, run: str, work: _Work, readings: Sequence[_Reading],
+                                   ) -> ReasonerError | None:
         """Extract some chunks with one call and store the extractions; return the error if the call failed."""
         asked = [reading for reading in readings if reading.has_statement]
         extraction_by_chunk = {reading.chunk.id: reading.rows for reading in readings}
         try:
-            with charge_calls(build=run, documents=_sizes(asked), budget=work.budget):
+            with charge_calls(build=run, documents=_sizes_by_document(asked), budget=work.budget):
                 extractions = await work.reasoner.extract(
                     [reading.request for reading in asked], work.schema) if asked else []
         except EndpointDown:
@@ -154,7 +154,7 @@ class ExtractionNodes(BuildNodes):
             extraction_by_chunk[reading.chunk.id] = reading.rows.combine(extraction)
         if extraction_by_chunk:
             # A model's call that read several documents gets an id, which is stored with each extraction from it.
-            spans_documents = work.reasoner.reasons and len(_sizes(asked)) > 1
+            spans_documents = work.reasoner.reasons and len(_sizes_by_document(asked)) > 1
             call = content_id(*(reading.chunk.id for reading in asked)) if spans_documents else ""
             await self._in_step(name, run, lambda kb: _save_all(kb, work.fingerprint, extraction_by_chunk, call))
         return None
@@ -165,7 +165,7 @@ class ExtractionNodes(BuildNodes):
         await self._in_step(name, run, lambda kb: kb.extractions.fail(chunk, reason))
         return [chunk] if isinstance(error, EndpointFailed) else []
 
-    def _prepare(self, state: CallsInput, chunk_ids: Sequence[str]) -> _Work:
+    def _read_rows_and_prepare(self, state: CallsInput, chunk_ids: Sequence[str]) -> _Work:
         """Read the table rows of some chunks by the rules, and prepare the requests for the rest of their text."""
         name, run = state["knowledge_base"], state["run"]
         with self._resources.writers.step(name, run, create=False) as kb:

@@ -36,7 +36,7 @@ def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: st
     """
     if not citations:
         return AIMessage(answer, name=name, id=message_id)
-    return AIMessage([{"type": "text", "text": answer, "annotations": [*_annotations(answer, citations)]},
+    return AIMessage([{"type": "text", "text": answer, "annotations": [*_make_annotations(answer, citations)]},
                       {"type": "text", "text": sources_text(answer, citations)}], name=name, id=message_id)
 
 
@@ -46,7 +46,7 @@ def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]]
 
     Chunks are joined by the indices of their blocks, to the content of `answer_message`.
     """
-    notes = [note for note in _annotations(answer, citations) if note["start_index"] >= len(shown)]
+    notes = [note for note in _make_annotations(answer, citations) if note["start_index"] >= len(shown)]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": answer[len(shown):], "annotations": notes, "index": 0}]
     if is_last and citations:
         blocks.append({"type": "text", "text": sources_text(answer, citations), "index": 1})
@@ -61,7 +61,7 @@ def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
     """
     if not citations:
         return ""
-    lines = [f"[{cited['id']}] {' '.join(cited['document'].split())}, {_place(cited)}: "
+    lines = [f"[{cited['id']}] {' '.join(cited['document'].split())}, {_place_text(cited)}: "
              f"{json.dumps(source_text(cited['quote']), ensure_ascii=False)}" for cited in citations]
     return "\n".join(["", "", _HEADINGS[phrase_language(answer)], *lines])
 
@@ -71,18 +71,18 @@ def without_sources(text: str) -> str:
     return _SOURCES.split(text, maxsplit=1)[0]
 
 
-def _place(cited: Mapping[str, Any]) -> str:
+def _place_text(cited: Mapping[str, Any]) -> str:
     characters = f"characters {cited['start']}-{cited['end']}"
     return f"page {cited['page']}, {characters}" if cited.get("page") else characters
 
 
-def _annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> list[CitationAnnotation]:
+def _make_annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> list[CitationAnnotation]:
     """Return an annotation for each mark; its indices are those of the mark in the answer."""
     by_id = {cited["id"]: cited for cited in citations}
-    return [_annotation(mark, by_id[int(mark[1])]) for mark in find_marks(answer) if int(mark[1]) in by_id]
+    return [_make_annotation(mark, by_id[int(mark[1])]) for mark in find_marks(answer) if int(mark[1]) in by_id]
 
 
-def _annotation(mark: re.Match[str], cited: Mapping[str, Any]) -> CitationAnnotation:
+def _make_annotation(mark: re.Match[str], cited: Mapping[str, Any]) -> CitationAnnotation:
     metadata: Mapping[str, str] = cited.get("metadata") or {}
     place = {key: cited[key] for key in ("document", "start", "end", "page") if cited.get(key) is not None}
     annotation = CitationAnnotation(type="citation", title=metadata.get("title") or cited["document"],

@@ -81,8 +81,8 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mod
     shown_claims = [claim for claim, _ in shown]
     lines += _basis_lines(shown_claims, items, phrase_language(lines[0]))
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
-                  short=_short_answer(draft, shown_claims, items, mode), grade=_grade(shown_claims, lines),
-                  rows=_rows(shown_claims, items))
+                  short=_short_answer(draft, shown_claims, items, mode), grade=_lowest_grade(shown_claims, lines),
+                  rows=_quoted_facts(shown_claims, items))
 
 
 def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequence[Passage], mode: Mode) -> str:
@@ -96,7 +96,7 @@ def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequ
     return plain_text(draft.short) if follows(draft.short, support) else ""
 
 
-def _rows(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow, ...]:
+def _quoted_facts(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow, ...]:
     """Return the facts of the graph that claims quote, each once, in the order in which they are first quoted."""
     return tuple(AnswerRow(text=item.statement, cells=item.cells,
                            documents=tuple(dict.fromkeys(place.document for place in item.places)) or (item.document,))
@@ -116,7 +116,7 @@ def _quoted_items(claims: Iterable[Claim], items: Sequence[Passage]) -> list[Pas
     return [items[number - 1] for number in numbers]
 
 
-def _grade(claims: Iterable[Claim], lines: Iterable[str]) -> Grade:
+def _lowest_grade(claims: Iterable[Claim], lines: Iterable[str]) -> Grade:
     """Return the lowest grade of the shown claims; that of a model's own knowledge, "none", is the lowest of all."""
     if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
         return "none"
@@ -165,7 +165,7 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mod
     """
     if mode == "strict" and is_inferred(claim):
         return ""
-    numbers = _cite(claim, items, documents, citations)
+    numbers = _cite_claim(claim, items, documents, citations)
     if not numbers:
         return f"{plain_text(claim.text)} {OWN_KNOWLEDGE}" if mode == "open" else ""
     text = plain_text(claim.text)
@@ -205,7 +205,7 @@ def _title_and_heading(item: Passage, start: int) -> str:
     return " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
 
 
-def _cite(claim: Claim, items: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
+def _cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
     """Return the citation numbers of a claim's supporting quotes, and add new citations to `citations`."""
     numbers: list[int] = []
     for document, start, words in _supporting_places(claim, items, documents):
@@ -232,7 +232,7 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Docume
             continue
         for place in _places_for(claim, item):
             # The document may have been replaced or deleted since it was read: then there are no such words.
-            if _source(documents, place.document, place.start, len(place.text)) == place.text and is_support(
+            if _document_text(documents, place.document, place.start, len(place.text)) == place.text and is_support(
                     place.text, claim.text, f"{item.title} {item.statement}"):
                 yield place.document, place.start, place.text
 
@@ -268,34 +268,34 @@ def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[
     if not words_to_find.strip():
         # A claim that counts or lists may rest on a whole list or table. Any other passage has to be quoted.
         words_to_find = passage.text if SET_APART.match(passage.text) else ""
-    span, offset = _span(words_to_find, passage.text), passage.start
+    span, offset = _find_words(words_to_find, passage.text), passage.start
     if span is None and passage.about:
         # The prompt shows the document's metadata (`about`) above the passage; it is at the document's beginning.
-        span, offset = _span(words_to_find, _source(documents, passage.document, 0, _METADATA_LENGTH)), 0
+        span, offset = _find_words(words_to_find, _document_text(documents, passage.document, 0, _METADATA_LENGTH)), 0
     if span is None:
         return _locate_heading(quote.words, passage, documents)
     # The document may have been replaced or deleted since the passage was read: then there is no such quote.
-    words = _source(documents, passage.document, offset + span.start, span.end - span.start)
+    words = _document_text(documents, passage.document, offset + span.start, span.end - span.start)
     return (passage.document, offset + span.start, words) if words == span.quote else None
 
 
 def _locate_heading(words: str, passage: Passage, documents: Documents) -> tuple[str, int, str] | None:
     """Return where a document has the title or heading that contains a quote's words; None if none does."""
-    text_until_end = _source(documents, passage.document, 0, passage.start + len(passage.text))
+    text_until_end = _document_text(documents, passage.document, 0, passage.start + len(passage.text))
     for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
-        span, start = _span(words, heading), text_until_end.rfind(heading)
+        span, start = _find_words(words, heading), text_until_end.rfind(heading)
         if span is not None and start >= 0:
             return passage.document, start + span.start, span.quote
     return None
 
 
-def _span(words: str, text: str) -> Span | None:
+def _find_words(words: str, text: str) -> Span | None:
     """Return where words are in a text, verbatim or else in another case or spacing; None if they are not there."""
     source = SourceText(text)
     return source.verbatim(words) or source.find(words) if words.strip() else None
 
 
-def _source(documents: Documents, document: str, start: int, length: int) -> str:
+def _document_text(documents: Documents, document: str, start: int, length: int) -> str:
     """Return `length` characters of a document from `start`; "" if the document was deleted."""
     try:
         return documents.text(document)[start:start + length]
@@ -315,13 +315,13 @@ def is_support(quote: str, claim: str, context: str = "") -> bool:
         context: the fact of the graph that the words state, or the title and headings above them: items of lists
             and sentences with "it" or "they" rarely repeat what they are about.
     """
-    quote_words, claim_words = _words(quote), _words(claim)
+    quote_words, claim_words = _content_stems(quote), _content_stems(claim)
     if not quote_words:
         return False
-    if not (quote_words | _words(context)).isdisjoint(claim_words):
+    if not (quote_words | _content_stems(context)).isdisjoint(claim_words):
         return True
     is_other_script = script_of(f"{context} {quote}") != script_of(claim)
-    only_affirms_or_counts = all(_is_bare(part) for part in _parts(claim) if _words(part))
+    only_affirms_or_counts = all(_is_bare(part) for part in _words_and_numbers(claim) if _content_stems(part))
     return is_other_script or only_affirms_or_counts
 
 
@@ -330,12 +330,12 @@ def follows(short: str, support: Iterable[str]) -> bool:
 
     Words that only affirm or count ("yes", "three") need not occur.
     """
-    parts = _parts(short)
-    allowed = set().union(*map(_words, [*support, *filter(_is_bare, parts)]))
-    return bool(parts) and _words(short) <= allowed
+    parts = _words_and_numbers(short)
+    allowed = set().union(*map(_content_stems, [*support, *filter(_is_bare, parts)]))
+    return bool(parts) and _content_stems(short) <= allowed
 
 
-def _parts(text: str) -> list[str]:
+def _words_and_numbers(text: str) -> list[str]:
     """Return the words and numbers of a normalised text; thousands separators are removed from numbers."""
     return [part for part in _PUNCTUATION.split(_THOUSANDS.sub("", normalise(text))) if part]
 
@@ -343,10 +343,10 @@ def _parts(text: str) -> list[str]:
 def _is_bare(text: str) -> bool:
     """Return True if all words of a text affirm ("yes"), deny ("none") or count up to twenty."""
     return all(part in _BARE_WORDS or (part.isdecimal() and int(part[:_ROOT_LENGTH]) <= _MAX_BARE_NUMBER)
-               for part in _parts(text))
+               for part in _words_and_numbers(text))
 
 
-def _words(text: str) -> set[str]:
+def _content_stems(text: str) -> set[str]:
     """Return a text's content words, each cut to its first letters."""
     return {part[:_ROOT_LENGTH] for word in content_words(_THOUSANDS.sub("", text))
             for part in _PUNCTUATION.split(word) if part}

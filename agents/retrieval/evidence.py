@@ -47,7 +47,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
         rounds: the earlier rounds.
         asked: the round's thought and lookups.
         found: for each of its lookups, the blocks that it found.
-        tokens: the budget of the round, estimated tokens; see `_shares`.
+        tokens: the budget of the round, estimated tokens; see `_divide_budget`.
         omitted: lookups that were asked for and not made, each with the reason.
     """
     shown_keys = {item.key for item in items_of(rounds)}
@@ -56,7 +56,7 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
                  if item.about or (item.kind == "passage" and item.start == 0)}
     costs = [sum(item_cost(item) for block in lookup_blocks for item in block.items if item.key not in shown_keys)
              for lookup_blocks in found]
-    shares = _shares(costs, [isinstance(lookup, PassageLookup) for lookup in asked.lookups], tokens)
+    shares = _divide_budget(costs, [isinstance(lookup, PassageLookup) for lookup in asked.lookups], tokens)
     round_blocks = list[Block]()
     for lookup, lookup_blocks, share in zip(asked.lookups, found, shares, strict=True):
         # The passage lookups of a round share `AT_LEAST`; one that names documents shows each of them.
@@ -78,7 +78,7 @@ def _without_shown(block: Block, shown_keys: Collection[str]) -> Block:
     return block.model_copy(update={"items": new_items, "note": note})
 
 
-def _shares(costs: Sequence[int], are_passages: Sequence[bool], tokens: int) -> list[int]:
+def _divide_budget(costs: Sequence[int], are_passages: Sequence[bool], tokens: int) -> list[int]:
     """Divide the budget of a round among its lookups, given what each costs.
 
     Lists come first, because a whole list of short rows costs less than a few passages: none is cut as long as all

@@ -27,11 +27,11 @@ def unstated_number(claim: Claim, items: Sequence[Passage], question: str = "") 
         return ""
     texts = [question, *(text for quote in claim.quotes if 1 <= quote.item <= len(items)
                          for text in (*_texts_of(items[quote.item - 1]), quote.words))]
-    stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _readings(figure)}
+    stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _read_figure(figure)}
     missing = [figure for figure in figures if not _is_stated(figure, stated)]
     if not missing:
         return ""
-    in_words = {value for text in texts for value in _amounts(text)}
+    in_words = {value for text in texts for value in _worded_numbers(text)}
     return next((figure for figure in missing if not _is_stated(figure, in_words)), "")
 
 
@@ -46,7 +46,7 @@ def _is_count(figure: str) -> bool:
     return figure.isdecimal() and int(figure) <= _MOST_COUNTED
 
 
-def _readings(figure: str) -> Iterator[tuple[float, int]]:
+def _read_figure(figure: str) -> Iterator[tuple[float, int]]:
     """Yield what figures may be, each with its number of decimals: with a decimal point, then with a comma."""
     plain, readings = _SPACES.sub("", figure), set[tuple[float, int]]()
     for form, group, mark in _FORMS:
@@ -61,10 +61,10 @@ def _is_stated(figure: str, stated: Iterable[float]) -> bool:
     stated = tuple(stated)
     return any(abs(value * scale - other) <= 0.5 * scale * 10.0 ** -decimals or
                abs(value - other * 100) <= 0.5 * 10.0 ** -decimals
-               for value, decimals in _readings(figure) for other in stated for scale in _SCALES)
+               for value, decimals in _read_figure(figure) for other in stated for scale in _SCALES)
 
 
-def _amounts(text: str) -> Iterator[float]:
+def _worded_numbers(text: str) -> Iterator[float]:
     """Yield the numbers of a text that are written in words or with a scale: "twenty-three", "1.2 million", "三十"."""
     for start, end in find_numbers(text, counts=True):
         normal = parse_number(text[start:end])

@@ -93,7 +93,7 @@ def _first_evidence(knowledge_base: KnowledgeBase, alias: Alias) -> str:
 
 
 @contextmanager
-def _edits(kb: str) -> Iterator[ManualEdits]:
+def _open_edits(kb: str) -> Iterator[ManualEdits]:
     with open_resources(reasons=False) as resources, err.status("updating the graph"):
         yield ManualEdits(kb, resources)
 
@@ -101,7 +101,7 @@ def _edits(kb: str) -> Iterator[ManualEdits]:
 @entities_app.command()
 def merge(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
     """Merge two entities into one, even if their names differ."""
-    with _edits(kb) as edits:
+    with _open_edits(kb) as edits:
         edits.merge(first, second, why=why)
     out.print(f"merged: {on_a_line(first)}, {on_a_line(second)}")
 
@@ -109,7 +109,7 @@ def merge(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
 @entities_app.command()
 def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
     """Split entities that were merged; each gets its own facts back."""
-    with _edits(kb) as edits:
+    with _open_edits(kb) as edits:
         edits.split(first, second, why=why)
     out.print(f"split: {on_a_line(first)}, {on_a_line(second)}")
 
@@ -117,7 +117,7 @@ def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
 @entities_app.command()
 def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.")], kb: Kb, why: Why = "") -> None:
     """Show an entity under another name; questions still find it by its old names."""
-    with _edits(kb) as edits:
+    with _open_edits(kb) as edits:
         _print_decision(edits.rename(entity, name, why=why))
 
 
@@ -125,14 +125,14 @@ def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.
 def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE", help="A type of the schema.")],
            kb: Kb, why: Why = "") -> None:
     """Give an entity another type; facts that do not fit that type are rejected, others may now fit."""
-    with _edits(kb) as edits:
+    with _open_edits(kb) as edits:
         _print_decision(edits.retype(entity, type_name, why=why))
 
 
 @entities_app.command()
 def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
     """Mark a fact as wrong, even if a document states it."""
-    with _edits(kb) as edits:
+    with _open_edits(kb) as edits:
         _print_decision(edits.reject((subject, relation, object_), why=why))
 
 
@@ -145,7 +145,7 @@ def correct(
     why: Why = "",
 ) -> None:
     """Replace a wrong fact with another; its source stays the same."""
-    with _edits(kb) as edits:
+    with _open_edits(kb) as edits:
         _print_decision(edits.correct((subject, relation, object_), subject=new_subject, relation=new_relation,
                                       object=new_object, why=why))
 
@@ -153,7 +153,7 @@ def correct(
 @entities_app.command()
 def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan entities decisions`.")], kb: Kb) -> None:
     """Undo a rename, retyping, rejection or correction; `merge` and `split` undo each other."""
-    with _edits(kb) as edits:
+    with _open_edits(kb) as edits:
         edits.undo(number)
     out.print(f"decision {number} undone")
 

@@ -27,7 +27,7 @@ def list_bases(*, as_json: AsJson = False) -> None:
     """List all knowledge bases and where they are stored."""
     settings = Settings()
     home = settings.home
-    listed = [_entry(settings, name) for name in knowledge_bases(settings)]
+    listed = [_count_contents(settings, name) for name in knowledge_bases(settings)]
     if as_json:
         print_json(listed)
         return
@@ -45,7 +45,7 @@ def list_bases(*, as_json: AsJson = False) -> None:
     out.print(f"[dim]in {on_a_line(str(home.absolute()))}[/dim]", soft_wrap=True)
 
 
-def _entry(settings: Settings, name: str) -> dict[str, Any]:
+def _count_contents(settings: Settings, name: str) -> dict[str, Any]:
     """Return a knowledge base's counts of documents and chunks; `problem` is why it cannot be read, or empty."""
     try:
         with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
@@ -72,7 +72,7 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
     if not yes:
         if not sys.stdin.isatty():
             raise CommandError(f"deleting {name!r} needs your confirmation, and no terminal is attached: add --yes")
-        entry = _entry(settings, name)
+        entry = _count_contents(settings, name)
         what = (f"? It cannot be read ({entry['problem']})." if entry["problem"] else
                 f" with {format_count(entry['documents'], 'document')} and everything derived from them?")
         typer.confirm(f"Delete {name}{what} Your files stay.", abort=True)

@@ -46,7 +46,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
     with open_resources(reasons=False) as resources:
         with resources.snapshot(kb) as snapshot:
             report = status_of(snapshot.kb, resources.spending.prices)
-        introduction = None if as_json or not report.documents else _introduction(resources, kb)
+        introduction = None if as_json or not report.documents else _introduce_base(resources, kb)
     if as_json:
         print_json(report.model_dump())
         return
@@ -69,7 +69,7 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
         out.print(_spending_table(report))
 
 
-def _introduction(resources: Resources, kb: str) -> Table:
+def _introduce_base(resources: Resources, kb: str) -> Table:
     # Imported here, because it needs the retrieval graph, which is slow to import. So `--json` stays quick.
     from ...agents.introduction import introduce  # noqa: PLC0415
     from .build import introduction_table  # noqa: PLC0415

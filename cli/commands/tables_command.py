@@ -117,14 +117,14 @@ def sql(
     else:
         _print_result(result)
         return
-    for note in [_basis_text(result), *_notes(result)]:  # beside the data, which scripts read
+    for note in [_basis_text(result), *_result_notes(result)]:  # beside the data, which scripts read
         err.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
 
 
 def _print_result(result: SqlRows) -> None:
     out.print(f"[bold]{on_a_line(_basis_text(result))}[/bold]", soft_wrap=True)
     out.print(_rows_table(result) if result.rows else "no row fits")
-    for note in _notes(result):
+    for note in _result_notes(result):
         out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
     cited = result.citations[:_CITED]
     for citation in cited:
@@ -146,7 +146,7 @@ def _basis_text(result: SqlRows) -> str:
     return basis_text(Basis(query=result.sql, records=result.records, left_out=result.left_out), "en")
 
 
-def _notes(result: SqlRows) -> list[str]:
+def _result_notes(result: SqlRows) -> list[str]:
     cut = result.total - len(result.rows)
     note = f"{show_number(cut)} of {show_number(result.total)} rows are left out: use --limit"
     return [*result.notes, *([note] if cut > 0 else [])]

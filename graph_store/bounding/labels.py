@@ -42,7 +42,7 @@ class Bounds:
         self.schema = schema
         self._decided = types or {}
         self._similar = similar
-        self._names = {kind: _names(schema.elements(kind)) for kind in ELEMENT_KINDS}
+        self._names = {kind: _elements_by_name(schema.elements(kind)) for kind in ELEMENT_KINDS}
         self._cache: dict[tuple[ElementKind, str], Known | None] = {}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
         self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)  # so the first one wins
@@ -55,7 +55,7 @@ class Bounds:
         """
         key = (kind, label)
         if key not in self._cache:
-            self._cache[key] = self._find(kind, label)
+            self._cache[key] = self._find_element(kind, label)
         return self._cache[key]
 
     def remember(self, labels: Iterable[tuple[LabelKind, str]]) -> None:
@@ -75,7 +75,7 @@ class Bounds:
         decided = self.find("entity_type", decided_name) if decided_name else None
         return decided if decided and decided.repair is None else known
 
-    def _find(self, kind: ElementKind, label: str) -> Known | None:
+    def _find_element(self, kind: ElementKind, label: str) -> Known | None:
         """Look a label up: exactly, then among inverse aliases, inflections, more general types and similar labels."""
         key = label_key(label)
         exact = self._names[kind].get(key)
@@ -199,7 +199,7 @@ def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
     return labels | {("attribute", attribute.attribute) for attribute in extraction.attributes}
 
 
-def _names(elements: tuple[SchemaElement, ...]) -> dict[str, str]:
+def _elements_by_name(elements: tuple[SchemaElement, ...]) -> dict[str, str]:
     """Return the name of the element that has each name or alias, by key; names take precedence over aliases."""
     name_by_key: dict[str, str] = {label_key(element.name): element.name for element in elements}
     for element in elements:

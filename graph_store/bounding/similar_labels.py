@@ -85,7 +85,7 @@ class SimilarLabels:
         if group not in self._thresholds:
             known = self._known.get(group, [])
             keys = [key for key, _ in known]
-            cosines = self._similarities(keys, keys)
+            cosines = self._cosines(keys, keys)
             between_elements = [cosines[i, j] for i, j in combinations(range(len(known)), 2)
                                 if known[i][1] != known[j][1]]
             self._thresholds[group] = max(FLOOR, float(max(between_elements))) if between_elements else float("inf")
@@ -97,7 +97,7 @@ class SimilarLabels:
                  for pair in self._known[element_kind, script]]
         if not known:
             return None
-        cosines = self._similarities([label_key(label)], [key for key, _ in known])[0]
+        cosines = self._cosines([label_key(label)], [key for key, _ in known])[0]
         best = int(np.argmax(cosines))
         return known[best][1], float(cosines[best])
 
@@ -108,7 +108,7 @@ class SimilarLabels:
         threshold = self.threshold(kind, script)
         if not known or threshold >= 1:  # no cosine exceeds 1
             return None
-        cosines = self._similarities([label_key(label)], [key for key, _ in known])[0]
+        cosines = self._cosines([label_key(label)], [key for key, _ in known])[0]
         duplicates = {name for (key, name), cosine in zip(known, cosines, strict=True)
                       if cosine > threshold and not are_opposed(key, label_key(label))}
         return duplicates.pop() if len(duplicates) == 1 else None
@@ -129,7 +129,7 @@ class SimilarLabels:
             if threshold < 1:
                 keys = [label_key(label) for label in script_labels]
                 for start in range(0, len(keys), _ROWS):
-                    cosines = self._similarities(keys[start : start + _ROWS], keys)
+                    cosines = self._cosines(keys[start : start + _ROWS], keys)
                     for row, column in np.argwhere(cosines > threshold).tolist():
                         if not are_opposed(keys[start + row], keys[column]):
                             groups.union(script_labels[start + row], script_labels[column])
@@ -144,7 +144,7 @@ class SimilarLabels:
         if new:
             self._vectors.update(zip(new, self._embedder.encode(new), strict=True))
 
-    def _similarities(self, ones: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
+    def _cosines(self, ones: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
         """Return rounded cosines, shape (len(ones), len(others))."""
         self._encode([*ones, *others])
         if not ones or not others:

@@ -66,7 +66,7 @@ class JoinedWords:
     """The words of a text, with their offsets in it, joined without spaces so that it can be searched for others."""
 
     def __init__(self, places: Sequence[tuple[str, int, int]]) -> None:
-        parts = _glue([word for word, _, _ in places])
+        parts = _prepare_joining([word for word, _, _ in places])
         self.text = "".join(parts)
         ends = list(accumulate(map(len, parts)))
         begins = [end - len(part.removeprefix("|")) for end, part in zip(ends, parts, strict=True)]
@@ -97,7 +97,7 @@ def _after_accents(text: str, end: int) -> int:
     return end
 
 
-def _glue(tokens: list[str]) -> list[str]:
+def _prepare_joining(tokens: list[str]) -> list[str]:
     """Return words prepared for joining: "|" separates two adjacent numbers, and "3,000" loses its comma."""
     parts: list[str] = []
     for word in tokens:
@@ -114,7 +114,7 @@ def _glue(tokens: list[str]) -> list[str]:
 def join_words(tokens: list[str]) -> str:
     """Return the words joined without spaces; "|" separates two adjacent numbers, which would become one otherwise."""
     joined = "".join(tokens)
-    return joined if joined.isalpha() else "".join(_glue(tokens))
+    return joined if joined.isalpha() else "".join(_prepare_joining(tokens))
 
 
 def singular(word: str) -> str:

@@ -97,7 +97,7 @@ def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
     existing = find_element(schema, kind, element.name)
     if existing is None:
         return _replace_elements(schema, kind, (*schema.elements(kind), element))
-    return replace_element(schema, kind, existing, _combine(existing, element, schema))
+    return replace_element(schema, kind, existing, _combine_elements(existing, element, schema))
 
 
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
@@ -122,7 +122,7 @@ def put(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
 
 def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> GraphSchema:
     """Return the schema with an element renamed; the old name becomes an alias."""
-    old, new_name = _require(schema, kind, name), new_name.strip()
+    old, new_name = _require_element(schema, kind, name), new_name.strip()
     other = find_element(schema, kind, new_name)
     if other is not None and other.name != old.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {old.name!r} cannot be called {new_name!r}: {other.name!r} goes by "
@@ -136,16 +136,16 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
 
 def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> GraphSchema:
     """Return the schema with one element merged into another, which takes its labels and types."""
-    element, target = _require(schema, kind, name), _require(schema, kind, into)
+    element, target = _require_element(schema, kind, name), _require_element(schema, kind, into)
     if element.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
-    schema = replace_element(schema, kind, target, _combine(target, element, schema))
+    schema = replace_element(schema, kind, target, _combine_elements(target, element, schema))
     return _remove_element(schema, kind, element.name, (target.name,))
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     """Return the schema without an element; a type with a parent is merged into the parent."""
-    element = _require(schema, kind, name)
+    element = _require_element(schema, kind, name)
     parent = element.parent if isinstance(element, EntityType) else None
     if parent is not None:
         return merge(schema, kind, element.name, parent)
@@ -154,14 +154,14 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     """Return the schema without an element, whose names do not become aliases of its parent (see `remove`)."""
-    element = _require(schema, kind, name)
+    element = _require_element(schema, kind, name)
     parent = element.parent if isinstance(element, EntityType) else None
     return _remove_element(schema, kind, element.name, (parent,) if parent else ())
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
     """Return the schema with an element's domain (an attribute's owners) and range changed."""
-    old = _require(schema, kind, name)
+    old = _require_element(schema, kind, name)
     return replace_element(schema, kind, old, with_bounds(old, domain, range_))
 
 
@@ -178,7 +178,7 @@ def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | No
     return element.model_copy(update={key: names for key, names in update.items() if names is not None})
 
 
-def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
+def _require_element(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement:
     element = find_element(schema, kind, name)
     if element is None:
         raise DecisionError(f"there is no {KIND_NAMES[kind]} {name!r}; there are: "
@@ -186,7 +186,7 @@ def _require(schema: GraphSchema, kind: ElementKind, name: str) -> SchemaElement
     return element
 
 
-def _combine(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
+def _combine_elements(target: SchemaElement, other: SchemaElement, schema: GraphSchema) -> SchemaElement:
     """Return `target` with the names of `other` as aliases, and with the domains, ranges or owners of both."""
     target_names = set(map(label_key, (target.name, *target.labels.values())))
     aliases = {label_key(a): a for a in (*other.all_names(), *target.aliases) if label_key(a) not in target_names}

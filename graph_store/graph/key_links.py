@@ -100,13 +100,13 @@ def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) 
         if is_unique and end - start >= _LEAST_KEYS:
             texts = [columns.texts[value] for value in field_values.tolist()]
             names = [columns.texts[columns.names[owner]] for owner in field_owners.tolist()]
-            if _identifies(columns.texts[int(attributes[start])], texts, names):
+            if _values_are_keys(columns.texts[int(attributes[start])], texts, names):
                 is_numeric = all(text.isdecimal() for text in texts)
                 keys.append(_KeyField(int(attributes[start]), field_owners, field_values, numeric=is_numeric))
     return sorted(keys, key=lambda key: -len(key.owners))
 
 
-def _identifies(field: str, values: Sequence[str], names: Sequence[str]) -> bool:
+def _values_are_keys(field: str, values: Sequence[str], names: Sequence[str]) -> bool:
     """Return True if a field's values, which all differ, are keys: short words with digits."""
     if not all(len(value) <= _LONGEST_KEY and " " not in value and any(map(str.isdigit, value)) for value in values):
         return False

@@ -158,7 +158,7 @@ class Words:
 
     def get(self, word: str) -> int | None:
         """Return a word's number, or None if it is unknown."""
-        wanted = np.uint64(_hash(word))
+        wanted = np.uint64(_hash_word(word))
         place = int(self._hashes.searchsorted(wanted))
         if place == len(self._hashes) or self._hashes[place] != wanted:
             return None
@@ -167,12 +167,12 @@ class Words:
 
 def build_words(name: str, known: Collection[str]) -> dict[str, NDArray[Any]]:
     """Build the arrays of `Words`; words are numbered in the given order."""
-    hashes = np.fromiter(map(_hash, known), np.uint64, len(known))
+    hashes = np.fromiter(map(_hash_word, known), np.uint64, len(known))
     order = np.argsort(hashes, kind="stable")
     return {f"{name}.hashes": hashes[order], f"{name}.numbers": order.astype(np.int32)}
 
 
-def _hash(word: str) -> int:
+def _hash_word(word: str) -> int:
     return xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
 
 

@@ -54,7 +54,7 @@ class NameTrie:
         matches: list[NamedSpan] = []
         start = 0
         while start < len(folded):
-            end, entities = self._longest(folded, start)
+            end, entities = self._longest_name(folded, start)
             is_function_word = end - start == 1 and folded[start] in ENGLISH_STOP
             if entities and not (is_function_word and question[spans[start][1]:spans[start][2]].islower()):
                 matches.append(NamedSpan(" ".join(folded[start:end]), entities, spans[start][1], spans[end - 1][2]))
@@ -66,7 +66,7 @@ class NameTrie:
         number = self._paths.get(" ".join(folded))
         return self._entities.values[:0] if number is None else self._entities[number]
 
-    def _longest(self, folded: Sequence[str], start: int) -> tuple[int, tuple[str, ...]]:
+    def _longest_name(self, folded: Sequence[str], start: int) -> tuple[int, tuple[str, ...]]:
         """Return the end of the longest name that begins at a word, and the entities with that name."""
         best: tuple[int, tuple[str, ...]] = (start, ())
         for end in range(start + 1, len(folded) + 1):

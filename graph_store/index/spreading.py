@@ -98,10 +98,10 @@ class Walkable:
         """Return the stationary weights of all nodes, summing to at most 1, of a walk that restarts at the seeds."""
         restart = seeds.dense(self._size)[self._nodes] / np.float32(seeds.weights.sum() or 1)
         weights = np.zeros(self._size, np.float32)
-        weights[self._nodes] = np.maximum(self._stationary(restart), 0)
+        weights[self._nodes] = np.maximum(self._stationary_weights(restart), 0)
         return weights
 
-    def _stationary(self, restart: Weights) -> Weights:
+    def _stationary_weights(self, restart: Weights) -> Weights:
         """Return the stationary weights of a walk that restarts with given weights, each shape (nodes,).
 
         Chebyshev's semi-iteration: each step is a weighted mean of the plain step and the weights before the last one,

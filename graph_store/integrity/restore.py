@@ -55,12 +55,12 @@ def read_manifest(file: Path) -> Manifest:
     with _open_archive(file) as archive:
         entries = archive.infolist()
         if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):
-            raise _unusable(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
+            raise _unusable_backup(file, f"it should hold {MANIFEST} and {LEDGER} and nothing else")
         if any(entry.header_offset < 0 for entry in entries):
-            raise _unusable(file, "its directory points before its beginning")
+            raise _unusable_backup(file, "its directory points before its beginning")
         about, ledger = archive.getinfo(MANIFEST), archive.getinfo(LEDGER)
         if about.file_size > MAX_MANIFEST:
-            raise _unusable(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
+            raise _unusable_backup(file, f"{MANIFEST} has {about.file_size:,} bytes, at most {MAX_MANIFEST:,} are read")
         with archive.open(about) as stream:
             text = stream.read(MAX_MANIFEST + 1)
     try:
@@ -68,14 +68,14 @@ def read_manifest(file: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "the whole"
-        raise _unusable(file, f"{MANIFEST}: {field}: {first['msg']}") from error
+        raise _unusable_backup(file, f"{MANIFEST}: {field}: {first['msg']}") from error
     if manifest.ledger_format != FORMAT:
         raise BackupError(f"{file} has a ledger of format {manifest.ledger_format}, and this version of Banyan reads "
                           f"format {FORMAT} alone: restore it with the version that wrote it")
     if ledger.file_size != manifest.size:
-        raise _unusable(file, f"{LEDGER} has {ledger.file_size:,} bytes, and {MANIFEST} says {manifest.size:,}")
+        raise _unusable_backup(file, f"{LEDGER} has {ledger.file_size:,} bytes, and {MANIFEST} says {manifest.size:,}")
     if manifest.size > MAX_LEDGER or manifest.size > max(_SMALL, MAX_RATIO * ledger.compress_size):
-        raise _unusable(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
+        raise _unusable_backup(file, f"{ledger.compress_size:,} bytes would become {manifest.size:,}")
     return manifest
 
 
@@ -86,10 +86,10 @@ def _open_archive(file: Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(file) as archive:
             yield archive
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
-        raise _unusable(file, str(error) or "it ends too early") from error
+        raise _unusable_backup(file, str(error) or "it ends too early") from error
 
 
-def _unusable(file: Path, why: str) -> BackupError:
+def _unusable_backup(file: Path, why: str) -> BackupError:
     return BackupError(f"{file} is no backup, or damaged: {why}; `banyan backup` writes one. Nothing was changed")
 
 
@@ -120,20 +120,20 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
         # The check is done in a home folder of its own, without a vector server.
         apart = Layout.of(home, layout.name)
         apart.root.mkdir()
-        _unpack(file, manifest, apart.ledger_file, progress)
+        _unpack_ledger(file, manifest, apart.ledger_file, progress)
         try:
             embedding = read_ledger(apart, embedder)
         except UnrestorableError as error:
-            raise _unusable(file, str(error)) from error
+            raise _unusable_backup(file, str(error)) from error
         if embedding != manifest.embedding:
-            raise _unusable(file, f"its ledger is of the embedding model {embedding!r}, and {MANIFEST} says "
-                                  f"{manifest.embedding!r}"[:MESSAGE])
-        _install(apart.ledger_file, layout, progress)
+            raise _unusable_backup(file, f"its ledger is of the embedding model {embedding!r}, and {MANIFEST} says "
+                                         f"{manifest.embedding!r}"[:MESSAGE])
+        _install_ledger(apart.ledger_file, layout, progress)
         audit.record(layout.root.parent, "restore", layout.name, f"a backup of {manifest.created}")
     return manifest
 
 
-def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
+def _unpack_ledger(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
     """Unpack the ledger of a backup to a new file, and compare its size and checksum with the manifest."""
     digest, size = hashlib.sha256(), 0
     make_private(unpacked)
@@ -148,10 +148,10 @@ def _unpack(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) 
         target.flush()
         os.fsync(target.fileno())
     if (size, digest.hexdigest()) != (manifest.size, manifest.sha256):
-        raise _unusable(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
+        raise _unusable_backup(file, f"{LEDGER} is not what {MANIFEST} says (SHA-256)")
 
 
-def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
+def _install_ledger(unpacked: Path, layout: Layout, progress: Progress) -> None:
     """Put an unpacked ledger in the place of a knowledge base's, and delete files derived from the old one."""
     layout.root.mkdir(exist_ok=True)
     with layout.alone():
@@ -163,7 +163,7 @@ def _install(unpacked: Path, layout: Layout, progress: Progress) -> None:
         if layout.printed_works.is_dir():
             shutil.rmtree(layout.printed_works)  # they belong to documents of the old ledger
         if layout.database is None:
-            _replace(unpacked, layout.ledger_file)
+            _replace_ledger(unpacked, layout.ledger_file)
         else:
             with closing(Database(unpacked)) as source, closing(Database(layout.ledger)) as target:
                 target.copy_rows(source, progress)
@@ -183,7 +183,7 @@ def _begin_anew(unpacked: Path, layout: Layout) -> None:
         new.execute("PRAGMA journal_mode=DELETE")  # a write-ahead log would be a second file of the ledger
 
 
-def _replace(unpacked: Path, ledger: Path) -> None:
+def _replace_ledger(unpacked: Path, ledger: Path) -> None:
     if ledger.is_file():
         try:
             # In one transaction of SQLite: readers see the old ledger until it commits.

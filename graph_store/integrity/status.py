@@ -73,12 +73,12 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         rejected=kb.extractions.count_rejections(), facts_not_admitted=kb.extractions.count_rejected_facts(),
         repaired=kb.extractions.count_repairs(),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
-        dearest_documents=tuple(_dearest(kb.calls.spent("document", prices))),
+        dearest_documents=tuple(_sort_by_cost(kb.calls.spent("document", prices))),
         embedding_model=recorded_model(kb.database)[0],
         vectors_trusted=dict(kb.reliability.current().by_script))
 
 
-def _dearest(documents: Sequence[Spent]) -> list[Spent]:
+def _sort_by_cost(documents: Sequence[Spent]) -> list[Spent]:
     """Return the most expensive documents first: by cost if all costs are known, otherwise by tokens."""
     named = [spent for spent in documents if spent.name]  # without a name: calls that belong to no document
     has_all_costs = all(spent.cost is not None for spent in named)

@@ -114,7 +114,7 @@ def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
         yield Problem(what=f"... and {further} more like this", fix=fix)
 
 
-def _ledger(kb: KnowledgeBase) -> Iterator[str]:
+def _check_ledger(kb: KnowledgeBase) -> Iterator[str]:
     """Run the database's own checks, and compare SQLite's tables, indexes and triggers with those of a new ledger."""
     for line in (*kb.database.problems(), *(foreign_objects(kb.database) if kb.layout.database is None else ())):
         yield f"the ledger: {line}"
@@ -123,12 +123,12 @@ def _ledger(kb: KnowledgeBase) -> Iterator[str]:
 def foreign_objects(database: Database) -> list[str]:
     """Return how a ledger's tables, columns, indexes, views and triggers differ from those of a new ledger."""
     with closing(Database(Path(":memory:"))) as fresh:
-        expected, actual = _objects(fresh), _objects(database)
+        expected, actual = _schema_objects(fresh), _schema_objects(database)
     return [*(f"the {kind} {name} is missing or of another kind" for kind, name, _ in sorted(expected - actual)),
             *(f"the {kind} {name} is not of this format" for kind, name, _ in sorted(actual - expected))]
 
 
-def _objects(database: Database) -> set[tuple[str, str, str]]:
+def _schema_objects(database: Database) -> set[tuple[str, str, str]]:
     is_own = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"  # not one of SQLite's internal tables
     return {(row[0], row[1], row[2]) for row in database.rows(
         "SELECT 'column', m.name || '.' || c.name, c.type || ' ' || (c.\"notnull\" AND NOT c.pk) || ' ' || c.pk "  # noqa: S608
@@ -137,7 +137,7 @@ def _objects(database: Database) -> set[tuple[str, str, str]]:
         f"FROM sqlite_master m WHERE {is_own}")}
 
 
-def _chunks(kb: KnowledgeBase) -> Iterator[str]:
+def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
     """Check that each chunk's text matches its id, and that a document's chunks are numbered without gaps."""
     occurrences: Counter[tuple[str, str, str]] = Counter()
     ordinals: Counter[str] = Counter()
@@ -153,7 +153,7 @@ def _chunks(kb: KnowledgeBase) -> Iterator[str]:
         ordinals[chunk.document_id] += 1
 
 
-def _waiting(kb: KnowledgeBase) -> Iterator[str]:
+def _check_waiting(kb: KnowledgeBase) -> Iterator[str]:
     """Check that new content that waits has all chunks into which it was split, and that no chunk waits without it."""
     known: set[str] = set()
     for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
@@ -174,7 +174,7 @@ def _waiting(kb: KnowledgeBase) -> Iterator[str]:
             yield f"a chunk of document {row.document!r} waits for new content that is not there"
 
 
-def _readable(kb: KnowledgeBase) -> Iterator[str]:
+def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
     """Read pages, tables, accounts, candidates, decisions, verdicts and edits; what cannot be read is reported."""
     if kb.schemas.version():
         status_of(kb)
@@ -213,13 +213,13 @@ _STAGES = (
 )
 
 
-def _stages(kb: KnowledgeBase) -> Iterator[str]:
+def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
     for what, condition in _STAGES:
         for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
 
 
-def _history(kb: KnowledgeBase) -> Iterator[str]:
+def _check_history(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the schema's versions can be read and are numbered without gaps; chunks need at least one version."""
     versions = kb.schemas.versions()
     if not versions and kb.documents.count_status("extracted", "done", "failed"):  # others wait for a first build
@@ -231,7 +231,7 @@ def _history(kb: KnowledgeBase) -> Iterator[str]:
         kb.schemas.base(number)
 
 
-def _extractions(kb: KnowledgeBase) -> Iterator[str]:
+def _check_extractions(kb: KnowledgeBase) -> Iterator[str]:
     for chunk in kb.documents.chunks():
         try:
             kb.extractions.get(chunk.id)
@@ -239,7 +239,7 @@ def _extractions(kb: KnowledgeBase) -> Iterator[str]:
             yield f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {error}"
 
 
-def _bounding(kb: KnowledgeBase) -> Iterator[str]:
+def _check_bounding(kb: KnowledgeBase) -> Iterator[str]:
     """Bound each extraction again, and compare what is admitted, rejected, repaired and asked for with the rows."""
     done = kb.documents.done() if kb.schemas.version() else []
     for start in range(0, len(done), _AT_ONCE):
@@ -252,7 +252,7 @@ def _bounding(kb: KnowledgeBase) -> Iterator[str]:
                        "of the extraction")
 
 
-def _graph(kb: KnowledgeBase) -> Iterator[str]:
+def _check_graph(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the graph's file equals the graph that the ledger's rows give; a file of another state is skipped."""
     try:
         state, written = graph_file.load(kb.layout.graph)
@@ -266,7 +266,7 @@ def _graph(kb: KnowledgeBase) -> Iterator[str]:
         yield f"the graph's file {kb.layout.graph.name} is not what the ledger's rows give"
 
 
-def _index(kb: KnowledgeBase) -> Iterator[str]:
+def _check_index(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the index is what graph, communities and chunks give; of the vectors, only a sample."""
     written = kb.written_index()
     if written is None:
@@ -284,7 +284,7 @@ def _index(kb: KnowledgeBase) -> Iterator[str]:
                    "at are not those of their texts")
 
 
-def _tables(kb: KnowledgeBase) -> Iterator[str]:
+def _check_tables(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the tables for SQL are those that documents and graph give; a file of another state is skipped."""
     if kb.tables_differ():
         yield "the tables for SQL are not what the documents and the graph give"
@@ -298,13 +298,13 @@ def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors)
     return int((~(cosines >= _LEAST_COSINE)).sum())  # the negated comparison counts NaN as wrong too
 
 
-def _aliases(kb: KnowledgeBase) -> Iterator[str]:
+def _check_aliases(kb: KnowledgeBase) -> Iterator[str]:
     """Check that the aliases are those that the ledger gives, unless they are of an earlier state."""
     if not kb.resolution.is_behind(kb.entities.resolved_by()) and kb.resolution.find() != kb.entities.aliases():
         yield "the names that count as one entity's are not those that the ledger gives"
 
 
-def _verdicts(kb: KnowledgeBase) -> Iterator[str]:
+def _check_verdicts(kb: KnowledgeBase) -> Iterator[str]:
     """Check that documents still state everything on which models' verdicts on entities and labels rest."""
     if kb.resolution.is_behind(kb.entities.resolved_by()):
         return
@@ -314,7 +314,7 @@ def _verdicts(kb: KnowledgeBase) -> Iterator[str]:
         yield f"{outdated} of the model's comparisons of labels rest on labels that no document has any more"
 
 
-def _vectors(kb: KnowledgeBase) -> Iterator[str]:
+def _check_vectors(kb: KnowledgeBase) -> Iterator[str]:
     """Check that exactly the expected ids have a vector, and that a sample are those of their texts."""
     for kind, ids, texts_of in list_embedded(kb.graph, kb.documents, kb.documents.done()):
         texts, stored = texts_of(ids), kb.vectors.ids(kind)
@@ -326,7 +326,7 @@ def _vectors(kb: KnowledgeBase) -> Iterator[str]:
             yield f"the vectors of the {kind}: {wrong} of {len(sample)} looked at are not those of their texts"
 
 
-def _communities(kb: KnowledgeBase) -> Iterator[str]:
+def _check_communities(kb: KnowledgeBase) -> Iterator[str]:
     """Check the tree: on every level each entity is in exactly one community, and levels are nested."""
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
@@ -359,22 +359,22 @@ def _describe_misplacement(community: TreeCommunity, above: dict[str, TreeCommun
 
 _Checks = tuple[tuple[str, Callable[[KnowledgeBase], Iterator[str]], str], ...]
 _CHECKS_OF_ROWS: _Checks = (
-    ("the ledger", _ledger, RESTORE),
-    ("documents and chunks", _chunks, RESTORE),
-    ("new content that waits", _waiting, RESTORE),
-    ("what reports show", _readable, RESTORE),
-    ("the stages of chunks", _stages, RESTORE),
+    ("the ledger", _check_ledger, RESTORE),
+    ("documents and chunks", _check_chunks, RESTORE),
+    ("new content that waits", _check_waiting, RESTORE),
+    ("what reports show", _check_readable, RESTORE),
+    ("the stages of chunks", _check_stages, RESTORE),
     ("the settings of vectors", _vector_settings, REINDEX),
-    ("the schema's history", _history, RESTORE),
-    ("the extractions of chunks", _extractions, RESTORE),
-    ("the graph", _graph, REINDEX),
-    ("the model's verdicts", _verdicts, REINDEX),
-    ("the communities", _communities, REINDEX),
+    ("the schema's history", _check_history, RESTORE),
+    ("the extractions of chunks", _check_extractions, RESTORE),
+    ("the graph", _check_graph, REINDEX),
+    ("the model's verdicts", _check_verdicts, REINDEX),
+    ("the communities", _check_communities, REINDEX),
 )
 _CHECKS_OF_DERIVED: _Checks = (
-    ("what waits for the schema", _bounding, REINDEX),
-    ("the names of entities", _aliases, REINDEX),
-    ("the vectors", _vectors, REINDEX),
-    ("the index", _index, REINDEX),
-    ("the tables for SQL", _tables, REINDEX),
+    ("what waits for the schema", _check_bounding, REINDEX),
+    ("the names of entities", _check_aliases, REINDEX),
+    ("the vectors", _check_vectors, REINDEX),
+    ("the index", _check_index, REINDEX),
+    ("the tables for SQL", _check_tables, REINDEX),
 )

@@ -42,9 +42,9 @@ class CommunityTable:
 
     def all(self, *, level: int | None = 0) -> list[TreeCommunity]:
         """Return the communities of a level, or with None those of all levels, sorted by level and id."""
-        return self._read("coalesce(CAST(:level AS INTEGER), level) = level", level=level)
+        return self._read_communities("coalesce(CAST(:level AS INTEGER), level) = level", level=level)
 
-    def _read(self, condition: str, order: str = "level, c.id", **values: object) -> list[TreeCommunity]:
+    def _read_communities(self, condition: str, order: str = "level, c.id", **values: object) -> list[TreeCommunity]:
         """Return the communities that fulfil an SQL condition; `values` are those that it names `:name`."""
         return [TreeCommunity(id=row.id, members=tuple(json.loads(row.members)), level=row.level, parent=row.parent,
                               keywords=tuple(json.loads(row.keywords)), cohesion=row.cohesion, name=row.name or "",
@@ -53,7 +53,7 @@ class CommunityTable:
 
     def get(self, community: str) -> TreeCommunity | None:
         """Return a community of any level by its id, or None."""
-        return next(iter(self._read("c.id = :id", id=community)), None)
+        return next(iter(self._read_communities("c.id = :id", id=community)), None)
 
     def levels(self) -> int:
         """Return the number of levels."""
@@ -62,8 +62,8 @@ class CommunityTable:
     def page(self, level: int, parent: str = "", *, limit: int, offset: int = 0) -> tuple[list[TreeCommunity], int]:
         """Return a page of a level's communities or of the parts of `parent`, largest first, and how many there are."""
         where, value = ("parent = :value", parent) if parent else ("level = :value", level)
-        page = self._read(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before", value=value,
-                          most=limit, before=offset)
+        page = self._read_communities(where, "json_array_length(members) DESC, c.id LIMIT :most OFFSET :before",
+                                      value=value, most=limit, before=offset)
         return page, self._db.count(f"SELECT count(*) FROM communities WHERE {where}", value=value)  # noqa: S608
 
     def count(self) -> int:
@@ -74,18 +74,18 @@ class CommunityTable:
         """Replace the communities of all levels, writing only those that differ."""
         with self._db.transaction():
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
-            current = set(map(_row, communities))
+            current = set(map(_to_row, communities))
             self._db.execute_many("DELETE FROM communities WHERE id = :id",
                                   [{"id": community} for community, *_ in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
 
     def find_undescribed(self) -> list[TreeCommunity]:
         """Return the communities of all levels without a summary."""
-        return self._read("s.id IS NULL")
+        return self._read_communities("s.id IS NULL")
 
     def searchable(self) -> list[TreeCommunity]:
         """Return the communities that retrieval searches: the finest that have a summary."""
-        return self._read("level = 0 AND s.id IS NOT NULL")
+        return self._read_communities("level = 0 AND s.id IS NOT NULL")
 
     def describe(self, summaries: Iterable[tuple[str, CommunitySummary]]) -> None:
         """Store names and summaries by community id."""
@@ -114,6 +114,6 @@ def text_id(text: str) -> str:
     return content_id(text)[:12]
 
 
-def _row(community: TreeCommunity) -> tuple[object, ...]:
+def _to_row(community: TreeCommunity) -> tuple[object, ...]:
     c = community
     return c.id, c.level, c.parent, c.cohesion, json.dumps(c.keywords), json.dumps(c.members)

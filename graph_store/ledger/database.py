@@ -82,14 +82,14 @@ class Database:
             self._depth += 1
             try:
                 if self._depth == 1:
-                    self._command(self._ledger.begin)
+                    self._run_command(self._ledger.begin)
                 yield
                 if self._depth == 1:
-                    self._command("COMMIT")
+                    self._run_command("COMMIT")
             except BaseException:
                 # A full disk fails the COMMIT itself and leaves the transaction open.
                 if self._depth == 1 and self._ledger.in_transaction:
-                    self._command("ROLLBACK")
+                    self._run_command("ROLLBACK")
                 raise
             finally:
                 self._depth -= 1
@@ -98,7 +98,7 @@ class Database:
         """Let this connection read the ledger as it is now, even if others commit; from now on it cannot write."""
         with self._lock:
             if not self.is_frozen:
-                self._command(self._ledger.begin_frozen)
+                self._run_command(self._ledger.begin_frozen)
                 self.count("SELECT count(*) FROM meta")  # the first read fixes the state
                 self.is_frozen = True
 
@@ -115,7 +115,7 @@ class Database:
             finally:
                 self.is_frozen = False
                 if self._ledger.in_transaction:
-                    self._command("ROLLBACK")
+                    self._run_command("ROLLBACK")
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
@@ -125,11 +125,12 @@ class Database:
         except (DBAPIError, PendingRollbackError, ResourceClosedError) as error:
             raise self._ledger.explain_error(error) from None
 
-    def _command(self, sql: str) -> None:
+    def _run_command(self, sql: str) -> None:
         with self._explain_errors():
             self._ledger.connection.exec_driver_sql(sql)
 
-    def _run(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> CursorResult[Any]:
+    def _run_statement(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]],
+                       ) -> CursorResult[Any]:
         if isinstance(values, Mapping):
             values = {name: json.dumps(list(value)) if isinstance(value, list | tuple | set | frozenset) else value
                       for name, value in values.items()}
@@ -138,12 +139,12 @@ class Database:
     def rows(self, sql: str, **values: object) -> Sequence[Record]:
         """Return the rows of a query; `values` are those of its parameters, written `:name`, a list as JSON."""
         with self._lock, self._explain_errors():
-            return self._run(sql, values).fetchall()
+            return self._run_statement(sql, values).fetchall()
 
     def scalar(self, sql: str, **values: object) -> object:
         """Return the first column of the first row of a query, or None."""
         with self._lock, self._explain_errors():
-            row = self._run(sql, values).first()
+            row = self._run_statement(sql, values).first()
         return row[0] if row else None
 
     def count(self, sql: str, **values: object) -> int:
@@ -160,30 +161,30 @@ class Database:
 
     def execute(self, sql: str, **values: object) -> int:
         """Run one statement, and return the number of rows it changed; -1 if such statements change no rows."""
-        return self._change(sql, values)
+        return self._change_rows(sql, values)
 
     def execute_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
         """Run one statement for many rows of values."""
         parameters = list(rows)
         if parameters:
-            self._change(sql, parameters)
+            self._change_rows(sql, parameters)
 
     def insert(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
         """Insert rows, given as tuples of all columns' values."""
-        self._write(table, insertion(table), rows)
+        self._insert_rows(table, insertion(table), rows)
 
     def replace(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
         """Insert rows, given as tuples of all columns' values, or replace existing rows with the same key."""
-        self._write(table, replacement(table), rows)
+        self._insert_rows(table, replacement(table), rows)
 
-    def _write(self, table: Table, sql: str, rows: Iterable[Sequence[object]]) -> None:
+    def _insert_rows(self, table: Table, sql: str, rows: Iterable[Sequence[object]]) -> None:
         names = table.columns.keys()
         self.execute_many(sql, (dict(zip(names, row, strict=True)) for row in rows))
 
-    def _change(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
+    def _change_rows(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
         """Run a statement for one or several rows of values; return and count the rows that it changed."""
         with self._lock, self._explain_errors():
-            result = self._run(sql, values)
+            result = self._run_statement(sql, values)
             result.close()
             self._changes += max(0, result.rowcount)
         return result.rowcount

@@ -122,7 +122,7 @@ class EditTable:
 
     def all(self) -> list[EditDecision]:
         """Return every edit in order, including undone ones."""
-        return [self._read(*row) for row in self._db.rows(
+        return [self._read_edit(*row) for row in self._db.rows(
             "SELECT number, edit, who, why, decided_at, undone_by, undone_at FROM edits ORDER BY number")]
 
     def in_force(self) -> list[Edit]:
@@ -147,7 +147,7 @@ class EditTable:
                          "WHERE number = :number AND undone_at = ''", who=attributed(who), now=now(), number=number)
 
     @staticmethod
-    def _read(number: int, edit: str, *rest: str) -> EditDecision:
+    def _read_edit(number: int, edit: str, *rest: str) -> EditDecision:
         """Return the edit of a row; `rest` has who made it, why and when, who undid it and when."""
         who, why, decided_at, undone_by, undone_at = rest
         with readable(f"edit {number}"):

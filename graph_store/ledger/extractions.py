@@ -67,14 +67,14 @@ def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]
 def rows_of(chunk: str, admitted: BoundedExtraction) -> tuple[Rows, Rows, Rows]:
     """Return the rows of a chunk's admitted mentions, facts and values, in this order; see `AdmittedRows`."""
     return (
-        _number(chunk, [(m.name, m.type, m.span.start, m.span.end) for m in admitted.mentions]),
-        _number(chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
-                         f.confidence) for f in admitted.facts]),
-        _number(chunk, [(v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
-                         v.confidence) for v in admitted.attributes]))
+        _number_rows(chunk, [(m.name, m.type, m.span.start, m.span.end) for m in admitted.mentions]),
+        _number_rows(chunk, [(f.head, f.head_type, f.relation, f.tail, f.tail_type, f.time, f.span.start, f.span.end,
+                              f.confidence) for f in admitted.facts]),
+        _number_rows(chunk, [(v.entity, v.entity_type, v.attribute, v.value, v.normal, v.time, v.span.start, v.span.end,
+                              v.confidence) for v in admitted.attributes]))
 
 
-def _number(chunk: str, rows: Rows) -> Rows:
+def _number_rows(chunk: str, rows: Rows) -> Rows:
     return [(chunk, ordinal, *row) for ordinal, row in enumerate(rows)]
 
 
@@ -141,9 +141,9 @@ class Extractions:
 
     def rows(self, chunk_ids: Sequence[str] | None = None) -> AdmittedRows:
         """Return the rows of the admitted items of some chunks, or of all with None; each can be iterated once."""
-        return AdmittedRows(*(self._pages(table, chunk_ids) for table in _ADMITTED))
+        return AdmittedRows(*(self._read_in_pages(table, chunk_ids) for table in _ADMITTED))
 
-    def _pages(self, table: Table, chunk_ids: Sequence[str] | None) -> Iterator[Any]:
+    def _read_in_pages(self, table: Table, chunk_ids: Sequence[str] | None) -> Iterator[Any]:
         """Yield a table's rows, sorted, which are read in pages, so that nothing is locked between them."""
         chosen, values = ("", {}) if chunk_ids is None else (f"{among('chunk')} AND", {"among": chunk_ids})
         sql = (f"SELECT * FROM {table.name} WHERE {chosen} (chunk, ordinal) > (:chunk, :ordinal) "  # noqa: S608

@@ -113,7 +113,7 @@ def unreachable(error: Exception, url: SecretStr) -> DatabaseError:
     """Build the error for a connection that cannot be made."""
     return DatabaseError(
         "the PostgreSQL server that holds the ledger cannot be reached: check that it runs, and address, database, "
-        "user and password in BANYAN_DATABASE_URL", _cause(error, url))
+        "user and password in BANYAN_DATABASE_URL", _masked_cause(error, url))
 
 
 @contextmanager
@@ -130,7 +130,7 @@ def open_connection(url: SecretStr) -> Iterator[Connection]:
 
 def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseError:
     """Build the error for a failed statement, or for a connection that was lost."""
-    cause = _cause(error, url)
+    cause = _masked_cause(error, url)
     if lost:
         return DatabaseError("the connection to the PostgreSQL server that holds the ledger was lost: what was "
                              "committed is stored. When the server answers again, do the same again", cause)
@@ -138,7 +138,7 @@ def explain_error(error: Exception, url: SecretStr, *, lost: bool) -> DatabaseEr
                          "that transaction is stored. Fix the cause and do the same again", cause)
 
 
-def _cause(error: Exception, url: SecretStr) -> str:
+def _masked_cause(error: Exception, url: SecretStr) -> str:
     """Return the server's address and message, with the password masked in case the server repeats it."""
     address = make_url(url.get_secret_value())
     message = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())

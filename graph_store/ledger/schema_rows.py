@@ -48,7 +48,7 @@ class SchemaHistory:
             version = self.version() + 1
             self._db.insert(SCHEMA_VERSIONS, [(
                 version, schema.model_dump_json(), (base or schema).model_dump_json(),
-                _dump(decisions), who, now())])
+                _dump_decisions(decisions), who, now())])
         return version
 
     def set_declined(self, kind: ElementKind, label: str, who: str | None) -> None:
@@ -89,13 +89,13 @@ class SchemaHistory:
 
     def base(self, version: int | None = None) -> GraphSchema:
         """Return the base of a version, by default of the one in force; the rules read with it, whatever has grown."""
-        return self._read("base", version or self.version())
+        return self._read_schema("base", version or self.version())
 
     def get(self, version: int) -> GraphSchema:
         """Return the schema of a version, or raise StoreError if there is none."""
-        return self._read("schema", version)
+        return self._read_schema("schema", version)
 
-    def _read(self, column: str, version: int) -> GraphSchema:
+    def _read_schema(self, column: str, version: int) -> GraphSchema:
         """Return the schema in a column, "schema" or "base", of a version."""
         text = self._db.scalar(f"SELECT {column} FROM schema_versions WHERE version = :version",  # noqa: S608
                                version=version)
@@ -105,12 +105,13 @@ class SchemaHistory:
         if text is None:
             raise StoreError(f"there is no version {version} of the schema; there are 1 to {self.version()}")
         with readable(f"version {version} of the schema"):
-            return _parse(str(text))
+            return _parse_schema(str(text))
 
     def rewrite(self, versions: Sequence[tuple[SchemaVersion, GraphSchema]]) -> None:
         """Replace schema, decisions and base of some versions, given as pairs; numbers, persons and dates stay."""
         rows = [{"version": version.version, "schema": version.graph_schema.model_dump_json(),
-                 "base": base.model_dump_json(), "decisions": _dump(version.decisions)} for version, base in versions]
+                 "base": base.model_dump_json(), "decisions": _dump_decisions(version.decisions)}
+                for version, base in versions]
         self._db.execute_many("UPDATE schema_versions SET schema = :schema, base = :base, decisions = :decisions "
                               "WHERE version = :version", rows)
 
@@ -124,12 +125,12 @@ class SchemaHistory:
         ]
 
 
-def _dump(decisions: Sequence[Decided]) -> str:
+def _dump_decisions(decisions: Sequence[Decided]) -> str:
     return json.dumps([one.model_dump(mode="json") for one in decisions], ensure_ascii=False)
 
 
 @lru_cache(maxsize=8)
-def _parse(text: str) -> GraphSchema:
+def _parse_schema(text: str) -> GraphSchema:
     """Return a schema from its JSON; cached, because it is read for the extraction of each chunk."""
     return GraphSchema.model_validate_json(text)
 
@@ -181,28 +182,29 @@ class Asks:
 
     def same(self) -> dict[Label, SameAs]:
         """Return the stored verdicts by label, for all labels that a model has compared."""
-        return {(kind, label): SameAs(name, bool(backward)) for comparison in self._comparisons()
+        return {(kind, label): SameAs(name, bool(backward)) for comparison in self._read_comparisons()
                 for kind, label, name, backward in comparison["verdicts"]}
 
     def keep_same(self, shown: Collection[Label], same: Mapping[Label, SameAs]) -> None:
         """Store which labels a comparison of all `shown` labels found to mean the same, so that it is not repeated."""
         comparison: dict[str, list[Any]] = {"shown": sorted(shown),
                                             "verdicts": [(*label, *same[label]) for label in sorted(same)]}
-        self._store([*self._comparisons(), comparison])
+        self._store_comparisons([*self._read_comparisons(), comparison])
 
     def outdated(self, present: Collection[Label]) -> int:
         """Return the number of comparisons that showed the model a label that documents no longer have."""
-        return sum(not _is_present(comparison, present) for comparison in self._comparisons())
+        return sum(not _is_present(comparison, present) for comparison in self._read_comparisons())
 
     def drop_outdated(self, present: Collection[Label]) -> None:
         """Drop the verdicts of comparisons that `outdated` counts: a deleted label may have influenced the model."""
         if self.outdated(present):
-            self._store([comparison for comparison in self._comparisons() if _is_present(comparison, present)])
+            self._store_comparisons([comparison for comparison in self._read_comparisons()
+                                     if _is_present(comparison, present)])
 
-    def _comparisons(self) -> list[dict[str, list[Any]]]:
+    def _read_comparisons(self) -> list[dict[str, list[Any]]]:
         return list(json.loads(self._db.get_meta(_VERDICTS) or "[]"))
 
-    def _store(self, comparisons: list[dict[str, list[Any]]]) -> None:
+    def _store_comparisons(self, comparisons: list[dict[str, list[Any]]]) -> None:
         self._db.set_meta(_VERDICTS, json.dumps(comparisons, ensure_ascii=False))
 
     def examples(self, kind: ElementKind, labels: Collection[str], most: int) -> list[Example]:

@@ -38,13 +38,13 @@ class SqliteLedger:
         self._path = path
         self.name = display_path(path)
         self._is_read_only = False
-        self._file = self._open(create)
+        self._file = self._open_file(create)
         engine = create_engine("sqlite://", creator=lambda: self._file, poolclass=StaticPool,
                                isolation_level="AUTOCOMMIT")
         self.connection: Connection = engine.connect()
-        self._identity = _identity(path)
+        self._identity = _file_identity(path)
 
-    def _open(self, create: bool) -> sqlite3.Connection:
+    def _open_file(self, create: bool) -> sqlite3.Connection:
         """Open the file; for reading alone if its disk is read-only, or too full for SQLite's write-ahead log."""
         if not (create or self._path.exists()):
             raise UnknownKnowledgeBaseError(self._path.parent.name, self._path.parent.parent)
@@ -90,7 +90,7 @@ class SqliteLedger:
     @property
     def gone(self) -> bool:
         """True if the file was deleted or replaced, or opened for reading alone and another process writes to it."""
-        return _identity(self._path) != self._identity or (self._is_read_only and self._has_log())
+        return _file_identity(self._path) != self._identity or (self._is_read_only and self._has_log())
 
     @property
     def in_transaction(self) -> bool:
@@ -109,7 +109,7 @@ class SqliteLedger:
 
     def format(self) -> int:
         """Return the number of the ledger's format, or 0 if it has no tables yet."""
-        return self._number("PRAGMA user_version")
+        return self._read_number("PRAGMA user_version")
 
     def create(self, number: int) -> None:
         """Create the tables of a format."""
@@ -130,11 +130,11 @@ class SqliteLedger:
         lines = [str(row[0]) for row in run("PRAGMA integrity_check")]
         broken_references = [f"table {row[0]}, row {row[1]}: refers to a missing {row[2]}"
                              for row in run("PRAGMA foreign_key_check")]
-        is_cut = self._path.stat().st_size % self._number("PRAGMA page_size") != 0
+        is_cut = self._path.stat().st_size % self._read_number("PRAGMA page_size") != 0
         return [*(["its file was cut inside its last page"] if is_cut else []),
                 *(line for line in lines if line != "ok"), *broken_references]
 
-    def _number(self, sql: str) -> int:
+    def _read_number(self, sql: str) -> int:
         return int(self.connection.exec_driver_sql(sql).scalar_one())
 
 
@@ -144,7 +144,7 @@ def make_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -80,20 +80,20 @@ class Calls:
         """Store a paid call's response and add its tokens to the accounts of the surrounding `charge_calls`."""
         where = charge()
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
-        with self._storing(where.build):
+        with self._store_usage(where.build):
             documents = json.dumps(sorted(where.documents), ensure_ascii=False)
             self._db.replace(CALLS, [(key, step, response, documents, prompt_tokens, completion_tokens)])
-            self._add(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
+            self._add_usage(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
 
     def record_usage(self, step: str, model: str, calls: int, prompt: int) -> None:
         """Add calls that have no response to store, such as embeddings, to the accounts. Usable as an `Account`."""
-        with self._storing(charge().build):
-            self._add(step, model, calls, prompt)
+        with self._store_usage(charge().build):
+            self._add_usage(step, model, calls, prompt)
 
     @contextmanager
-    def _storing(self, build: str) -> Iterator[None]:
+    def _store_usage(self, build: str) -> Iterator[None]:
         try:
             with self._db.transaction():
                 yield
@@ -102,12 +102,12 @@ class Calls:
                 raise
             _LOG.warning("a paid call is not in the accounts, and asking again pays again (%s)", error)
 
-    def _add(self, step: str, model: str, calls: int, prompt: int, completion: int = 0, cached: int = 0, *,
-             wasted: bool = False) -> None:
+    def _add_usage(self, step: str, model: str, calls: int, prompt: int, completion: int = 0, cached: int = 0, *,
+                   wasted: bool = False) -> None:
         """Add calls and tokens to the accounts of the current build, divided among its documents by their weights."""
         documents = charge().documents or {"": 1}
         # Cached and other prompt tokens are divided separately, so that no document has more cached than prompt tokens.
-        shares = (_shares(amount, list(documents.values())) for amount in (calls, cached, prompt - cached, completion))
+        shares = (_divide(amount, list(documents.values())) for amount in (calls, cached, prompt - cached, completion))
         for document, own_calls, own_cached, uncached, own_completion in zip(documents, *shares, strict=True):
             own_prompt = own_cached + uncached
             wasted_calls, wasted_tokens = (own_calls, own_prompt + own_completion) if wasted else (0, 0)
@@ -175,7 +175,7 @@ def total(parts: Sequence[Spent]) -> Spent:
                  **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
 
 
-def _shares(amount: int, weights: Sequence[int]) -> list[int]:
+def _divide(amount: int, weights: Sequence[int]) -> list[int]:
     """Divide an amount into whole numbers in proportion to weights; they add up to the amount."""
     ends = [round(amount * total / max(1, sum(weights))) for total in accumulate(weights)]
     ends[-1] = amount

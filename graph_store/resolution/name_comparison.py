@@ -72,25 +72,25 @@ class FoldedName(NamedTuple):
 def fold(name: str) -> FoldedName:
     """Return a name with the forms in which it is compared."""
     text = canonical_name(name)
-    exact = _words(text)
+    exact = _name_words(text)
     words = tuple(exact if text.isascii() else map(_without_accents, exact))
     base = qualifier = ""
     plain = unicodedata.normalize("NFKC", name).strip()
     qualified = _QUALIFIED.match(plain) if plain.endswith(")") else None
     if qualified:
-        base = " ".join(_without_accents(word) for word in _words(canonical_name(qualified["base"])))
+        base = " ".join(_without_accents(word) for word in _name_words(canonical_name(qualified["base"])))
         qualifier = qualified["inside"].strip()
     first_word, _, rest = text.partition(" ")
     article = bool(words and rest) and first_word in _ARTICLES
     key = " ".join(words)
     return FoldedName(
-        name=name, exact=" ".join(exact), key=key, article=article, words=words, numbers=_numbers(words, text),
+        name=name, exact=" ".join(exact), key=key, article=article, words=words, numbers=_count_numbers(words, text),
         date=parse_date(name), base=base, qualifier=qualifier,
         numerals=" ".join(sorted(word_lists.ORDINALS.get(word, word) for word in words)),
         company=_legal_form(key, words, name), titled=_without_title(words), acronym=_is_acronym(key, words, name))
 
 
-def _words(text: str) -> list[str]:
+def _name_words(text: str) -> list[str]:
     """Return a name's words without article and punctuation, with abbreviations such as "st" spelled out."""
     parts = text.split()
     if not text.isascii() or not all(map(str.isalnum, parts)):
@@ -131,7 +131,7 @@ def _without_accents(word: str) -> str:
     return "".join(plain_letters)
 
 
-def _numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
+def _count_numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     """Count each number in a name: figures, ordinals, Roman numerals and Chinese numerals."""
     numbers: list[str] = []
     for index, word in enumerate(words):
@@ -155,7 +155,7 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
     if words and words[-1] in word_lists.LEGAL:
         # A legal form is capitalised: "American company" is not a company's name.
         capitalised = {_without_accents(word) for part in name.split() if part[0].isupper()
-                       for word in _words(canonical_name(part))}
+                       for word in _name_words(canonical_name(part))}
     while len(words) > 1 and words[-1] in word_lists.LEGAL and words[-1] in capitalised:
         forms.insert(0, word_lists.LEGAL[words.pop()])
     if len(words) > 1 and words[0] in word_lists.LEGAL and not words[0].isascii():  # a Russian form comes first

@@ -49,9 +49,9 @@ class Resolver:
 
     def is_behind(self, reasoner: str = "") -> bool:
         """Return True if the aliases are of an earlier state, or of another model than that of a fingerprint."""
-        return self._table.resolved_state() != self._state(reasoner)
+        return self._table.resolved_state() != self._resolution_state(reasoner)
 
-    def _state(self, reasoner: str) -> str:
+    def _resolution_state(self, reasoner: str) -> str:
         return self._table.state(self._graph.state.position, reasoner)
 
     def resolve(self, ask: Ask | None = None, reasoner: str = "") -> None:
@@ -60,13 +60,13 @@ class Resolver:
         `ask` asks the reasoner of a fingerprint about doubtful pairs; None asks nobody.
         """
         try:
-            aliases, state = self.find(ask, reasoner), self._state(reasoner)
+            aliases, state = self.find(ask, reasoner), self._resolution_state(reasoner)
         except BaseException:
-            self._replace(self.find(), "")  # no state: the next run resolves again
+            self._replace_aliases(self.find(), "")  # no state: the next run resolves again
             raise
-        self._replace(aliases, state)
+        self._replace_aliases(aliases, state)
 
-    def _replace(self, aliases: dict[str, AliasRow], state: str) -> None:
+    def _replace_aliases(self, aliases: dict[str, AliasRow], state: str) -> None:
         self._table.replace(aliases, state)
         self._graph.refresh()
 
@@ -78,7 +78,7 @@ class Resolver:
             self._table.decide(EntityDecision(verdict=verdict, first=first, second=second, who=who, why=why))
             aliases = self.find()
             check_carried_out(graph, aliases, verdict, (first, second))
-            self._table.replace(aliases, self._state(reasoner))
+            self._table.replace(aliases, self._resolution_state(reasoner))
         self._graph.refresh()
 
     def drop_outdated_verdicts(self, *, all_of_them: bool = False) -> None:
@@ -102,24 +102,24 @@ class Resolver:
         mentions = self._graph.mentions
         around = Surroundings(mentions, self._schemas.current(), self._documents.of_chunks())
         if not self._table.active:
-            return by_hand(around, self._decisions(mentions))
+            return by_hand(around, self._read_decisions(mentions))
         stated = {chunk.id: said for chunk in self._documents.chunks()
                   if (said := statements(chunk.text, around.entities_by_name(chunk.id)))}
 
         def resolve_near(near: Sequence[tuple[Pair, float]] = ()) -> Resolution:
-            return resolve(around, stated, Judgements(self._table.verdicts(), self._decisions(mentions)), near)
+            return resolve(around, stated, Judgements(self._table.verdicts(), self._read_decisions(mentions)), near)
 
         resolution = resolve_near()
         if ask is None:
             return resolution.aliases
         for _ in range(_ROUNDS):
-            resolution = resolve_near(self._near(around, resolution))
+            resolution = resolve_near(self._find_near_pairs(around, resolution))
             if not self._ask_doubtful(around, resolution, ask, reasoner):
                 break
             resolution = resolve_near()
         return resolution.aliases
 
-    def _decisions(self, mentions: KnowledgeGraph) -> list[EntityDecision]:
+    def _read_decisions(self, mentions: KnowledgeGraph) -> list[EntityDecision]:
         """Return people's decisions on pairs; an entity whose type was changed later has its present id."""
         id_after_retyping = ids_after(decided_types(self._edits.in_force()))
 
@@ -130,7 +130,7 @@ class Resolver:
                                             "second": present_id(decision.second)})
                 for decision in self._table.decisions()]
 
-    def _near(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:
+    def _find_near_pairs(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:
         """Return the pairs of canonical entities that may mean the same by their vectors, with the scores of ties."""
         reliability = self._reliability.current()
         trust = {entity: reliability.of(name) for entity, name in around.names.items()
@@ -149,7 +149,7 @@ class Resolver:
         pairs = [pair for pair, _ in resolution.doubtful]
         has_verdicts = False
         for start in range(0, len(pairs), _ASKED_AT_ONCE):
-            batch = [(pair, *_question(around, pair)) for pair in pairs[start:start + _ASKED_AT_ONCE]]
+            batch = [(pair, *_pair_question(around, pair)) for pair in pairs[start:start + _ASKED_AT_ONCE]]
             answers = ask([question for _, question, _ in batch])
             # Questions about the same documents may have shared a prompt, so a verdict may rest on the facts of all.
             ids_in_prompt: dict[frozenset[str], set[str]] = {}
@@ -162,7 +162,7 @@ class Resolver:
         return has_verdicts
 
 
-def _question(around: Surroundings, pair: Pair) -> tuple[EntityPair, tuple[str, ...]]:
+def _pair_question(around: Surroundings, pair: Pair) -> tuple[EntityPair, tuple[str, ...]]:
     """Return the question whether a pair is the same thing, for a reasoner, and the ids of the facts in it."""
     facts_of_pair = [around.facts(entity, _FACTS_SHOWN) for entity in pair]
     first, second = (EntityCard(name=around.names[entity], type=around.type(entity),

@@ -94,7 +94,7 @@ class SqlEngine:
         timer.daemon = True
         timer.start()
         try:
-            result = _execute(connection, sql, full, most_rows, self._fractions)
+            result = _execute_query(connection, sql, full, most_rows, self._fractions)
             units = find_units(query, self._tables, result.columns)
             notes = (*result.notes, *list_doubts(query, self._tables))
             result = result.model_copy(update={"units": units, "notes": notes})
@@ -123,8 +123,8 @@ class SqlEngine:
         return result.model_copy(update={"notes": (*result.notes, note)})
 
 
-def _execute(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, most_rows: int,
-             fractions: Collection[str]) -> SqlResult:
+def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Query, most_rows: int,
+                   fractions: Collection[str]) -> SqlResult:
     """Run a query with full names, and return its first rows and how many there are.
 
     `fractions` are the names of the columns whose numbers are not whole.

@@ -114,7 +114,7 @@ def write_file(path: Path, source: TableSource) -> None:
         OSError: the disk is full or not writable.
     """
     try:
-        with _attach(str(path)) as (connection, _):
+        with _attach_new(str(path)) as (connection, _):
             write_tables(connection, source)
     except duckdb.IOException as error:
         raise OSError(f"the tables cannot be written: {error}") from error
@@ -123,7 +123,7 @@ def write_file(path: Path, source: TableSource) -> None:
 def check_file(path: Path) -> None:
     """Read all of a file of tables; raise TablesDamagedError if that fails."""
     try:
-        with _connect(str(path), "(READ_ONLY)") as connection:
+        with _connect_to_file(str(path), "(READ_ONLY)") as connection:
             read_catalogue(connection)
             _checksum_tables(connection, MAIN)
     except duckdb.Error as error:
@@ -132,7 +132,7 @@ def check_file(path: Path) -> None:
 
 def differs(path: Path, source: TableSource) -> bool:
     """Return True if a file's tables differ from those that the ledger's state gives."""
-    with _connect(str(path), "(READ_ONLY)") as stored, _attach(":memory:") as (expected, database):
+    with _connect_to_file(str(path), "(READ_ONLY)") as stored, _attach_new(":memory:") as (expected, database):
         write_tables(expected, source)
         return _checksum_tables(stored, MAIN) != _checksum_tables(expected, database)
 
@@ -145,11 +145,11 @@ def _checksum_tables(connection: duckdb.DuckDBPyConnection, database: str) -> di
         for (name,) in names}
 
 
-def _connect(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
+def _connect_to_file(path: str, how: str = "") -> duckdb.DuckDBPyConnection:
     """Return a connection that has a database as `MAIN`."""
     connection = _start_instance()
     try:
-        connection.execute(f"ATTACH {_quoted(path)} AS {MAIN} {how}; USE {MAIN}")
+        connection.execute(f"ATTACH {_quote_path(path)} AS {MAIN} {how}; USE {MAIN}")
     except BaseException:
         connection.close()
         raise
@@ -167,18 +167,18 @@ _numbers = count()
 
 
 @contextmanager
-def _attach(path: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
+def _attach_new(path: str) -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
     """Attach a new database within the block: a connection that uses it, and its name there."""
     name = f"{MAIN}_{next(_numbers)}"
     with _writing_instance().cursor() as connection:
-        connection.execute(f"ATTACH {_quoted(path)} AS {name}; USE {name}")
+        connection.execute(f"ATTACH {_quote_path(path)} AS {name}; USE {name}")
         try:
             yield connection, name
         finally:
             connection.execute(f"USE memory; DETACH {name}")
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     return "'{}'".format(path.replace("'", "''"))
 
 
@@ -186,7 +186,7 @@ def open_file(path: Path) -> duckdb.DuckDBPyConnection:
     """Return a connection that can only read the tables of a file; raise TablesDamagedError if it is damaged."""
     connection: duckdb.DuckDBPyConnection | None = None
     try:
-        connection = _connect(str(path), "(READ_ONLY)")
+        connection = _connect_to_file(str(path), "(READ_ONLY)")
         read_catalogue(connection)
         connection.execute(_LIMITS)
     except duckdb.Error as error:
@@ -198,7 +198,7 @@ def open_file(path: Path) -> duckdb.DuckDBPyConnection:
 
 def make_in_memory(source: TableSource) -> duckdb.DuckDBPyConnection:
     """Return a connection that can only read tables that are made in memory."""
-    connection = _connect(":memory:")
+    connection = _connect_to_file(":memory:")
     write_tables(connection, source)
     connection.execute(_LIMITS)
     return connection

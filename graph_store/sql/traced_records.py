@@ -58,7 +58,7 @@ class RecordTracer:
             (part, text), = texts
             of_rows = [None if number is None else (part.ids[0].table, number)
                        for number in _find_records_of_rows(connection, part, text, result.rows[:self._most_cited])]
-        cited = self._cite(connection, [row for row in of_rows if row] or self._find_first_rows(connection, texts))
+        cited = self._cite_rows(connection, [row for row in of_rows if row] or self._find_first_rows(connection, texts))
         citations = {citation.id: citation for citation in cited.values()}
         return result.model_copy(update={
             "records": records, "left_out": tuple(left_out), "citations": tuple(citations.values()),
@@ -89,7 +89,7 @@ class RecordTracer:
                               if number is not None})
         return list(found)[:self._most_cited]
 
-    def _cite(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Citation]:
+    def _cite_rows(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Citation]:
         """Return the citation of each row of a table; rows at one place share it."""
         places = self._find_places(connection, rows)
         numbers = {place: number for number, place in enumerate(dict.fromkeys(places[row] for row in rows), 1)}

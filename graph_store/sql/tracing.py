@@ -77,20 +77,21 @@ class _Tracer:
 
     def trace_parts(self, query: exp.Expr, visible: Mapping[str, _Derived]) -> Iterator[TracedQuery]:
         """Yield a query for each part of a statement that is traced on its own."""
-        query = _unwrap(query)
+        query = _unwrap_query(query)
         if isinstance(query, exp.Union):
             inner = _see_own_ctes(query, visible)
             yield from self.trace_parts(query.left, inner)
             yield from self.trace_parts(query.right, inner)
         elif isinstance(query, exp.Select):
-            own, others = self._expand(query, visible)
+            own, others = self._trace_select(query, visible)
             if own.ids:
                 yield own
             yield from others
         else:
             raise Untraceable("it combines sets of rows")
 
-    def _expand(self, select: exp.Select, visible: Mapping[str, _Derived]) -> tuple[TracedQuery, list[TracedQuery]]:
+    def _trace_select(self, select: exp.Select, visible: Mapping[str, _Derived],
+                      ) -> tuple[TracedQuery, list[TracedQuery]]:
         """Return the query for the rows of a select, and those for the parts of it that group."""
         visible = _see_own_ctes(select, visible)
         new = select.copy()
@@ -99,7 +100,7 @@ class _Tracer:
         for node in nodes:
             derived = _find_derived(node, visible)
             if derived is not None:
-                self._follow(node, derived, made, others)
+                self._trace_subquery(node, derived, made, others)
             elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
                 self._add_table(node, self._tables[node.name.lower()], made, sources)
         made.is_joined |= len(nodes) > 1
@@ -119,13 +120,13 @@ class _Tracer:
         sources[alias.lower()] = info, ids
         made.ids.append(self._select_under_new_name(alias, ids, made.query))
 
-    def _follow(self, node: exp.Expr, derived: _Derived, made: TracedQuery, others: list[TracedQuery]) -> None:
+    def _trace_subquery(self, node: exp.Expr, derived: _Derived, made: TracedQuery, others: list[TracedQuery]) -> None:
         """Trace a subquery or common table expression: with its rows if it only selects, else on its own."""
-        inner = _unwrap(derived.query)
+        inner = _unwrap_query(derived.query)
         if not isinstance(inner, exp.Select) or is_grouped(inner):
             others += self.trace_parts(derived.query, derived.visible)
             return
-        own, further = self._expand(inner, derived.visible)
+        own, further = self._trace_select(inner, derived.visible)
         others += further
         alias = node.alias or node.name or self._next_name()
         if own.ids:
@@ -152,7 +153,7 @@ def is_grouped(select: exp.Select) -> bool:
                for projection in select.expressions for node in projection.find_all(exp.AggFunc))
 
 
-def _unwrap(query: exp.Expr) -> exp.Expr:
+def _unwrap_query(query: exp.Expr) -> exp.Expr:
     while isinstance(query, exp.Subquery):
         query = query.this
     return query
@@ -168,7 +169,7 @@ def _see_own_ctes(query: exp.Query, visible: Mapping[str, _Derived]) -> Mapping[
 def _find_derived(node: exp.Expr, visible: Mapping[str, _Derived]) -> _Derived | None:
     """Return what a source is if it is a subquery or a common table expression."""
     if isinstance(node, exp.Subquery):
-        if not isinstance(_unwrap(node), exp.Query):
+        if not isinstance(_unwrap_query(node), exp.Query):
             raise Untraceable("it has joins in brackets")
         return _Derived(node, visible)
     return visible.get(node.name.lower()) if isinstance(node, exp.Table) and not node.args.get("db") else None

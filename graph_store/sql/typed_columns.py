@@ -92,7 +92,7 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
     filled = [value for value in values if value is not None]
     sql_type = _SQL_TYPES.get(kind, "VARCHAR")
     if kind == "date":
-        has_times = any(_comparable(value).time() != datetime.time() for value in filled)
+        has_times = any(_to_comparable(value).time() != datetime.time() for value in filled)
         sql_type = "TIMESTAMP" if has_times else "DATE"
     items = [item for value in filled for item in value] if kind == "list" else filled
     info = _describe_values(name, title, kind, items, [_show_date(item, sql_type) if kind == "date" else str(item)
@@ -108,13 +108,13 @@ def _describe_values(name: str, title: str, kind: ColumnKind, items: Sequence[An
     ends = ("", "")
     if kind in ("number", "date") and items:
         places = range(len(items))
-        ends = (shown[min(places, key=lambda place: _comparable(items[place]))],
-                shown[max(places, key=lambda place: _comparable(items[place]))])
+        ends = (shown[min(places, key=lambda place: _to_comparable(items[place]))],
+                shown[max(places, key=lambda place: _to_comparable(items[place]))])
     return ColumnInfo(name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=ends[0], largest=ends[1],
                       frequent=tuple(most) if most and most[0][1] > 1 else ())
 
 
-def _comparable(value: Any) -> Any:
+def _to_comparable(value: Any) -> Any:
     """Return a date as a time of that day, so that dates and times can be compared."""
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return datetime.datetime(value.year, value.month, value.day)  # noqa: DTZ001
@@ -123,7 +123,7 @@ def _comparable(value: Any) -> Any:
 
 def _make_array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
     if kind == "date":
-        return np.array([np.datetime64("NaT") if value is None else np.datetime64(_comparable(value), "us")
+        return np.array([np.datetime64("NaT") if value is None else np.datetime64(_to_comparable(value), "us")
                          for value in values], "datetime64[us]")
     array = np.empty(len(values), object)
     for row, value in enumerate(values):
@@ -132,7 +132,7 @@ def _make_array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
 
 
 def _show_date(value: Any, sql_type: str) -> str:
-    day: datetime.datetime = _comparable(value)
+    day: datetime.datetime = _to_comparable(value)
     return day.isoformat(" ") if sql_type == "TIMESTAMP" else day.date().isoformat()
 
 

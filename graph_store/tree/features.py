@@ -247,19 +247,19 @@ class Perception:
     def mean_cosines(self, a: Labels, b: Labels) -> Scores:
         """Return the mean of S_s(e, b) over e in a, averaged with that of b and a, for pairs (a, b)."""
         lengths = np.sqrt(np.maximum(self._squared_sum_lengths, 1e-6))
-        dots = self._dots(self.representation_sums, a, b)
+        dots = self._pair_products(self.representation_sums, a, b)
         return np.asarray((dots / self.sizes[a] / lengths[b] + dots / self.sizes[b] / lengths[a]) / 2, np.float32)
 
     def cosine(self, entities: Labels, communities: Labels) -> Scores:
         """Return S_s of pairs: the cosine of the entity and the centroid of the community without it."""
         own = self.labels[entities] == communities
-        dots = self._dots(self.representations, entities, communities)
+        dots = self._pair_products(self.representations, entities, communities)
         itself = np.where(own, self._squared_lengths[entities], 0.0)
         # |s - e|^2, the squared length of the sum without the entity.
         squares = self._squared_sum_lengths[communities] - np.where(own, 2 * dots, 0.0) + itself
         return np.asarray((dots - itself) / np.sqrt(np.maximum(squares, 1e-6)), np.float32)
 
-    def _dots(self, rows: Vectors, chosen: Labels, communities: Labels) -> Scores:
+    def _pair_products(self, rows: Vectors, chosen: Labels, communities: Labels) -> Scores:
         """Compute the product of a row and the sum of a community's representations for each pair, shape (pairs,)."""
         dots = np.empty(len(chosen), np.float32)
         for start in range(0, len(chosen), _PAIRS):

@@ -106,7 +106,7 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     to_regroup = {old_community[entity].id for others in beside_new.values() for entity in others
                   if entity in old_community}
     to_regroup.update(community.id for entity, community in old_community.items() if entity not in graph)
-    regrouped = _regroup(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
+    regrouped = _regroup_near_new(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
     # The ids of other communities may change, too: digests have the facts and names that the graph has now.
     levels = [[with_content_id(graph, c) for c in finest if c.id not in to_regroup] + [
         c.model_copy(update={"parent": _choose_parent(c.members, old_community, beside_new)}) for c in regrouped]]
@@ -117,8 +117,8 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     return [community for level in levels for community in sorted(level, key=lambda c: c.id)]
 
 
-def _regroup(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
-             beside_new: Mapping[str, set[str]], communities: Sequence[TreeCommunity]) -> list[TreeCommunity]:
+def _regroup_near_new(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
+                      beside_new: Mapping[str, set[str]], communities: Sequence[TreeCommunity]) -> list[TreeCommunity]:
     """Regroup new entities and the members of some communities; return the communities that result, sorted by id."""
     label_of = {entity: label for label, community in enumerate(communities) for entity in community.members
                 if entity in graph}
@@ -188,10 +188,10 @@ class TreeSynchroniser:
 
     def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> None:
         """Find the communities of the graph, then describe the new ones; `whole` finds all of them anew."""
-        self._find(settings or CommunitySettings(), whole=whole)
+        self._find_communities(settings or CommunitySettings(), whole=whole)
         self.describe(summarise)
 
-    def _find(self, settings: CommunitySettings, *, whole: bool) -> None:
+    def _find_communities(self, settings: CommunitySettings, *, whole: bool) -> None:
         """Update the stored communities, or replace them by new ones if that is not possible."""
         graph, state = self._graph.graph, self._graph.state
         old_tree, drift = ([], 0) if whole else self._updatable_tree(settings)

@@ -68,7 +68,7 @@ class ChromaCollections(ABC):
     def _failure(self, error: BaseException) -> StoreError:
         """Return the error to raise for one of Chroma's."""
 
-    def _call(self, use: "Callable[[ClientAPI], _T]") -> _T:
+    def _call_chroma(self, use: "Callable[[ClientAPI], _T]") -> _T:
         """Call `use` with Chroma's client, and return its result; turn Chroma's errors into StoreError."""
         with self._lock:
             try:
@@ -86,7 +86,7 @@ class ChromaCollections(ABC):
 
     def read(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
         """Call `use` with the collection of a kind, which is created if it is missing, and return its result."""
-        return self._call(lambda client: use(self._open(client, kind)))
+        return self._call_chroma(lambda client: use(self._open_collection(client, kind)))
 
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
         """Call `change` with the collection of a kind, to change it."""
@@ -96,17 +96,17 @@ class ChromaCollections(ABC):
 
         self.read(kind, change_collection)
 
-    def _open(self, client: "ClientAPI", kind: Kind) -> "Collection":
+    def _open_collection(self, client: "ClientAPI", kind: Kind) -> "Collection":
         if kind not in self._opened:
             self._opened[kind] = client.get_or_create_collection(
-                self._name(kind), embedding_function=None, configuration={"hnsw": {"space": "cosine"}})
+                self._collection_name(kind), embedding_function=None, configuration={"hnsw": {"space": "cosine"}})
         return self._opened[kind]
 
-    def _name(self, kind: Kind) -> str:
+    def _collection_name(self, kind: Kind) -> str:
         return f"{self._prefix}{kind}-{self._model}"
 
-    def _names(self) -> set[str]:
-        names = self._call(lambda client: [collection.name for collection in client.list_collections()])
+    def _collection_names(self) -> set[str]:
+        names = self._call_chroma(lambda client: [collection.name for collection in client.list_collections()])
         return {name for name in names if name.startswith(self._prefix)}
 
     def upsert(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
@@ -116,14 +116,14 @@ class ChromaCollections(ABC):
 
     def drop_others(self) -> None:
         """Remove the collections of other models."""
-        self._drop(self._names() - set(map(self._name, KINDS)))
+        self._drop_collections(self._collection_names() - set(map(self._collection_name, KINDS)))
 
-    def _drop(self, names: set[str]) -> None:
+    def _drop_collections(self, names: set[str]) -> None:
         def drop(client: "ClientAPI") -> None:
             for name in names:
                 client.delete_collection(name)
 
-        self._call(drop)
+        self._call_chroma(drop)
 
     def was_interrupted(self) -> bool:
         """Return True if the stored vectors may be incomplete, because a writer was killed or none has written yet."""
@@ -227,7 +227,7 @@ class ServerCollections(ChromaCollections):
 
     def remove(self) -> None:
         """See `ChromaCollections.remove`."""
-        self._drop(self._names())
+        self._drop_collections(self._collection_names())
         self.close()
 
 

@@ -30,10 +30,10 @@ def collections_of(layout: Layout, database: Database, fingerprint: str) -> Chro
     model = content_id("model", fingerprint)
     if layout.server is None:
         return FolderCollections(layout.vectors, model)
-    return ServerCollections(layout.server, _scope(layout, database), model)
+    return ServerCollections(layout.server, _scope_on_server(layout, database), model)
 
 
-def _scope(layout: Layout, database: Database) -> str:
+def _scope_on_server(layout: Layout, database: Database) -> str:
     """Return an id that distinguishes this knowledge base from all others on a server, even those of the same name."""
     if not database.notes("settings").get(IDENTITY):
         with database.transaction():
@@ -61,14 +61,14 @@ class VectorStore:
     def missing(self, kind: Kind, ids: Iterable[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
         listed = list(ids)
-        stored = {key for page in pages_of(listed) for key in self._read(kind, page, [])["ids"]}
+        stored = {key for page in pages_of(listed) for key in self._read_vectors(kind, page, [])["ids"]}
         return [key for key in listed if key not in stored]
 
     def found(self, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
         """Return the vectors of the ids that have one."""
         vectors: dict[str, Vectors] = {}
         for page in pages_of(list(dict.fromkeys(ids))):
-            found = self._read(kind, page, ["embeddings"])
+            found = self._read_vectors(kind, page, ["embeddings"])
             vectors |= zip(found["ids"], np.asarray(found["embeddings"], np.float32), strict=True)
         return vectors
 
@@ -84,7 +84,7 @@ class VectorStore:
         return (np.stack([vectors[key] for key in ids]) if ids
                 else np.zeros((0, self._embedder.dimension), np.float32))
 
-    def _read(self, kind: Kind, ids: list[str], include: "Include") -> "GetResult":
+    def _read_vectors(self, kind: Kind, ids: list[str], include: "Include") -> "GetResult":
         return self.collections.read(kind, lambda collection: collection.get(ids=ids, include=include))
 
     def put(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
@@ -95,9 +95,9 @@ class VectorStore:
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of ids, each of which has one."""
         for page in pages_of(sorted(ids)):
-            self._remove(kind, page)
+            self._remove_vectors(kind, page)
 
-    def _remove(self, kind: Kind, ids: list[str]) -> None:
+    def _remove_vectors(self, kind: Kind, ids: list[str]) -> None:
         self.collections.write(kind, lambda collection: collection.delete(ids=ids))
 
     def clear(self) -> None:

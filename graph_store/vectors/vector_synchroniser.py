@@ -145,7 +145,7 @@ class VectorSynchroniser:
         self.clear_if_unreadable()
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for part in list_embedded(unresolved, self._documents, chunk_ids):
-            self._store(part, self.store.missing(part.kind, part.ids))
+            self._store_missing(part, self.store.missing(part.kind, part.ids))
         self.store.collections.settle()
 
     def sync(self) -> None:
@@ -200,13 +200,13 @@ class VectorSynchroniser:
         for part in self._list_embedded():
             stored = self.store.ids(part.kind)
             self.store.drop(part.kind, stored.difference(part.ids))
-            self._store(part, [key for key in part.ids if key not in stored], recalls=recalls)
+            self._store_missing(part, [key for key in part.ids if key not in stored], recalls=recalls)
         self.store.collections.drop_others()
         self.store.collections.settle()
         if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
 
-    def _store(self, part: Embedded, ids: Sequence[str], *, recalls: bool = True) -> None:
+    def _store_missing(self, part: Embedded, ids: Sequence[str], *, recalls: bool = True) -> None:
         """Store the vectors of ids that have none; if the run is cancelled, of some."""
         for page in pages_of(ids):
             check_cancelled()

@@ -125,7 +125,7 @@ def count_new_charts(archive: zipfile.ZipFile) -> int:
 
 def diagram_text(data: ET.Element) -> str:
     """Return the texts of a diagram (SmartArt), each on a line; `data` is the root of its data part in the file."""
-    texts = (_text(point) for point in data.iter() if local_name(point) == "pt")
+    texts = (_element_text(point) for point in data.iter() if local_name(point) == "pt")
     return "\n".join(f"- {text}" for text in texts if text)
 
 
@@ -134,29 +134,29 @@ def chart_text(chart: ET.Element, heading: str) -> str:
 
     `chart` is the root of its part in the file, and `heading` names a chart without a title.
     """
-    title, axis = (_title(chart, owner) for owner in ("chart", "catAx"))
+    title, axis = (_chart_title(chart, owner) for owner in ("chart", "catAx"))
     series = [element for element in chart.iter() if local_name(element) == "ser"]
-    names = [_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]
+    names = [_series_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]
     # Charts of points store "xVal" and "yVal" in place of "cat" and "val".
-    categories = next(filter(None, (_points(part, "cat", "xVal") for part in series)), {})
-    values = [_points(part, "val", "yVal") for part in series]
+    categories = next(filter(None, (_series_points(part, "cat", "xVal") for part in series)), {})
+    values = [_series_points(part, "val", "yVal") for part in series]
     rows = [[categories.get(place, f"Point {place + 1}"), *(points.get(place, "") for points in values)]
             for place in sorted({*categories, *(place for points in values for place in points)})]
     lines = table_lines([axis or "Category", *names], rows, title or heading) if any(values) else ()
     return "\n".join(filter(None, [title, *lines]))
 
 
-def _title(chart: ET.Element, owner: str) -> str:
+def _chart_title(chart: ET.Element, owner: str) -> str:
     """Return the title of the chart (owner "chart") or of its category axis ("catAx"), or ""."""
-    return next((_text(child) for element in chart.iter() if local_name(element) == owner for child in element
+    return next((_element_text(child) for element in chart.iter() if local_name(element) == owner for child in element
                  if local_name(child) == "title"), "")
 
 
-def _points(series: ET.Element, *names: str) -> dict[int, str]:
+def _series_points(series: ET.Element, *names: str) -> dict[int, str]:
     """Return the texts or numbers in some parts of a series, such as its categories ("cat"), by their index."""
-    return {int(point.get("idx", "0")): _text(point) for part in series if local_name(part) in names
+    return {int(point.get("idx", "0")): _element_text(point) for part in series if local_name(part) in names
             for point in part.iter() if local_name(point) == "pt"}
 
 
-def _text(element: ET.Element) -> str:
+def _element_text(element: ET.Element) -> str:
     return " ".join("".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "v"}).split())

@@ -86,13 +86,13 @@ def _parse_section(section: str) -> CellFormat | None:
             figures += token["figures"]
         is_percent = is_percent or token["other"] == "%"
         words[bool(figures)] += next(filter(None, token.group("quoted", "escaped", "currency", "other")), "")
-    before, after = _words(words[0].lstrip(_SIGNS)), _words(words[1].rstrip(" -)"))
+    before, after = _words_around(words[0].lstrip(_SIGNS)), _words_around(words[1].rstrip(" -)"))
     if _SCALED.search(figures) and not _has_sign(after):  # the number is written in full, without "M" or "k"
         after = ""
     return CellFormat(before, after, is_percent, len(figures) if _CODE.fullmatch(figures) else 0)
 
 
-def _words(text: str) -> str:
+def _words_around(text: str) -> str:
     """Return the text around a number, or "" if it has neither letters nor the sign of a unit or a currency."""
     text = " ".join(text.split(" ")).replace("\xa0", " ")
     return text if any(map(str.isalpha, text)) or _has_sign(text) else ""

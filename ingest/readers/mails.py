@@ -29,16 +29,16 @@ def read_eml(data: bytes, _: Limits) -> Content:
     """
     head, gap, body = data.partition(b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
     if not head.isascii():  # the parser takes names in UTF-8, and loses the letters of others
-        head = _detected(head).encode()
+        head = _decode_detected(head).encode()
     mail = BytesParser(EmailMessage, policy=policy.default).parsebytes(head + gap + body)
     names = [name for part in mail.walk() if part is not mail and (name := part.get_filename())]
     omitted: list[str] = []
-    text = "\n\n".join(part.strip() for part in _texts(mail, omitted, _DEEPEST) if part.strip())
-    return Content(text, str(mail.get("subject") or ""), {**_header(mail), "attachments": ", ".join(names)},
+    text = "\n\n".join(part.strip() for part in _part_texts(mail, omitted, _DEEPEST) if part.strip())
+    return Content(text, str(mail.get("subject") or ""), {**_mail_header(mail), "attachments": ", ".join(names)},
                    omitted=f"attachments: {', '.join(omitted)}" if omitted else "")
 
 
-def _header(mail: Message) -> dict[str, str]:
+def _mail_header(mail: Message) -> dict[str, str]:
     """Return author, recipients and date of a mail; the date as written if it cannot be parsed."""
     sent = mail.get("date")
     date = getattr(sent, "datetime", None)
@@ -47,19 +47,19 @@ def _header(mail: Message) -> dict[str, str]:
     return {name: str(value) for name, value in about.items() if value}
 
 
-def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
+def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
     """Yield the texts of a mail's part and its inner parts; add the names or types of unread ones to `omitted`."""
     kind, payload = part.get_content_type(), part.get_payload()
     inner_parts = [inner for inner in payload if isinstance(inner, Message)] if isinstance(payload, list) else []
     if kind == "message/rfc822" and part.is_multipart() and depth:
         for mail in inner_parts:
-            fields = (f"{name.capitalize()}: {value}" for name, value in _header(mail).items())
+            fields = (f"{name.capitalize()}: {value}" for name, value in _mail_header(mail).items())
             yield "\n".join([f"# {mail.get('subject') or 'Forwarded mail'}", "", *fields])
-            yield from _texts(mail, omitted, depth - 1)
+            yield from _part_texts(mail, omitted, depth - 1)
     elif part.is_multipart() and kind != "message/rfc822":
-        chosen = [_best(inner_parts)] if kind == "multipart/alternative" else inner_parts
+        chosen = [_best_form(inner_parts)] if kind == "multipart/alternative" else inner_parts
         for inner in chosen:
-            yield from _texts(inner, omitted, depth)
+            yield from _part_texts(inner, omitted, depth)
         # Files inside the forms of the text that are not chosen, such as pictures in the HTML.
         omitted += (name for form in inner_parts if form not in chosen for file in form.walk()
                     if (name := file.get_filename()))
@@ -69,35 +69,36 @@ def _texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
         name = part.get_filename()
         if name:
             yield f"# {name}"
-        yield _text(part)
+        yield _part_text(part)
     else:
         omitted.append(part.get_filename() or kind)
 
 
-def _best(forms: list[Message]) -> Message:
+def _best_form(forms: list[Message]) -> Message:
     """Return the form with plain text, or with HTML if that has far more words; or else the last.
 
     Senders prefer the last form, but the plain text has no markup of a page. It may only say that the mail is HTML.
     """
-    plain, page = (next((form for form in forms if _words(form, kind)), None) for kind in ("text/plain", "text/html"))
+    plain, page = (next((form for form in forms if _count_words(form, kind)), None)
+                   for kind in ("text/plain", "text/html"))
     if plain is None or page is None:
         return plain or page or forms[-1]
-    return page if _words(page, "text/html") > _MORE_WORDS * _words(plain, "text/plain") else plain
+    return page if _count_words(page, "text/html") > _MORE_WORDS * _count_words(plain, "text/plain") else plain
 
 
-def _words(form: Message, kind: str) -> int:
+def _count_words(form: Message, kind: str) -> int:
     """Return the number of words in the parts of a form that are of a kind."""
-    return sum(len(_text(part).split()) for part in form.walk() if part.get_content_type() == kind)
+    return sum(len(_part_text(part).split()) for part in form.walk() if part.get_content_type() == kind)
 
 
-def _text(part: Message) -> str:
+def _part_text(part: Message) -> str:
     """Return the text of a part; where its declared encoding is unknown or wrong, the encoding is detected."""
     try:
         text = str(part.get_content()) if isinstance(part, EmailMessage) else ""
     except LookupError:  # an unknown encoding
         text = _REPLACED
     if _REPLACED in text:
-        text = _detected(bytes(part.get_payload(decode=True) or b""))
+        text = _decode_detected(bytes(part.get_payload(decode=True) or b""))
     if part.get_content_subtype() == "html":
         return read_html(f'<meta charset="utf-8">{text}'.encode(errors="replace")).text
     return _with_earlier(text.replace("\r\n", "\n"))
@@ -118,7 +119,7 @@ def _with_earlier(text: str) -> str:
     return f"{before}\n\n# Earlier mail{f': {name}' if name else ''}\n\n{_MARK.sub('', rest)}"
 
 
-def _detected(data: bytes) -> str:
+def _decode_detected(data: bytes) -> str:
     try:
         return decode(data)
     except UnreadableError:

@@ -41,7 +41,7 @@ def read_image(data: bytes, limits: Limits) -> Content:
                               if limits.ocr == "auto" else "a picture, and BANYAN_OCR is off: remove it")
     try:
         with Image.open(BytesIO(data)) as image:
-            texts = [_recognise(_page_of(image, number)) for number in range(getattr(image, "n_frames", 1))]
+            texts = [_recognise_text(_page_of(image, number)) for number in range(getattr(image, "n_frames", 1))]
     except UnreadableError:
         raise
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
@@ -57,17 +57,17 @@ def read_pages(data: bytes, numbers: Sequence[int]) -> Mapping[int, str]:
             page = document[number]
             width, height = page.get_size()
             scale = min(_DOTS_AN_INCH / _POINTS_AN_INCH, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
-            texts[number] = _recognise(page.render(scale=scale, grayscale=True).to_pil())
+            texts[number] = _recognise_text(page.render(scale=scale, grayscale=True).to_pil())
     return texts
 
 
-def _recognise(picture: Image.Image) -> str:
+def _recognise_text(picture: Image.Image) -> str:
     """Return the text in a picture, with its lines, and with empty lines between paragraphs."""
     stored = BytesIO()
     picture.save(stored, "PNG")
     try:
         recognised = subprocess.run(  # noqa: S603 - the program's name is fixed, and the picture goes to standard input
-            [_PROGRAM, "stdin", "stdout", "-l", _languages(), "--dpi", str(_DOTS_AN_INCH), "tsv"],
+            [_PROGRAM, "stdin", "stdout", "-l", _installed_languages(), "--dpi", str(_DOTS_AN_INCH), "tsv"],
             input=stored.getvalue(), capture_output=True, check=True)
     except subprocess.CalledProcessError as error:
         raise UnreadableError(f"Tesseract failed ({error.stderr.decode(errors='replace').strip()[:200]}): check that "
@@ -85,7 +85,7 @@ def _page_of(image: Image.Image, number: int) -> Image.Image:
 
 
 @cache
-def _languages() -> str:
+def _installed_languages() -> str:
     """Return all installed languages in Tesseract's notation, English first; it detects which of them a text is in."""
     listed = subprocess.run([_PROGRAM, "--list-langs"], capture_output=True, check=True, text=True)  # noqa: S603
     names = [name for name in listed.stdout.splitlines()[1:] if name.isidentifier() and name not in _NO_SCRIPTS]

@@ -158,11 +158,11 @@ def load_embedder(settings: Settings) -> Embedder:
         EmbeddingError: the model is missing, altered, or its export cannot be stored.
     """
     queries, passages = settings.embedding_query_prefix, settings.embedding_passage_prefix
-    embedder = _load(settings)
+    embedder = _load_without_instructions(settings)
     return InstructedEmbedder(embedder, passages, queries) if queries or passages else embedder
 
 
-def _load(settings: Settings) -> Embedder:
+def _load_without_instructions(settings: Settings) -> Embedder:
     """Load the model that the settings name, without their instructions."""
     name, batch = default_name(settings), settings.embedding_batch
     if is_served(settings):

@@ -105,13 +105,13 @@ class EndpointEmbedder:
             vectors = np.array([vector for batch in rows for vector in batch], np.float32)
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         except (KeyError, TypeError, ValueError) as error:
-            raise self._unreadable() from error
+            raise self._unreadable_reply() from error
         is_complete = [len(batch) for batch in rows] == [len(batch) for batch in batches]
         is_matrix = vectors.shape == (len(texts), vectors.shape[-1])
         if not (is_complete and is_matrix and np.isfinite(lengths).all() and lengths.all()):
-            raise self._unreadable()
+            raise self._unreadable_reply()
         return np.asarray(vectors / lengths, np.float32)
 
-    def _unreadable(self) -> EmbeddingError:
+    def _unreadable_reply(self) -> EmbeddingError:
         return EmbeddingError(f"The embedding model {self.name!r} sent no vector for each text: check "
                               "BANYAN_EMBEDDING_BASE_URL, and that BANYAN_EMBEDDING_MODEL is an embedding model")

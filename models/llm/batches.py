@@ -68,7 +68,7 @@ class BatchClient:
 
     async def upload(self, requests: bytes) -> str:
         """Store a file of requests, one line of JSON each, and return its id."""
-        with self._translated():
+        with self._translate_errors():
             patient = self._client.with_options(timeout=_UPLOAD_SECONDS)
             return (await patient.files.create(file=("requests.jsonl", requests), purpose="batch")).id
 
@@ -78,30 +78,30 @@ class BatchClient:
         The request is not retried, because a retry could start and pay a second batch. If it fails without being
         refused, the batch may have started all the same; `find` returns its id then.
         """
-        with self._translated():
+        with self._translate_errors():
             batches = self._client.with_options(max_retries=0).batches
             return (await batches.create(input_file_id=file, endpoint=_PATH, completion_window="24h")).id
 
     async def find(self, file: str) -> str:
         """Return the id of the batch of an uploaded file, or "" if none was started lately."""
-        with self._translated():
+        with self._translate_errors():
             page = await self._client.batches.list(limit=100)
             return next((batch.id for batch in page.data if batch.input_file_id == file), "")
 
     async def state(self, batch: str) -> Batch:
         """Return the state of a batch."""
-        with self._translated():
+        with self._translate_errors():
             return await self._client.with_options(max_retries=_POLLING_RETRIES).batches.retrieve(batch)
 
     async def cancel(self, batch: str) -> None:
         """Ask the endpoint to answer no more of a batch, which may take it some minutes."""
-        with self._translated():
+        with self._translate_errors():
             await self._client.batches.cancel(batch)
 
     async def results(self, batch: Batch) -> AsyncIterator[dict[str, Any]]:
         """Yield the results of a batch, one for each request; lines that are no JSON object are left out."""
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
-            with self._translated():
+            with self._translate_errors():
                 content = (await self._client.files.content(file)).content
             for line in content.splitlines():
                 try:
@@ -112,7 +112,7 @@ class BatchClient:
                     yield result
 
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         """Raise the errors of the block's request as errors for the user."""
         try:
             yield
@@ -143,19 +143,19 @@ class BatchedExtraction(ModelCalls):
         self._chat = ChatClient(own)
         self._capability = process_endpoints().limits(own).capability
 
-    def _make(self, call: BatchedCall) -> tuple[Prompt, Shape[list[Extraction]]]:
+    def _make_request(self, call: BatchedCall) -> tuple[Prompt, Shape[list[Extraction]]]:
         return (extraction_prompt(call.requests, call.schema, self._settings),
                 extraction_shape(call.requests, call.schema))
 
     def look_up(self, call: BatchedCall) -> tuple[str, int | None]:
         """Return the ledger's key of a call's answer, and its estimated prompt tokens; None if it has the answer."""
-        prompt, shape = self._make(call)
+        prompt, shape = self._make_request(call)
         key = self._chat_of(_STEP).key_of(prompt, shape)
         return key, None if self._ledger.lookup(key) is not None else prompt.tokens
 
     def request_line(self, key: str, call: BatchedCall) -> bytes:
         """Return a call as a line of a batch's file."""
-        prompt, shape = self._make(call)
+        prompt, shape = self._make_request(call)
         body = self._chat.request_body(prompt.messages, shape.json_schema, self._capability)
         return json.dumps({"custom_id": key, "method": "POST", "url": _PATH, "body": body}).encode() + b"\n"
 

@@ -52,7 +52,7 @@ class Capability:
     def record_refusals(self, forms: Collection[Form], parameters: Collection[str], chosen: Collection[str]) -> None:
         """Record without which forms and parameters a request was answered; warn of those that the user chose."""
         for form in forms:
-            self._miss(form)
+            self._count_miss(form)
         for name in sorted(set(parameters) - self.refused):
             _LOG.log(logging.WARNING if name in chosen else logging.INFO,
                      "%s refuses %s, which is not sent to it any more", self._name, name)
@@ -64,9 +64,9 @@ class Capability:
             self.proven.add(form)
             self._misses[form] = 0
         elif form not in self.proven:  # else the answer is the model's own fault
-            self._miss(form)
+            self._count_miss(form)
 
-    def _miss(self, form: Form) -> None:
+    def _count_miss(self, form: Form) -> None:
         self._misses[form] += 1
         if self._misses[form] == MISSES_IN_A_ROW:
             _LOG.info("%s is not asked in the form %s any more, which failed", self._name, form)

@@ -53,7 +53,7 @@ class ChatClient:
         limit = {"max_completion_tokens": settings.llm_reply_tokens} if settings.llm_reply_tokens else {}
         self._parameters = {"temperature": 0.0, **limit, **self._chosen}
         try:
-            self._chat = _connect(settings) if settings.speaks_openai else _connect_provider(settings)
+            self._chat = _make_chat_model(settings) if settings.speaks_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
         if self._chosen and not isinstance(self._chat, BaseChatOpenAI):
@@ -80,7 +80,7 @@ class ChatClient:
                 # If "max_tokens" is refused like "max_completion_tokens", the user's limit for replies has no effect,
                 # which is worth a warning.
                 capability.record_refusals(forms[:number], refused, {*self._chosen, "max_tokens"})
-                return _reply(messages, message)._replace(judged=partial(capability.record_answer, form))
+                return _to_reply(messages, message)._replace(judged=partial(capability.record_answer, form))
         raise AssertionError("there is always a form to try")
 
     async def _send_as(self, form: Form, messages: Messages, json_schema: dict[str, Any],
@@ -97,7 +97,7 @@ class ChatClient:
                     return await self._in_form(self._chat, form, json_schema, sent).ainvoke(texts)
                 streaming = self._chat.model_copy(update={"disable_streaming": False})
                 model = self._in_form(streaming, form, json_schema, sent)
-                if message := await self._stream(model, texts, on_text, refused):
+                if message := await self._stream_reply(model, texts, on_text, refused):
                     return message
                 on_text = None
             except self._errors as error:
@@ -106,8 +106,8 @@ class ChatClient:
                     raise
                 refused.add(name)
 
-    async def _stream(self, model: Runnable[Any, AIMessage], messages: list[tuple[str, str]], on_text: OnText,
-                      refused: set[str]) -> AIMessage | None:
+    async def _stream_reply(self, model: Runnable[Any, AIMessage], messages: list[tuple[str, str]], on_text: OnText,
+                            refused: set[str]) -> AIMessage | None:
         """Return a streamed reply, or None if it broke off or the endpoint sent no stream, which is then refused."""
         parts, text = list[AIMessageChunk](), ""
         try:
@@ -177,7 +177,7 @@ class _EndpointChat(ChatOpenAI):
         return super()._convert_chunk_to_generation_chunk(chunk, *more)
 
 
-def _connect(settings: Settings) -> BaseChatModel:
+def _make_chat_model(settings: Settings) -> BaseChatModel:
     """Return the model of an OpenAI-compatible endpoint, over a client whose responses are bounded."""
     client = open_openai(settings)
     # The wait for each chunk goes by `llm_timeout`. LangChain's own limit would be `asyncio.wait_for`, which in
@@ -201,7 +201,7 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
     return model
 
 
-def _reply(messages: Messages, message: AIMessage) -> Reply:
+def _to_reply(messages: Messages, message: AIMessage) -> Reply:
     """Convert a message to a reply; tokens that the endpoint does not report are estimated from the texts."""
     # Arguments that are not JSON stay as they are: they are sent back with the reason, as any answer.
     arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]

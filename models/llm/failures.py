@@ -114,7 +114,7 @@ def failure(error: Exception, model_and_host: str, key: SecretStr, *, fix: Fix |
     advice = re.sub(r"BANYAN_LLM(?=_(?:BASE_URL|API_KEY|MODEL)\b)", variables, fix.fix)
     message = f"{model_and_host}: {fix.problem} ({detail[:_LONGEST_DETAIL]}); {advice}"
     if fix.of_endpoint:
-        nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in _causes(error))
+        nobody_listens = any(isinstance(one, ConnectionRefusedError | gaierror) for one in _error_chain(error))
         return EndpointFailed(message, certain=fix.certain or nobody_listens)
     if fix == _FIX_BY_CAUSE["length"]:
         return TooLong(message)
@@ -127,7 +127,7 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
     if status is not None:
         return (_FIX_BY_CAUSE[cause] if cause else _FIX_BY_STATUS.get(status, _OTHER_FAILURE)), error
     for name_part, fix in _FIX_BY_ERROR_NAME.items():
-        for one in _causes(error):
+        for one in _error_chain(error):
             if any(name_part in base.__name__ for base in type(one).__mro__):
                 return fix, one
     return _OTHER_FAILURE, error
@@ -135,7 +135,7 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
 
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of a client's error or of one that it was raised from, or None."""
-    statuses = (getattr(one, name, None) for one in _causes(error) for name in ("status_code", "code"))
+    statuses = (getattr(one, name, None) for one in _error_chain(error) for name in ("status_code", "code"))
     return next((status for status in statuses if isinstance(status, int)), None)
 
 
@@ -166,7 +166,7 @@ def find_cause(words: str) -> Cause | None:
     return next((cause for cause, pattern in _CAUSES.items() if pattern.search(words)), None)
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _error_chain(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error, and the errors that it was raised from."""
     while error is not None:
         yield error
@@ -205,7 +205,7 @@ class Breaker:
     def check(self) -> None:
         """Raise EndpointDown if the endpoint is down and it is too early to try it."""
         if self._clock() < self._down_until:
-            raise self._down()
+            raise self._down_error()
 
     @contextmanager
     def watch(self) -> Iterator[None]:
@@ -228,8 +228,8 @@ class Breaker:
         self._reason = str(failure)
         self._down_until = self._clock() + SECONDS_OPEN
         _LOG.warning("%s is down: no call is sent to it for %g s", self._name, SECONDS_OPEN)
-        return self._down()
+        return self._down_error()
 
-    def _down(self) -> EndpointDown:
+    def _down_error(self) -> EndpointDown:
         return EndpointDown(f"the endpoint is down: {self._reason}. Progress is saved. Run the command again when it "
                             "answers, to go on from here")

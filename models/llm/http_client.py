@@ -26,7 +26,7 @@ _STATUS = re.compile(r"[45][0-9][0-9]")
 
 
 @once
-def _certificates() -> ssl.SSLContext:
+def _load_certificates() -> ssl.SSLContext:
     """Load the certificates of all clients, which takes a tenth of a second."""
     return httpx2.create_ssl_context()
 
@@ -79,7 +79,7 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
     try:
         # Without a proxy, httpx is not to read the environment: it would open each proxy there at once.
         http_client = openai.DefaultAsyncHttpxClient(
-            timeout=settings.llm_timeout, verify=_certificates(), follow_redirects=False, trust_env=bool(proxy),
+            timeout=settings.llm_timeout, verify=_load_certificates(), follow_redirects=False, trust_env=bool(proxy),
             headers={"Accept-Encoding": "identity"})
     except (ImportError, ValueError) as error:  # a package for SOCKS is missing, or no proxy has such an address
         raise ReasonerError(f"{name_of(settings)}: the proxy cannot be used ({error}); run `pip install socksio` if it "

@@ -138,7 +138,7 @@ class LimitedCalls(Generic[_Client]):
         limits = self._limits
         limits.breaker.check()
         with observed_call(self._model, limits.host, self._operation) as observed:
-            client = await self._client()
+            client = await self._client_of_loop()
             async with limits.turn(texts) as record_use:
                 permit()
                 observed.sent_at = time.perf_counter()
@@ -149,7 +149,7 @@ class LimitedCalls(Generic[_Client]):
                 record_use(answer.prompt_tokens + answer.completion_tokens)
                 return cast("_T", answer)
 
-    async def _client(self) -> _Client:
+    async def _client_of_loop(self) -> _Client:
         """Return the client of the running event loop."""
         async with self._connecting.of_this_loop():
             clients = self._clients.of_this_loop()

@@ -53,7 +53,7 @@ def observed_step(name: str, model: str) -> Iterator[None]:
     token = _STEP.set(step)
     with span(f"banyan.{name}", {"banyan.step": name}) as current:
         try:
-            with _outcome(fields):
+            with _add_outcome(fields):
                 yield
         finally:
             _STEP.reset(token)
@@ -72,7 +72,7 @@ def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[Ob
             "server.address": host, "banyan.step": step.name, "banyan.attempt": step.calls},
             SpanKind.CLIENT) as current:
         try:
-            with _outcome(call.fields):
+            with _add_outcome(call.fields):
                 yield call
         finally:
             ended = time.perf_counter()
@@ -86,7 +86,7 @@ def observed_call(model: str, host: str, operation: str = "chat") -> Iterator[Ob
 
 
 @contextmanager
-def _outcome(fields: dict[str, Any]) -> Iterator[None]:
+def _add_outcome(fields: dict[str, Any]) -> Iterator[None]:
     """Add the outcome of the block to the fields: "ok", or the type of its error."""
     fields["outcome"] = "ok"
     try:

@@ -73,22 +73,22 @@ def json_objects(text: str, names: Collection[str] = ()) -> Iterator[dict[str, A
     answer = text[max((thought.end() for thought in _THOUGHT_END.finditer(text)), default=0):]
     has_any = False
     try:
-        for value in _objects(text.strip(), answer, names):
+        for value in _find_objects(text.strip(), answer, names):
             yield clean_json(value)
             has_any = True
     except RecursionError:
         raise UnusableAnswer("it is nested too deeply") from None
     if not has_any:
-        raise UnusableAnswer(_problem(answer))
+        raise UnusableAnswer(_describe_problem(answer))
 
 
-def _objects(text: str, answer: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
+def _find_objects(text: str, answer: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield the objects in a text, whose part behind the thoughts is the answer; see `json_objects`."""
-    whole, end = _decode(text, 0)
+    whole, end = _decode_object(text, 0)
     if whole is not None and end == len(text):
         yield whole
         return
-    objects, first_broken = _scan(answer)
+    objects, first_broken = _scan_objects(answer)
     objects = objects[-_MOST_OBJECTS:]
     fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
@@ -96,17 +96,17 @@ def _objects(text: str, answer: str, names: Collection[str]) -> Iterator[dict[st
     yield from (value for value, start in reversed(objects) if start < first_broken and value not in fitting)
     nearly = answer[answer.find("{"):answer.rfind("}") + 1]
     if first_broken < len(answer) and len(nearly) <= _MOST_READ_AGAIN:
-        value, end = _decode(repaired := _STRING_OR_LAST_COMMA.sub(r"\1", nearly), 0)
+        value, end = _decode_object(repaired := _STRING_OR_LAST_COMMA.sub(r"\1", nearly), 0)
         if value and end == len(repaired):
             yield value
 
 
-def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
+def _scan_objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
     """Return the JSON objects in a text with their places, and the place of the first brace that opens none."""
     objects, first_broken, broken = list[tuple[dict[str, Any], int]](), len(text), 0
     start, characters_left = text.find("{"), _MOST_READ_AGAIN
     while start >= 0 and broken < _MOST_BROKEN_OBJECTS and characters_left > 0:
-        value, end = _decode(text, start)
+        value, end = _decode_object(text, start)
         if value is None:
             broken += 1
             characters_left -= end - start
@@ -117,7 +117,7 @@ def _scan(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
     return objects, first_broken
 
 
-def _problem(answer: str) -> str:
+def _describe_problem(answer: str) -> str:
     """Return why there is no object in an answer."""
     shown = answer.strip()[:_CHARACTERS_SHOWN] or "nothing"
     start = answer.find("{")
@@ -131,7 +131,7 @@ def _problem(answer: str) -> str:
     return f"there is no complete JSON object in it{reason}; it begins: {shown}"
 
 
-def _decode(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
+def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
     """Return the object that starts at a position, or None, and how far the text was read."""
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -195,27 +195,27 @@ class StructuredChat:
         if await asyncio.to_thread(self._ledger.lookup, recorded_as) is None:
             model = batched(self._model)
             self._ledger.spend(model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
-            await self._record(recorded_as, step, reply, wasted=not usable, model=model)
+            await self._record_reply(recorded_as, step, reply, wasted=not usable, model=model)
         return usable
 
     async def _call_model(self, key: str, step: str, prompt: Prompt, shape: Shape[T]) -> T:
         """Pay for an answer, check it, and ask for a repair if it does not fit; see `ask`."""
         messages, wrong = prompt.messages, ""
         for _ in range(_ATTEMPTS):
-            reply = await self._send(step, messages, shape)
+            reply = await self._send_once(step, messages, shape)
             try:
                 answer = await asyncio.to_thread(read_reply, reply, shape)  # a useless one may take a second
             except UnusableAnswer as error:
                 wrong = str(error)
             else:
                 reply.judged(True)
-                await self._record(key, step, reply)
+                await self._record_reply(key, step, reply)
                 return answer
             # A refusal is about the content and does not count against the form of request.
             if not reply.refusal:
                 reply.judged(False)
             # Recorded under a key that is never looked up: its tokens are accounted, but it is not used as a cache.
-            await self._record(_unusable_key(key, reply), step, reply, wasted=True)
+            await self._record_reply(_unusable_key(key, reply), step, reply, wasted=True)
             if reply.finish == "content_filter":  # asking again would repeat the text
                 raise Filtered(f"{step}: model {self._model!r}: its content filter stopped the answer; use "
                                "another model (BANYAN_LLM_MODEL) for this text")
@@ -227,7 +227,7 @@ class StructuredChat:
                                    "(BANYAN_LLM_REASONING_EFFORT), or lower BANYAN_CHUNK_TOKENS")
         raise ReasonerError(failed + "Try again, or set another model (BANYAN_LLM_MODEL)")
 
-    async def _send(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
+    async def _send_once(self, step: str, messages: Messages, shape: Shape[T]) -> Reply:
         """Make one call and charge its tokens; errors name the step."""
         try:
             reply = await self._endpoint.send(messages, shape.json_schema, self._ledger.check_budget)
@@ -240,7 +240,7 @@ class StructuredChat:
         self._ledger.spend(self._model, reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
         return reply
 
-    async def _record(self, key: str, step: str, reply: Reply, *, wasted: bool = False, model: str = "") -> None:
+    async def _record_reply(self, key: str, step: str, reply: Reply, *, wasted: bool = False, model: str = "") -> None:
         """Store a reply and its tokens in the ledger; `wasted` marks one that cannot be used."""
         # A thread runs to its end even if this task is cancelled: what was paid is stored.
         await asyncio.to_thread(

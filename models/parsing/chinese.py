@@ -54,9 +54,9 @@ class Tagger:
         """Load the model from the files of `SHA256`."""
         import onnxruntime  # noqa: PLC0415 - only Chinese texts need it
 
-        self._ids = {word.rstrip("\r"): int(number) for number, word in _rows(files["word.dic"])}
-        self._half = dict(_rows(files["q2b.dic"]))
-        tags = {int(number): tag for number, tag in _rows(files["tag.dic"])}
+        self._ids = {word.rstrip("\r"): int(number) for number, word in _key_value_rows(files["word.dic"])}
+        self._half = dict(_key_value_rows(files["q2b.dic"]))
+        tags = {int(number): tag for number, tag in _key_value_rows(files["tag.dic"])}
         # In the file, PER, LOC, ORG and TIME come after the tags whose numbers they replace.
         self._tags = [tags[i] for i in range(max(tags) + 1)]
         self._transitions = np.load(io.BytesIO(files["lac_crf_transitions.npy"]), allow_pickle=False)
@@ -79,11 +79,12 @@ class Tagger:
         for equally_long in pieces_by_length.values():
             for first in range(0, len(equally_long), _BATCH):
                 batch = equally_long[first : first + _BATCH]
-                for piece, tags in zip(batch, self._read([text[slice(*piece)] for piece in batch]), strict=True):
-                    words[piece] = _words(text, piece[0], tags)
+                tags_of_batch = self._tag_characters([text[slice(*piece)] for piece in batch])
+                for piece, tags in zip(batch, tags_of_batch, strict=True):
+                    words[piece] = _words_of_tags(text, piece[0], tags)
         return [[word for piece in pieces for word in words[piece]] for pieces in pieces_of_spans]
 
-    def _read(self, texts: Sequence[str]) -> list[list[str]]:
+    def _tag_characters(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the tag of each character of texts of one length."""
         unknown = self._ids["OOV"]
         ids = np.array([[self._ids.get(self._half.get(c, c), unknown) for c in text] for text in texts], np.int64)
@@ -108,7 +109,7 @@ def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> ND
     return paths
 
 
-def _words(text: str, start: int, tags: Sequence[str]) -> list[Word]:
+def _words_of_tags(text: str, start: int, tags: Sequence[str]) -> list[Word]:
     """Return the words that tags of the characters from `start` on delimit, without white space at their ends."""
     word_starts = [index for index, tag in enumerate(tags) if index == 0 or not tag.endswith("-I")]
     words = []
@@ -130,6 +131,6 @@ def load_tagger() -> Tagger:
     return Tagger({name: (folder / name).read_bytes() for name in SHA256})
 
 
-def _rows(file: bytes) -> list[tuple[str, str]]:
+def _key_value_rows(file: bytes) -> list[tuple[str, str]]:
     """Return the lines 'key, tab, value' of a model file."""
     return [(key, value) for key, tab, value in (line.partition("\t") for line in file.decode().split("\n")) if tab]

@@ -143,15 +143,15 @@ class Parser:
         """Return the languages with installed or configured pipelines; Chinese has a separate reader."""
         return frozenset(named_pipelines(self._configured).keys() - {"zh"})
 
-    def _pipeline(self, language: str) -> "Language":
+    def _pipeline_of(self, language: str) -> "Language":
         alone = not self._configured and set(installed_pipelines().values()) == {PACKAGE}
         return load_pipeline(named_pipelines(self._configured)[language], alone=alone)
 
     def parse(self, text: str) -> "Doc":
         """Parse an English text: its tokens have tags, lemmas, heads and named entities."""
-        pipeline = self._pipeline("en")
+        pipeline = self._pipeline_of("en")
         with self._lock:
-            return _run(pipeline, [_tokens(pipeline, text)], pipeline.pipe_names)[0]
+            return _run_parts(pipeline, [_tokenize(pipeline, text)], pipeline.pipe_names)[0]
 
     def entities(self, texts: Sequence[str]) -> list["Doc"]:
         """Recognise the named entities of texts, in batches.
@@ -167,11 +167,11 @@ class Parser:
                      for text in texts]
         doc_by_index: dict[int, Doc] = {}
         for language in dict.fromkeys(languages):
-            pipeline = self._pipeline(language)
+            pipeline = self._pipeline_of(language)
             indices = [index for index, text_language in enumerate(languages) if text_language == language]
             with self._lock:
-                docs = [_tokens(pipeline, texts[index]) for index in indices]
-                doc_by_index |= zip(indices, _run(pipeline, docs, _recognising_parts(pipeline)), strict=True)
+                docs = [_tokenize(pipeline, texts[index]) for index in indices]
+                doc_by_index |= zip(indices, _run_parts(pipeline, docs, _recognising_parts(pipeline)), strict=True)
         return [doc_by_index[index] for index in range(len(texts))]
 
 
@@ -186,12 +186,12 @@ def _recognising_parts(pipeline: "Language") -> Sequence[str]:
     return [name for name in pipeline.pipe_names if name in needed]
 
 
-def _run(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> list["Doc"]:
+def _run_parts(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> list["Doc"]:
     """Run some parts of a pipeline over documents together."""
     from thinc.backends import context_ops, set_current_ops  # noqa: PLC0415 - as slow to import as spaCy
 
     if context_ops.get() is None:  # else thinc looks through the installed packages in each context
-        set_current_ops(_processor())
+        set_current_ops(_load_processor())
     for name, part in pipeline.pipeline:
         if name in names:
             docs = list(cast("Any", part).pipe(docs)) if hasattr(part, "pipe") else list(map(part, docs))
@@ -199,13 +199,13 @@ def _run(pipeline: "Language", docs: list["Doc"], names: Collection[str]) -> lis
 
 
 @cache
-def _processor() -> "Ops":
+def _load_processor() -> "Ops":
     from thinc.backends import get_ops  # noqa: PLC0415
 
     return get_ops("cpu")
 
 
-def _tokens(pipeline: "Language", text: str) -> "Doc":
+def _tokenize(pipeline: "Language", text: str) -> "Doc":
     """Tokenize a text, and mark the starts of its sentences."""
     without_long_runs = _LONG_RUN.sub(lambda run: " " * len(run.group()), text)
     doc = pipeline.make_doc(without_long_runs)

@@ -115,7 +115,7 @@ class Finder:
         """
         if not self.units:
             return []
-        covered, least, scores, says = self._cover(question)
+        covered, least, scores, says = self._cover_question(question)
         scores = scores + _RANK_BONUS * self._passage_scores
         spans: dict[int, tuple[Span, ...]] = {}
         if question.has_form:
@@ -123,7 +123,7 @@ class Finder:
             scores = scores + _KIND_BONUS / 2 * np.array([unit.row is not None for unit in self.units])
             candidates = np.argsort(-scores, kind="stable")[:_UNITS_SEARCHED_FOR_SPANS]
             best = [int(at) for at in candidates if self.units[at].row is None]
-            spans = dict(zip(best, self._spans(question, [self.units[at] for at in best]), strict=True))
+            spans = dict(zip(best, self._answer_spans(question, [self.units[at] for at in best]), strict=True))
             for at in best:
                 has_time = question.expected == "date" and tells_time(self.units[at].text)
                 scores[at] += _KIND_BONUS * bool(spans[at] or has_time)
@@ -140,7 +140,7 @@ class Finder:
         asked, stems = _asked_words(question, question.asking)
         is_compared = [word not in _NUMERALS for word in asked]
         words_of_text = {text: frozenset(question.words_of(text))}
-        certainties = (_certainties(question, asked, stems, words_of_text)[0][is_compared] if any(is_compared)
+        certainties = (_word_certainties(question, asked, stems, words_of_text)[0][is_compared] if any(is_compared)
                        else np.zeros(1))
         mean = float(certainties.mean())
         return mean, mean if question.language == "zh" else float(certainties.min())
@@ -155,14 +155,14 @@ class Finder:
         of_named = [best_by_document[document] for document in self.named if document in best_by_document][:most]
         first, best = (of_named or found)[:1], found[:most - 1]  # leaves a place for the complement
         chosen: dict[str, Found] = {}  # by the words of the quote
-        for item in (*of_named, *best, *self._complements(first, found), *found):
-            if len(chosen) < most and all(_is_apart(self._place(item.unit), self._place(other.unit))
+        for item in (*of_named, *best, *self._best_complement(first, found), *found):
+            if len(chosen) < most and all(_is_apart(self._place_of(item.unit), self._place_of(other.unit))
                                           for other in chosen.values()):
                 quote = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
                 chosen.setdefault(" ".join(quote.split()), item)
         return sorted(chosen.values(), key=found.index)
 
-    def _complements(self, first: Sequence[Found], found: Sequence[Found]) -> list[Found]:
+    def _best_complement(self, first: Sequence[Found], found: Sequence[Found]) -> list[Found]:
         """Return the unit that best complements the first quote (`first` has at most one), or nothing."""
         if not first or not first[0].says:
             return []
@@ -173,12 +173,12 @@ class Finder:
         best_gain = max(gains, default=0.0)
         return [with_name[gains.index(best_gain)]] if best_gain >= _LEAST_GAIN else []
 
-    def _place(self, unit: Unit) -> tuple[str, int, int]:
+    def _place_of(self, unit: Unit) -> tuple[str, int, int]:
         """Return the document of a unit, and the start and end of its quote in the document."""
         passage = self.passages[unit.passage - 1]
         return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
 
-    def _cover(self, question: Question) -> tuple[Scores, Scores, Scores, Scores]:
+    def _cover_question(self, question: Question) -> tuple[Scores, Scores, Scores, Scores]:
         asked, stems = _asked_words(question, question.text)
         if not asked:
             zeros = np.zeros(len(self.units))
@@ -188,7 +188,7 @@ class Finder:
         counts = Counter(word for unit in self.units for word in words_of[unit.text])
         rarity = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
         is_asking = np.array([word in asking for word in asked])
-        certainties = _certainties(question, asked, stems, words_of)
+        certainties = _word_certainties(question, asked, stems, words_of)
         own, above, before, after = (certainties[rows] for rows in self._text_rows)
         # A sentence that begins with "It" speaks of what the sentence before it names.
         before_weight = np.array([[_HEADING_WEIGHT if _REFERRING_OPENING.match(unit.text) else _NEIGHBOUR_WEIGHT]
@@ -218,7 +218,7 @@ class Finder:
                                     if all(end <= span.start or start >= span.end for span in spans))])
         return found
 
-    def _spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
+    def _answer_spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
         """Return the spans of each unit that may answer: of the expected kind, and not in the question, ascending."""
         kinds = KINDS[question.expected]
         spans = ([_dates_or_numbers(unit.text, question) for unit in units] if question.expected in {"date", "number"}
@@ -277,8 +277,8 @@ def _dates_or_numbers(text: str, question: Question) -> list[Span]:
         number.end <= date.start or number.start >= date.end for date in dates))]
 
 
-def _certainties(question: Question, asked: Sequence[str], stems: Sequence[str],
-                 texts: Mapping[str, Set[str]]) -> Scores:
+def _word_certainties(question: Question, asked: Sequence[str], stems: Sequence[str],
+                      texts: Mapping[str, Set[str]]) -> Scores:
     """Return the certainty that each text says each word, as an array of shape (texts, words)."""
     exact: Scores = np.array([[float(word in text_words) for word in stems] for text_words in texts.values()]
                              ).reshape(len(texts), len(stems))

@@ -61,13 +61,13 @@ def may_be(kind: str, name: str) -> bool:
     """
     parts = [word for word in name.replace("-", " ").split() if len(word.strip(".,")) > 1]
     if kind == "person":
-        first_and_last = [_closeness(word, kind) for word in (*parts[:1], *parts[-1:])]
+        first_and_last = [_closeness_to_kind(word, kind) for word in (*parts[:1], *parts[-1:])]
         # A rare word, which the model hardly knows, does not speak against a person.
         ends = [max(closeness, 0.0) if is_rare_word else closeness for closeness, is_rare_word in first_and_last]
         return bool(ends) and sum(ends) / len(ends) > _LEAST_OF_PERSON
 
     def is_close(word: str) -> bool:
-        closeness, is_rare_word = _closeness(word, kind)
+        closeness, is_rare_word = _closeness_to_kind(word, kind)
         return closeness > _LEAST_CLOSENESS[kind][is_rare_word]
 
     return any(_is_spelled_like_name(word) or is_close(word) for word in parts)
@@ -75,7 +75,7 @@ def may_be(kind: str, name: str) -> bool:
 
 def is_known(name: str) -> bool:
     """Return True if a word is used like the names of organizations more than like the words for things."""
-    return _closeness(name, "organization")[0] > _LEAST_OF_ACRONYM
+    return _closeness_to_kind(name, "organization")[0] > _LEAST_OF_ACRONYM
 
 
 def _is_spelled_like_name(word: str) -> bool:
@@ -86,7 +86,7 @@ def _is_spelled_like_name(word: str) -> bool:
 
 
 @lru_cache(8192)
-def _closeness(word: str, kind: str) -> tuple[float, bool]:
+def _closeness_to_kind(word: str, kind: str) -> tuple[float, bool]:
     """Return how much closer a word is to names of a kind than to things, and whether it is rare."""
     is_in_pieces = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
     return float(word_vectors([word.lower()])[0] @ _names_minus_things(kind)), is_in_pieces

@@ -91,7 +91,7 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
     """
     document = row.cells[0].value
     yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),
-                     attributes=tuple(_aliases(document, evidence)) if document in evidence else ())
+                     attributes=tuple(_key_and_title(document, evidence)) if document in evidence else ())
     for cell in row.cells[1:]:
         if _is_uninformative(cell, document):
             continue
@@ -108,7 +108,7 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
             yield Extraction(attributes=tuple(
                 ExtractedAttribute(entity=document, attribute=cell.header, value=item, evidence=evidence,
                                    time="" if is_the_time else time)
-                for item in _items(cell)))
+                for item in _field_items(cell)))
 
 
 def _is_uninformative(cell: Cell, document: str) -> bool:
@@ -124,7 +124,7 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
             or len(cell.value) > _LONGEST_VALUE)
 
 
-def _aliases(document: str, evidence: str) -> Iterator[ExtractedAttribute]:
+def _key_and_title(document: str, evidence: str) -> Iterator[ExtractedAttribute]:
     """Yield two aliases of a document with a key and a title ("EIP-1559: Fee market"): the key, and the title."""
     key, _, title = document.partition(": ")
     if title and " " not in key and any(map(str.isdigit, key)):
@@ -189,7 +189,7 @@ def _is_cased(name: str) -> bool:
     return not first[0].islower() and all(not word[0].islower() or len(word) <= _LONGEST_PARTICLE for word in others)
 
 
-def _items(cell: Cell) -> list[str]:
+def _field_items(cell: Cell) -> list[str]:
     """Return the items of a field that is a list, and otherwise its whole value as the only item."""
     if label_key(cell.header) in _PROSE_FIELDS:
         return [cell.value]
@@ -208,7 +208,7 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
     subject = document if document.endswith(f": {title}") else title
     for block in read_blocks(lines_under(text, heading, subject)):
         fields = [Cell(name, value.rstrip(".。;；")) for key, name in block.names.items()
-                  if _states(name, value := block.value(key))]
+                  if _states_something(name, value := block.value(key))]
         # A numbered heading and one of general words only ("Overview") name no subject.
         owner = next((name for name in reversed(block.above) if not _NUMBERED.match(name) and is_telling(name)
                       and names(title if name == subject else name)), "")
@@ -236,7 +236,7 @@ def _is_form(lines: Sequence[Cell]) -> bool:
     return len(lines) >= least and len(keys) == len(lines) and 2 * links <= len(lines)
 
 
-def _states(key: str, value: str) -> bool:
+def _states_something(key: str, value: str) -> bool:
     """Return True for a field that states something: no prose, address, date as a key, or key such as "Note"."""
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")

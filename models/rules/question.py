@@ -165,9 +165,9 @@ def analyse(question: str) -> Question:
         noun = _CHINESE_FOCUS.search(text)
         focus = noun[1] if noun else ""
     elif language == "en":
-        expected, focus = _english(text)
+        expected, focus = _kind_in_english(text)
     else:
-        expected, focus = _foreign(text, language), ""
+        expected, focus = _kind_in_other_language(text, language), ""
     names = names_in(text)
     asks_only_for_name = bool(names) and set(content_words(text)).issubset(content_words(" ".join(names)))
     if expected == "person" and asks_only_for_name:  # "Who is Ada Blum?"
@@ -187,7 +187,7 @@ def foreign_forms() -> dict[str, dict[str, re.Pattern[str]]]:
             for language, forms in _QUESTION_WORDS.items() if language not in {"en", "zh"}}
 
 
-def _foreign(text: str, language: str) -> Expected:
+def _kind_in_other_language(text: str, language: str) -> Expected:
     """Return the kind that the first question word of a text asks for, or "text" if it has none."""
     found = [(match.start(), -match.end(), kind) for kind in _FOREIGN_KINDS
              if (match := foreign_forms()[language][kind].search(text))]
@@ -205,7 +205,7 @@ def tells_time(text: str) -> bool:
     return _TIME_WITHOUT_DATE.search(text) is not None
 
 
-def _english(text: str) -> tuple[Expected, str]:
+def _kind_in_english(text: str) -> tuple[Expected, str]:
     """Return the kind of the answer to an English question, and the requested noun or ""."""
     if _POLAR_OPENING.match(text) and not _REQUEST.match(text):
         return "polar", ""
@@ -248,7 +248,7 @@ def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:
         return question
     refers_to_person = pronoun is not None and pronoun[0].lower() in _PERSON_PRONOUNS
     refers_to_place = bool(pronoun and (pronoun["place"] or pronoun["where"]))
-    entity = _antecedent(recent, personal=refers_to_person, place=refers_to_place)
+    entity = _find_antecedent(recent, personal=refers_to_person, place=refers_to_place)
     if not entity:
         return question
     if noun:
@@ -271,7 +271,7 @@ def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
-def _antecedent(messages: Sequence[tuple[str, str]], *, personal: bool, place: bool) -> str:
+def _find_antecedent(messages: Sequence[tuple[str, str]], *, personal: bool, place: bool) -> str:
     """Return the name that a pronoun refers to, or ""."""
     reply_names: list[str] = []
     for role, text in reversed(messages):

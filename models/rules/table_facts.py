@@ -209,7 +209,7 @@ class _SchemaHeaders:
         """Return the type of the rows' subjects, and whether it is known."""
         # A heading names the things below it in the plural: the rows below "Specification" are no documents.
         plurals = [] if header == DOCUMENT else [words for words in above if words.endswith("s") or not words.isascii()]
-        known = next(filter(None, map(self._type, [header, *plurals])), "")
+        known = next(filter(None, map(self._type_of_header, [header, *plurals])), "")
         default = header if self._schema.open else self.last_resort or header
         return known or default, bool(known) and known != default  # the most general type says nothing
 
@@ -223,10 +223,10 @@ class _SchemaHeaders:
             return None
         # A column such as "Model" or "Item" within a row is a code or kind of the row's subject.
         is_code = label_key(header) in _NOUNS["product"].split()
-        type_name = "" if is_code else self._type(header)
+        type_name = "" if is_code else self._type_of_header(header)
         return _Column(header, backward=False, type=type_name) if type_name else None
 
-    def _type(self, words: str) -> str:
+    def _type_of_header(self, words: str) -> str:
         """Return the type that a header or heading as a whole, or the noun at its end, refers to, or ""."""
         key = label_key(words)
         noun_phrase = next(
@@ -277,7 +277,7 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
         lacks_header = _DEFAULT_HEADER.match(cell.header) is not None and (column > 0 or value.isdigit())
         counts_rows = cell.header.lower() in _NUMBERING_HEADERS and value.isdigit()
         is_prose_header = len(cell.header.split()) > _LONGEST_HEADER
-        if value and not (lacks_header or counts_rows or is_prose_header or _repeats(cell)):
+        if value and not (lacks_header or counts_rows or is_prose_header or _repeats_header(cell)):
             yield cell._replace(value=value)
 
 
@@ -291,7 +291,7 @@ def _may_name(cell: Cell) -> bool:
     return length <= _LONGEST_NAME and not _NO_NAME.search(cell.value)
 
 
-def _repeats(cell: Cell) -> bool:
+def _repeats_header(cell: Cell) -> bool:
     """Return True for a cell whose value is its header or a part of it between commas, as in merged heads of tables."""
     header, value = (part.casefold().rstrip("s:") for part in cell)
     return value in {header, *map(str.strip, header.rsplit(",", 1))}

@@ -59,21 +59,21 @@ class Unit:
     @property
     def before(self) -> str:
         """The sentence before it in its paragraph, or ""."""
-        return self._beside(self.at - 1)
+        return self._text_beside(self.at - 1)
 
     @property
     def after(self) -> str:
         """The sentence behind it in its paragraph, or ""."""
-        return self._beside(self.at + 1)
+        return self._text_beside(self.at + 1)
 
-    def _beside(self, at: int) -> str:
+    def _text_beside(self, at: int) -> str:
         other = self.all_units[at] if 0 <= at < len(self.all_units) else self
         return other.text if other is not self and other.block == self.block else ""
 
     @property
     def items(self) -> tuple[str, ...]:
         """The items of the list that the unit is in or opens, without their marks."""
-        return tuple(item.text[mark_length(item.text) :].strip() for item in self._list() if item.is_item)
+        return tuple(item.text[mark_length(item.text) :].strip() for item in self._list_around() if item.is_item)
 
     @property
     def opening(self) -> str:
@@ -81,12 +81,12 @@ class Unit:
         if self.row:
             introduction = next((one for one in reversed(self.all_units[: self.at]) if not one.row), None)
         else:
-            introduction = next(iter(self._list()), None)
+            introduction = next(iter(self._list_around()), None)
         if introduction is None or introduction.is_item or introduction.section != self.section:
             return ""
         return introduction.text
 
-    def _list(self) -> Sequence["Unit"]:
+    def _list_around(self) -> Sequence["Unit"]:
         """Return the introduction and the items of the unit's list; empty if the unit is neither of them."""
         block = [unit for unit in self.all_units if unit.block == self.block]
         items = [index for index, unit in enumerate(block) if unit.is_item]
@@ -103,7 +103,7 @@ class Unit:
         question. Any other unit is extended by adjacent sentences up to `LONGEST_QUOTE`, first within its paragraph
         and then within its section.
         """
-        start, end, listed = self.start, self.end, self._list()
+        start, end, listed = self.start, self.end, self._list_around()
         if self.row is not None:
             return start, end
         if listed and cell_len(self.source[listed[0].start : listed[-1].end]) <= _LONGEST_LIST:

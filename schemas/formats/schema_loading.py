@@ -78,7 +78,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         raise SchemaError(f"{where}: {error}") from error
     if not isinstance(data, Mapping):
         raise SchemaError(f"{where}: a schema is a mapping with the fields "
-                          f"{', '.join(GraphSchema.model_fields)}, not {_shorten(data)}")
+                          f"{', '.join(GraphSchema.model_fields)}, not {_shorten_value(data)}")
     try:
         if "concepts" in data:
             return _read_text2kgbench(data, Path(where).stem)
@@ -149,15 +149,15 @@ def _explain_error(error: ErrorDetails) -> str:
         model = RulesHints if "rules" in path else part
         return f"there is no such field; the fields are {', '.join(model.model_fields)}"
     if kind == "string_type":
-        return f"text is needed, not {_shorten(error['input'])}; if it is meant as text, put it in quotes"
+        return f"text is needed, not {_shorten_value(error['input'])}; if it is meant as text, put it in quotes"
     if kind == "tuple_type":
-        return f"a list is needed, not {_shorten(error['input'])}; put it in square brackets"
+        return f"a list is needed, not {_shorten_value(error['input'])}; put it in square brackets"
     if kind in {"dict_type", "model_type"}:
-        return f"a mapping is needed, not {_shorten(error['input'])}"
+        return f"a mapping is needed, not {_shorten_value(error['input'])}"
     return str(cause) if isinstance(cause, ValueError) else error["msg"]
 
 
-def _shorten(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

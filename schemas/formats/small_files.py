@@ -100,7 +100,7 @@ def validate_record(where: str, value: Any, model: type[_Model], error: type[Ban
 
 def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
     """Raise SizeError if a decoded JSON value is nested more deeply than `most` levels."""
-    check_size(value, _parts, most)
+    check_size(value, _list_parts, most)
 
 
 def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: int, size: int = 10**9) -> None:
@@ -118,7 +118,7 @@ def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: 
     raise SizeError(_too_deep(levels))
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _list_parts(value: Any) -> Iterator[Any]:
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return (part for part in parts if isinstance(part, dict | list))
 

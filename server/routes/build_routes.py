@@ -105,10 +105,10 @@ def show_build(build: Visible, service: Serving) -> Build:
             dependencies=[may("read")])
 async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
     """Stream the build as events `build`: its current state, and each change until it ends."""
-    return event_stream(_events(build, service))
+    return event_stream(_build_events(build, service))
 
 
-async def _events(build: str, service: Service) -> AsyncIterator[ServerSentEvent]:
+async def _build_events(build: str, service: Service) -> AsyncIterator[ServerSentEvent]:
     async for state in service.builds.follow(build):
         yield event("build", state.model_dump(mode="json"))
 

@@ -88,7 +88,7 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
 
     def __init__(self, service: Service) -> None:
         # Asynchronous generators are supported, although the annotation omits them.
-        super().__init__(cast("Any", self._answer), name="banyan_chat")
+        super().__init__(cast("Any", self._stream_answer), name="banyan_chat")
         self._service = service
 
     @property
@@ -105,7 +105,7 @@ class Chat(RunnableLambda[Conversation, AIMessageChunk]):
             ConfigurableFieldSpec(id="where", annotation=dict[str, str], name="Where", default={}, description=(
                 "metadata of the documents to answer from, as {key: value or pattern}"))]
 
-    async def _answer(self, given: Conversation, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
+    async def _stream_answer(self, given: Conversation, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
         """Yield the pieces of the answer to the conversation's last message, then one with its sources and the rest."""
         settings = config["configurable"]
         earlier, question = question_in(
@@ -260,13 +260,13 @@ class Completion(NamedTuple):
 def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
     """List the knowledge bases that the key covers, as models."""
     names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
-    return {"object": "list", "data": [_model(name) for name in names]}
+    return {"object": "list", "data": [_model_entry(name) for name in names]}
 
 
 @router.get("/models/{knowledge_base}", responses=errors(404), dependencies=[may("ask")])
 def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[str, Any]:
     """Return a knowledge base as a model."""
-    return _model(_require_base(knowledge_base, service, bases))
+    return _model_entry(_require_base(knowledge_base, service, bases))
 
 
 def _require_base(model: str, service: Service, bases: Bases) -> str:
@@ -276,7 +276,7 @@ def _require_base(model: str, service: Service, bases: Bases) -> str:
     return model
 
 
-def _model(name: str) -> dict[str, Any]:
+def _model_entry(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "banyan"}
 
 
@@ -285,11 +285,11 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
                    ) -> dict[str, Any] | Response:
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
     await anyio.to_thread.run_sync(_require_base, asked.model, service, bases)
-    earlier, question = _question(asked)
-    pieces = _pieces(asked.model, question, earlier, service, client)
+    earlier, question = _last_question(asked)
+    pieces = _answer_pieces(asked.model, question, earlier, service, client)
     completion = Completion(f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model)
     if asked.stream:
-        return event_stream(_chunks(completion, asked, pieces, request), service.questions.stop)
+        return event_stream(_stream_chunks(completion, asked, pieces, request), service.questions.stop)
     parts: list[str] = []
     answer: dict[str, Any] = {}
     async with aclosing(pieces):
@@ -300,12 +300,12 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
                 raise UnavailableError(NOT_ANSWERED)
     text = "".join(parts)
     message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
-               "annotations": _annotations(asked.model, text, answer, request)}
-    return completion.part("chat.completion", usage=_usage(asked, text), choices=[
+               "annotations": _make_annotations(asked.model, text, answer, request)}
+    return completion.part("chat.completion", usage=_estimate_usage(asked, text), choices=[
         {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}])
 
 
-def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
+def _last_question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
     *before, last = asked.messages
     if other := [part.type for part in last.content or () if isinstance(part, MessagePart) and not part.is_text]:
         raise QuestionError(f"the last message has a part of the type {other[0]!r}, and only text is read: ask in "
@@ -318,8 +318,8 @@ def _question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionR
                        documents=asked.documents, where=asked.where)
 
 
-async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service, client: str,
-                  ) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+async def _answer_pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service,
+                         client: str) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
     async with service.questions.answering(client, kb, question, earlier) as events:
         async for item in events:
             if item.event == "answer":
@@ -330,7 +330,7 @@ async def _pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessa
     raise UnavailableError(NOT_ANSWERED)
 
 
-def _annotations(kb: str, text: str, answer: dict[str, Any], request: Request) -> list[dict[str, Any]]:
+def _make_annotations(kb: str, text: str, answer: dict[str, Any], request: Request) -> list[dict[str, Any]]:
     """Return an annotation of OpenAI's API for each mark `[n]` in an answer, whose link opens the quote in the page."""
     by_id = {cited["id"]: cited for cited in answer["citations"]}
     start = max(text.rfind(WITHDRAWN), 0)  # what precedes the last withdrawal is withdrawn
@@ -346,29 +346,29 @@ def _annotations(kb: str, text: str, answer: dict[str, Any], request: Request) -
     return annotations
 
 
-async def _chunks(completion: Completion, asked: CompletionRequest,
-                  pieces: AsyncIterator[tuple[str, dict[str, Any]]], request: Request,
-                  ) -> AsyncIterator[ServerSentEvent]:
+async def _stream_chunks(completion: Completion, asked: CompletionRequest,
+                         pieces: AsyncIterator[tuple[str, dict[str, Any]]], request: Request,
+                         ) -> AsyncIterator[ServerSentEvent]:
     """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too."""
     text = ""
     answer: dict[str, Any] = {}
     try:
-        yield _chunk(completion, {"role": "assistant", "content": ""})
+        yield _make_chunk(completion, {"role": "assistant", "content": ""})
         async for piece, fields in pieces:
             text, answer = text + piece, fields  # the fields of the last piece are those of the answer
             if piece:
-                yield _chunk(completion, {"content": piece})
-        annotations = _annotations(completion.model, text, answer, request)
+                yield _make_chunk(completion, {"content": piece})
+        annotations = _make_annotations(completion.model, text, answer, request)
         last_delta = {"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}
-        yield _chunk(completion, last_delta, "stop")
+        yield _make_chunk(completion, last_delta, "stop")
         if asked.stream_options and asked.stream_options.include_usage:
-            yield _json_event(completion.part("chat.completion.chunk", choices=[], usage=_usage(asked, text)))
+            yield _json_event(completion.part("chat.completion.chunk", choices=[], usage=_estimate_usage(asked, text)))
     except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)
         yield _json_event({"error": log_and_describe(error, request).model_dump()})
     yield ServerSentEvent("[DONE]")
 
 
-def _chunk(completion: Completion, delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
+def _make_chunk(completion: Completion, delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
     """Return a chunk of OpenAI's stream; `reason` is why the answer ends, None while it goes on."""
     return _json_event(completion.part("chat.completion.chunk", choices=[
         {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}]))
@@ -378,6 +378,6 @@ def _json_event(value: dict[str, Any]) -> ServerSentEvent:
     return ServerSentEvent(json.dumps(value, ensure_ascii=False))
 
 
-def _usage(asked: CompletionRequest, text: str) -> dict[str, int]:
+def _estimate_usage(asked: CompletionRequest, text: str) -> dict[str, int]:
     prompt, completion = sum(estimate_tokens(message.text) for message in asked.messages), estimate_tokens(text)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -68,7 +68,7 @@ class ModelTrial(BaseModel):
 @router.get("", responses=errors(), dependencies=[may("read")])
 def show_model(service: Serving) -> Model:
     """Show which model answers."""
-    return _model(service)
+    return _model_state(service)
 
 
 @router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])
@@ -81,7 +81,7 @@ def set_model(choice: ModelChoice, service: Serving) -> Model:
     service.resources.use_settings(_with_choice(choice, service))
     service.model_from_page = True
     audit.record(service.resources.settings.home, "set model", what=host_of(service.resources.settings))
-    return _model(service)
+    return _model_state(service)
 
 
 @router.post("/try", responses=errors(), dependencies=[may(*WORK), OF_ALL])
@@ -106,7 +106,7 @@ def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
     return chosen.model_copy(update={"llm_api_key": SecretStr(new_key) if new_key else current_key})
 
 
-def _model(service: Serving) -> Model:
+def _model_state(service: Serving) -> Model:
     settings = service.resources.settings
     uses_llm = settings.uses_llm
     return Model(reasoner="llm" if uses_llm else "rules", model=settings.llm_model if uses_llm else "",

@@ -98,7 +98,7 @@ class Builds:
             running.saved = job
         for job in news.taken:
             running = self._running[job.build.id] = _Running(job, job)
-            running.work = asyncio.create_task(self._work(running))
+            running.work = asyncio.create_task(self._do_job(running))
             running.saving = asyncio.create_task(self._save_when_done(running))
         for ended in news.ended & self._running.keys():
             self._running[ended].work.cancel()
@@ -131,19 +131,19 @@ class Builds:
             StateError: another build of the knowledge base is to be reviewed.
         """
         job = new_job(kb, safe_names([upload.name for upload in uploads]), options=options, client=audit.client())
-        await self._change(lambda: self.jobs.add(job, uploads))
+        await self._change_jobs(lambda: self.jobs.add(job, uploads))
         return job.build
 
     async def decide(self, build: str, decisions: Sequence[Decision], who: str) -> Build:
         """Resume a build that waits for a person; raise StateError if it does not."""
         answer = {"decisions": [decision.model_dump(mode="json") for decision in decisions], "who": who}
-        return (await self._change(lambda: self.jobs.resume(build, answer))).build
+        return (await self._change_jobs(lambda: self.jobs.resume(build, answer))).build
 
     async def cancel(self, build: str) -> Build:
         """Cancel a build; a running one ends after its current step. Raise StateError if it has ended."""
-        return (await self._change(lambda: self.jobs.cancel(build))).build
+        return (await self._change_jobs(lambda: self.jobs.cancel(build))).build
 
-    async def _change(self, change: Callable[[], _T]) -> _T:
+    async def _change_jobs(self, change: Callable[[], _T]) -> _T:
         """Change the table of jobs in a thread, and have `take_jobs` look at it at once."""
         result = await anyio.to_thread.run_sync(change)
         self._wake_up.set()
@@ -174,7 +174,7 @@ class Builds:
         del self._running[job.build.id]
         self._wake_up.set()
 
-    async def _work(self, running: _Running) -> Job:
+    async def _do_job(self, running: _Running) -> Job:
         """Do a job; wait for another writer, and queue the job again if the database fails."""
         until = time.monotonic() + _WRITER_WAIT
         while True:

@@ -165,7 +165,7 @@ class Questions:
         thread = None if question.thread is None else Thread(client, kb, question.thread)
         if thread is not None:
             earlier = await asyncio.to_thread(self._conversations.messages, thread)
-        async for event in self._steps(kb, question, earlier):
+        async for event in self._run_steps(kb, question, earlier):
             # The turn is stored before the client has the answer, since the client may then ask a follow-up at once.
             if thread is not None and event.event == "answer":
                 event.data["turn"] = await asyncio.to_thread(
@@ -173,7 +173,8 @@ class Questions:
                     Scope.of(question.documents, question.where), follows=bool(earlier))
             yield event
 
-    async def _steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage]) -> AsyncGenerator[Event]:
+    async def _run_steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
+                         ) -> AsyncGenerator[Event]:
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
                              decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
                              documents=tuple(question.documents), where=question.where)
@@ -190,7 +191,7 @@ class Questions:
                 line, = update["found"]
                 yield Event("claim", {"text": line, "citations": update["citations"]})
                 text = f"\n{line}" if sent else line
-                for token in _tokens(text):
+                for token in _token_events(text):
                     yield token
                 sent += text
             elif update["step"] == "withdrawn":
@@ -202,7 +203,7 @@ class Questions:
         if not answer["answer"].startswith(sent):  # a document was changed or deleted, so a claim no longer holds
             yield Event("withdrawn", {})
             sent = ""
-        for token in _tokens(answer["answer"][len(sent):]):
+        for token in _token_events(answer["answer"][len(sent):]):
             yield token
         yield Event("answer", answer)
 
@@ -216,5 +217,5 @@ async def _events_of(task: asyncio.Task[None], events: MemoryObjectReceiveStream
         task.result()
 
 
-def _tokens(text: str) -> Iterator[Event]:
+def _token_events(text: str) -> Iterator[Event]:
     return (Event("token", {"text": piece}) for piece in _PIECE.findall(text))

@@ -163,7 +163,7 @@ class Keys:
 
     def find(self, secret: str) -> Key | None:
         """Return the key with this secret, or None; the time taken reveals nothing about the keys."""
-        digest = _digest(secret)
+        digest = _digest_secret(secret)
         matches = [key for key in self.all() if hmac.compare_digest(key.sha256, digest)]
         return matches[0] if matches else None
 
@@ -186,13 +186,14 @@ class Keys:
         bases = tuple(sorted({check_name(base) for base in knowledge_bases})) or None  # None means all
         secret = _PREFIX + secrets.token_urlsafe(32)
         try:
-            key = Key(name=name, sha256=_digest(secret), scopes=tuple(known for known in SCOPES if known in scopes),
+            key = Key(name=name, sha256=_digest_secret(secret),
+                      scopes=tuple(known for known in SCOPES if known in scopes),
                       knowledge_bases=bases, requests_per_minute=requests_per_minute,
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
             raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
                             ) from error
-        self._store(name, key)
+        self._store_key(name, key)
         audit.record(self._path.parent, "make key", what=(
             f"{name}: {', '.join(key.scopes)}" + (f" for {', '.join(bases)}" if bases else "")))
         return secret
@@ -201,13 +202,13 @@ class Keys:
         """Revoke a key; raise KeysError if there is none with that name."""
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
-        self._store(name, None)
+        self._store_key(name, None)
         try:
             audit.record(self._path.parent, "revoke key", what=name)
         except OSError as error:  # not raised, because the key is revoked nevertheless
             _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
-    def _store(self, name: str, key: Key | None) -> None:
+    def _store_key(self, name: str, key: Key | None) -> None:
         """Store a client's key in the file in place of its earlier one; None removes it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
@@ -226,7 +227,7 @@ class Keys:
                     file.truncate()
 
 
-def _digest(secret: str) -> str:
+def _digest_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
@@ -286,7 +287,7 @@ class SharedKeys(Keys):
         self._is_needed = self._is_needed or bool(self.all()) or self._ever_made
         return self._is_needed
 
-    def _store(self, name: str, key: Key | None) -> None:
+    def _store_key(self, name: str, key: Key | None) -> None:
         """Store a client's key in the table in place of its earlier one; None leaves the name without a record."""
         record = None if key is None else json.dumps(key.model_dump(mode="json", exclude_none=True))
         with self.database.transaction() as connection:

@@ -68,12 +68,12 @@ def lexical_scores(index: GraphIndex, query: Query) -> Scores:
     """
     text, (documents, document_of_chunk) = query.text, index.documents
     name_scores, name_idf = _name_scores(index, query)
-    by_chunk = _share(index.lexical, text, index.lexical.scores(text) + name_scores, name_idf)
-    by_document = _share(documents, text, documents.scores(text), 0.0)[document_of_chunk]
+    by_chunk = _share_of_full_match(index.lexical, text, index.lexical.scores(text) + name_scores, name_idf)
+    by_document = _share_of_full_match(documents, text, documents.scores(text), 0.0)[document_of_chunk]
     return np.float32(1 - _DOCUMENT_SHARE) * by_chunk + np.float32(_DOCUMENT_SHARE) * by_document
 
 
-def _share(lexical: LexicalIndex, question: str, scores: Scores, name_idf: float) -> Scores:
+def _share_of_full_match(lexical: LexicalIndex, question: str, scores: Scores, name_idf: float) -> Scores:
     """Return scores as shares of what a text of mean length scores that has all terms of a question and its names."""
     full_score = ONCE * (lexical.sum_idf(question) + name_idf)
     return scores / np.float32(full_score) if full_score else scores

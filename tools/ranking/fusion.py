@@ -64,26 +64,26 @@ def rank_chunks(index: GraphIndex, steps: Sequence[tuple[Query, Sequence[int]]],
     first_weight = max(1, sum(not follows for _, follows in steps)) ** -0.5
     for query, follows in steps:
         lead = _answer_seeds(index, [(steps[number][0], walks[number]) for number in follows])
-        entities, chunks = _walk(index, query, lead, switches)
+        entities, chunks = _walk_graph(index, query, lead, switches)
         walks.append(entities)
         total += np.float32(query.trust if follows else first_weight) * chunks
     return total
 
 
-def _walk(index: GraphIndex, query: Query, lead: Seeds, switches: Switches) -> tuple[Scores, Scores]:
+def _walk_graph(index: GraphIndex, query: Query, lead: Seeds, switches: Switches) -> tuple[Scores, Scores]:
     """Spread what speaks for entities and chunks over the graph; the best chunk has about 1."""
     graph_weight = beta(query) if switches.beta is None else switches.beta
     entities = entity_seeds(index, query, switches.routes, graph_weight)
     own = chunk_scores(index, query, graph_weight, switches)
     weights = _to_one(own) ** _CHUNK_SHARPNESS
     if len(lead.nodes) and own.any():
-        reach = _to_one(_spread(index, lead, switches)[1]) + np.float32(_UNREACHED)
+        reach = _to_one(_spread_weights(index, lead, switches)[1]) + np.float32(_UNREACHED)
         weights = reach * np.exp(_WAITING_SHARPNESS * (own - own.max(initial=0)))
     chunks = np.sort(best_rows(weights, _CHUNK_SEEDS))
     # The nodes of the graph are the entities, then the chunks.
-    restart = Seeds.of(np.concatenate([np.array(list(entities.values()), np.float32), _normalise(weights[chunks])]),
+    restart = Seeds.of(np.concatenate([np.array(list(entities.values()), np.float32), _sum_to_one(weights[chunks])]),
                        np.concatenate([np.array(list(entities), np.intp), chunks + len(index.entity_row)]))
-    reached_entities, reached_chunks = _spread(index, restart, switches)
+    reached_entities, reached_chunks = _spread_weights(index, restart, switches)
     return reached_entities, _to_one(reached_chunks) + np.float32(_OWN_SHARE) * own
 
 
@@ -94,8 +94,8 @@ def _answer_seeds(index: GraphIndex, before: Sequence[tuple[Query, Scores]]) -> 
         named = [index.entity_row[entity] for name in query.names for entity in name.entities]
         best = best_rows(reached, _LEAD_SEEDS + len(named))
         best = best[~np.isin(best, named)][:_LEAD_SEEDS]
-        weights[best] += _normalise(reached[best] ** _LEAD_SHARPNESS)
-    return Seeds.of(_normalise(weights), np.arange(len(weights)))
+        weights[best] += _sum_to_one(reached[best] ** _LEAD_SHARPNESS)
+    return Seeds.of(_sum_to_one(weights), np.arange(len(weights)))
 
 
 def entity_seeds(index: GraphIndex, query: Query, routes: Collection[Route], share: float) -> Weights:
@@ -108,18 +108,18 @@ def entity_seeds(index: GraphIndex, query: Query, routes: Collection[Route], sha
     if "entity" in routes:
         named = {row for name in query.names for entity in name.entities
                  if (row := index.entity_at(entity)) is not None}
-        _add(seeds, index, dict.fromkeys(named, 1.0), share * _NAMED_SHARE)
+        _add_seeds(seeds, index, dict.fromkeys(named, 1.0), share * _NAMED_SHARE)
     if "triple" in routes:
         best_scores: Weights = {}  # of each entity, by its nearest fact
         for row in best_rows(query.triples, _FACTS).tolist():
             cosine = float(query.triples[row])
             for end in index.ends_of(row) if cosine > 0 else ():
                 best_scores[end] = max(best_scores.get(end, 0.0), min(1.0, cosine) * query.trust)
-        _add(seeds, index, best_scores, share * _NEAR_SHARE * query.trust)
+        _add_seeds(seeds, index, best_scores, share * _NEAR_SHARE * query.trust)
     return dict(sorted(seeds.items()))
 
 
-def _add(seeds: defaultdict[int, float], index: GraphIndex, scores: Mapping[int, float], share: float) -> None:
+def _add_seeds(seeds: defaultdict[int, float], index: GraphIndex, scores: Mapping[int, float], share: float) -> None:
     """Add weights of entities by their scores; the weights sum to `share` times a power of the best score."""
     weights = {row: score ** _FACT_SHARPNESS / max(1, len(index.mentioning[row])) for row, score in scores.items()}
     scale = share * max(scores.values(), default=0.0) ** SHARPNESS / (sum(weights.values()) or 1)
@@ -143,7 +143,7 @@ def beta(query: Query) -> float:
     return 1 / (1 + math.exp(-(_DENSITY_WEIGHT * density - _ABSTRACTION_WEIGHT * abstraction)))
 
 
-def _spread(index: GraphIndex, restart: Seeds, switches: Switches) -> tuple[Scores, Scores]:
+def _spread_weights(index: GraphIndex, restart: Seeds, switches: Switches) -> tuple[Scores, Scores]:
     """Return the weights of entities and chunks to which a walk leads; without it, of chunks that mention the seeds."""
     entity_count = len(index.entity_row)
     if switches.spreading:
@@ -163,6 +163,6 @@ def _to_one(scores: Scores) -> Scores:
     return scores / best if best > 0 else scores
 
 
-def _normalise(weights: Scores) -> Scores:
+def _sum_to_one(weights: Scores) -> Scores:
     total = float(weights.sum())
     return weights / np.float32(total) if total > 0 else weights

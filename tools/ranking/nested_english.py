@@ -49,7 +49,7 @@ def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequ
     """
     question = _REFERENCE.sub("(answer)", question).strip()
     steps, place = [Step(question)], dict[int, int]()
-    texts = _unfold(question, parser)
+    texts = _unfold_question(question, parser)
     for number, text in enumerate(() if _is_misread(texts, names_in) else texts, 1):
         waits_for = [int(earlier) for earlier in _REFERENCE.findall(text)]
         follows = tuple(dict.fromkeys(place[earlier] for earlier in waits_for if earlier in place))
@@ -62,7 +62,7 @@ def split_question(question: str, parser: Parser, names_in: Callable[[str], Sequ
     return tuple(steps)
 
 
-def _unfold(question: str, parser: Parser) -> list[str]:
+def _unfold_question(question: str, parser: Parser) -> list[str]:
     """Return the steps of a question in the order in which they can be answered; none if it is not nested."""
     is_short = 0 < len(question.split()) <= _LONGEST
     if not is_short or SUMMARY_CUES.search(question) or analyse(question).language != "en":
@@ -84,15 +84,15 @@ class _NestedQuestion:
     def __init__(self, doc: "Doc") -> None:
         self._doc = doc
         self._replaced: dict[int, tuple[int, str]] = {}  # start -> (end, the reference in place of these tokens)
-        self._asking = frozenset(token.i for token in doc if _asks(token))  # the question words
+        self._asking = frozenset(token.i for token in doc if _is_question_word(token))  # the question words
 
     def steps(self) -> list[str]:
         """Return the steps in order; the remaining question comes last."""
         asked: list[str] = []
         nouns = [token for token in self._doc if token.pos_ in _NOUNS and token.n_rights + token.n_lefts]
         for noun in sorted(nouns, key=lambda token: (token.right_edge.i - token.left_edge.i, token.i)):
-            start, end = noun.left_edge.i, _end(noun)
-            step = self._ask(noun)
+            start, end = noun.left_edge.i, _subtree_end(noun)
+            step = self._question_for(noun)
             if step and not self._answers_rest(start, end):
                 asked.append(f"{step[:1].upper()}{step[1:]}?")
                 for inner in [i for i in self._replaced if start <= i < end]:
@@ -106,21 +106,21 @@ class _NestedQuestion:
         start, lead = 0, ""  # the first token that no part has yet, and what the next part begins with
         first_asking = min(self._asking, default=0)
         for noun in self._doc[:first_asking]:
-            clause = _description(noun)
+            clause = _describing_verb(noun)
             if clause is None or noun.i < start or noun.dep_ == "attr" \
-                    or self._asking.isdisjoint(range(clause.left_edge.i, _end(clause))) \
+                    or self._asking.isdisjoint(range(clause.left_edge.i, _subtree_end(clause))) \
                     or not self._names_something(start, noun.i):
                 continue
             article = next((child for child in noun.lefts if child.dep_ == "det"), None)
             first = article.i if article is not None else noun.left_edge.i
-            bare_noun = self._text(first + (article is not None), noun.i + 1)
-            parts.append(f"{lead}{self._text(start, first)} which {bare_noun}?")
+            bare_noun = self._text_between(first + (article is not None), noun.i + 1)
+            parts.append(f"{lead}{self._text_between(start, first)} which {bare_noun}?")
             opening = self._doc[clause.left_edge.i]
             is_participle = clause.dep_ == "acl" and clause.tag_ == "VBN"  # "located where" needs an "is"
             link = "'s" if opening.tag_ == "WP$" else " is" if is_participle else ""
             lead = f"{{answer {known + len(parts)}}}{link} "
             start = opening.i + (opening.tag_ in _RELATIVE_TAGS)  # the reference replaces "who" and "whose"
-        return [*parts, f"{lead}{self._text(start, len(self._doc))}?"]
+        return [*parts, f"{lead}{self._text_between(start, len(self._doc))}?"]
 
     def _answers_rest(self, start: int, end: int) -> bool:
         """Return True if the rest of the question only asks for these tokens ('Who is {answer 1}?')."""
@@ -128,7 +128,7 @@ class _NestedQuestion:
         return all(token.is_punct or token.is_space or token.tag_ in _RELATIVE_TAGS or token.lemma_ in _EMPTY
                    for token in rest)
 
-    def _text(self, start: int, end: int) -> str:
+    def _text_between(self, start: int, end: int) -> str:
         """Return the tokens' text with replacements."""
         parts: list[str] = []
         i = start
@@ -138,16 +138,16 @@ class _NestedQuestion:
             i = last
         return "".join(parts).strip(" ,.;?")
 
-    def _ask(self, noun: "Token") -> str:
+    def _question_for(self, noun: "Token") -> str:
         """Return the question for a described noun ("who is the founder of Acme"), or nothing."""
-        clause = _description(noun)
-        start, end = noun.left_edge.i, _end(noun)
-        if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states(noun.head)):
+        clause = _describing_verb(noun)
+        start, end = noun.left_edge.i, _subtree_end(noun)
+        if not self._asking.isdisjoint(range(start, end)) or (noun.dep_ == "attr" and self._states_property(noun.head)):
             return ""
         if clause is not None and self._names_something(clause.left_edge.i, end):
             return self._ask_clause(noun, clause, end)
         if self._is_of_something(noun):
-            return f"{'who' if _is_person(noun) else 'what'} is {self._text(start, end)}"
+            return f"{'who' if _is_person(noun) else 'what'} is {self._text_between(start, end)}"
         return ""
 
     def _names_something(self, start: int, end: int) -> bool:
@@ -160,16 +160,16 @@ class _NestedQuestion:
             return False
         for child in noun.children:
             if child.dep_ == "poss" and child.tag_ not in {"PRP$", "WP$"}:
-                return self._names_something(child.left_edge.i, _end(child))
+                return self._names_something(child.left_edge.i, _subtree_end(child))
             if child.dep_ == "prep" and child.lemma_ == "of":
                 # "the discoverer of polonium" can be looked up, although "polonium" is no name.
                 is_bare = _is_person(noun) and not any(token.dep_ == "det" for token in child.subtree)
-                return _is_definite(noun) and (is_bare or self._names_something(child.left_edge.i, _end(child)))
+                return _is_definite(noun) and (is_bare or self._names_something(child.left_edge.i, _subtree_end(child)))
             if child.dep_ == "compound" and child.i < noun.i and _is_person(noun) and _is_name(child):
                 return True
         return False
 
-    def _states(self, verb: "Token") -> bool:
+    def _states_property(self, verb: "Token") -> bool:
         """Return True if 'X is a ...' states a property of X: before the verb is something, but no question word."""
         return self._asking.isdisjoint(range(verb.left_edge.i, verb.i)) and verb.i > verb.left_edge.i
 
@@ -177,39 +177,40 @@ class _NestedQuestion:
         """Turn a relative clause or participle, up to a token, into a question for its noun."""
         start, asked = verb.left_edge.i, f"which {self._noun_text(noun, verb)}"
         if verb.dep_ == "acl" and verb.tag_ in {"VBN", "VBG"}:  # "the town founded by X"
-            return f"{asked} was {self._text(start, end)}"
+            return f"{asked} was {self._text_between(start, end)}"
         pronoun = next((token for token in self._doc[start:end] if token.tag_ in _RELATIVE_TAGS), None)
         if pronoun is None:  # "the town X founded"
-            return f"{asked} {self._invert(verb, start, end)}"
+            return f"{asked} {self._question_order(verb, start, end)}"
         if pronoun.tag_ == "WP$":  # "the town whose founder is X"
-            return f"{asked}'s {self._text(pronoun.i + 1, end)}"
+            return f"{asked}'s {self._text_between(pronoun.i + 1, end)}"
         if pronoun.dep_ in {"nsubj", "nsubjpass", "csubj"} and pronoun.head == verb:  # "the man who founded X"
             asked = "who" if noun.lemma_ in _GENERIC_PEOPLE else asked
-            return f"{asked} {self._text(pronoun.i + 1, end)}"
+            return f"{asked} {self._text_between(pronoun.i + 1, end)}"
         # "the town in which X lived", "the town where X lived", "the town that X founded"
-        lead = self._text(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
-        return f"{lead} {asked} {self._invert(verb, pronoun.i + 1, end)}".strip()
+        lead = self._text_between(start, pronoun.i) if pronoun.i > start else "in" if pronoun.tag_ == "WRB" else ""
+        return f"{lead} {asked} {self._question_order(verb, pronoun.i + 1, end)}".strip()
 
     def _noun_text(self, noun: "Token", verb: "Token") -> str:
         """Return the noun for the question, without its article and the clause."""
         start = next((child.i + 1 for child in noun.lefts if child.dep_ == "det"), noun.left_edge.i)
-        return self._text(start, noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, verb.left_edge.i))
+        return self._text_between(start, noun.i + 1 if noun.head.i > noun.i else max(noun.i + 1, verb.left_edge.i))
 
-    def _invert(self, verb: "Token", start: int, end: int) -> str:
+    def _question_order(self, verb: "Token", start: int, end: int) -> str:
         """Put a clause in question order: the auxiliary first, or 'did' if it has none."""
         helper = next((child for child in verb.lefts if child.dep_ in {"aux", "auxpass"} and child.i >= start), None)
         if helper is None and verb.lemma_ == "be":
             helper = verb
         if helper is not None:
-            return " ".join(filter(None, (helper.text, self._text(start, helper.i), self._text(helper.i + 1, end))))
-        subject = self._text(start, verb.i)
+            before, after = self._text_between(start, helper.i), self._text_between(helper.i + 1, end)
+            return " ".join(filter(None, (helper.text, before, after)))
+        subject = self._text_between(start, verb.i)
         if not subject:
-            return self._text(start, end)
+            return self._text_between(start, end)
         support = "did" if verb.tag_ in {"VBD", "VBN"} else "does" if verb.tag_ == "VBZ" else "do"
-        return f"{support} {subject} {verb.lemma_} {self._text(verb.i + 1, end)}".strip()
+        return f"{support} {subject} {verb.lemma_} {self._text_between(verb.i + 1, end)}".strip()
 
 
-def _asks(token: "Token") -> bool:
+def _is_question_word(token: "Token") -> bool:
     """Return True if a word such as 'which' or 'where' asks rather than opening a relative clause."""
     is_last = token.i + 1 == len(token.doc) or token.nbor().is_punct
     return token.tag_ in _RELATIVE_TAGS and token.lower_ != "that" and (
@@ -217,7 +218,7 @@ def _asks(token: "Token") -> bool:
         or "relcl" not in {token.head.dep_, token.head.head.dep_})
 
 
-def _description(noun: "Token") -> "Token | None":
+def _describing_verb(noun: "Token") -> "Token | None":
     """Return the verb of the relative clause or participle that describes a noun, except one that only names it."""
     if noun.pos_ not in _NOUNS or (noun.tag_ in {"NNP", "NNPS"} and not _is_definite(noun)):
         return None
@@ -233,7 +234,7 @@ def _is_definite(noun: "Token") -> bool:
     return any(child.lower_ == "the" for child in noun.lefts)
 
 
-def _end(token: "Token") -> int:
+def _subtree_end(token: "Token") -> int:
     """Return the end of a token's subtree."""
     return token.right_edge.i + 1
 

@@ -61,7 +61,8 @@ def find_chinese_names(text: str, sentences: Sequence[tuple[int, int]],
                   for match in form.finditer(text, start, end)]
         found += quoted
         quoted_places = [(first, last) for first, last, _ in quoted]
-        found += (place for place in _names(list(_join_latin(tagged, text)), text) if is_outside(place, quoted_places))
+        names = _join_names(list(_join_latin(tagged, text)), text)
+        found += (place for place in names if is_outside(place, quoted_places))
     return sorted(place for place in found if is_outside(place, masked))
 
 
@@ -84,7 +85,7 @@ def _join_latin(words: Sequence[Word], text: str) -> Iterator[Word]:
             yield word
 
 
-def _names(words: Sequence[Word], text: str) -> Iterator[Place]:
+def _join_names(words: Sequence[Word], text: str) -> Iterator[Place]:
     """Yield the names among a sentence's words, with adjacent parts of one name joined."""
     at = 0
     while at < len(words):

@@ -106,13 +106,13 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     recognised, unknown = list(_recognised_names(text, doc, runs)), list[Span]()
     for run in runs.of_several_words():
         kind = "person" if _has_honorific(text, *run) else "name"
-        if place := _trim(text, *run, kind):
+        if place := _trim_name(text, *run, kind):
             unknown.append(Span(*place, kind))
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = [span for span in (*recognised, *unknown)
               if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
     pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
-    certain = dict.fromkeys([*_occurrences(text, title, recognised), *_quoted_titles(text, recognised)])
+    certain = dict.fromkeys([*_find_title(text, title, recognised), *_quoted_titles(text, recognised)])
     spans = without_overlaps(*([span for span in layer if not any(is_hidden[span.start : span.end])]
                                for layer in (certain, pieces)))
     spans, kinds_by_words = _correct_kinds(text, spans, certain)
@@ -131,9 +131,9 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
             continue
         if _has_honorific(text, ent.start_char, ent.end_char):
             kind = "person"
-        if place := _trim(text, ent.start_char, ent.end_char, kind):
+        if place := _trim_name(text, ent.start_char, ent.end_char, kind):
             whole = runs.extend(*place, of=kind != "person")
-            yield Span(*(_trim(text, *whole, kind) or place), kind)
+            yield Span(*(_trim_name(text, *whole, kind) or place), kind)
 
 
 def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -> tuple[list[Span], dict[str, str]]:
@@ -208,7 +208,7 @@ def _has_honorific(text: str, start: int, end: int) -> bool:
     return (follows_honorific or begins_with_honorific) and not infer_type(text[start:end])  # Lady Margaret Hall
 
 
-def _occurrences(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
+def _find_title(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
     """Yield the places in a text where its title is a name."""
     if not title:
         return
@@ -257,7 +257,7 @@ def _with_article(text: str, span: Span) -> Span:
     return replace(span, start=article.end()) if article else span
 
 
-def _trim(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
+def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
     """Return the start and end of a name without articles, possessives and marks at its ends."""
     name = text[start:end]
     for opening, closing in ("()", "[]", "“”"):
