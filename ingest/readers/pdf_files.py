@@ -184,7 +184,7 @@ def _about(stored: dict[str, str]) -> dict[str, object]:
 def _omitted(pages: Sequence[DrawnPage], recognised: dict[int, str], attached: int) -> str:
     pictures = frozenset().union(*(page.pictures for number, page in enumerate(pages) if number not in recognised))
     unknown = sum(page.unknown for number, page in enumerate(pages) if number not in recognised)
-    return list_counts({"picture": len(pictures), "attached file": attached, "sign of an unknown font": unknown})
+    return list_counts({"picture": len(pictures), "attached file": attached, "unreadable sign": unknown})
 
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
