@@ -307,7 +307,7 @@ def _why_unusable(file: _File, suffix: str) -> str:
     if suffix not in FORMATS:
         return ("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: " + (
             f"convert it to one of {', '.join(FORMATS)}")
-    if suffix_of(file.real) != suffix:
+    if file.real.is_file() and suffix_of(file.real) != suffix:
         return "a link to a file with another ending: name its target"
     with open_file(file.real) as stream:
         is_pointer = stream.read(len(_LFS_POINTER)) == _LFS_POINTER
