@@ -19,6 +19,7 @@ _INSIDE_NOUNS = frozenset({"all", "listed", "s", "的", "个"})
 _LEADS = _INSIDE_NOUNS | {"of", "the", "our", "these", "those", "der", "die", "das"}
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
 _ASKING = frozenset({"which", "what", "list", "show", "name", "welch", "welcher", "welches", "welche", "find", "give"})
+_AUXILIARIES, _ARTICLES = frozenset({"do", "does", "did", "has", "have", "had"}), frozenset({"the", "our", "this"})
 _OFTEN = frozenset({"how often", "wie oft", "几次", "多少次"})
 _LEAST_DISTINCT, _NEARLY_ALL = 0.5, 0.9
 """The shares of different values from which a column of texts names rows, and tells nearly all of them apart."""
@@ -153,14 +154,17 @@ class AskedParts:
         return next((number for number, one in rows if one is not None and self.is_rows(one)), None)
 
     def does_other(self, mention: Mention) -> bool:
-        """Return True if a value of another column says what a value does: "rejected by Ada Blum", "did she reject"."""
+        """Return True if a value does what no value does: "rejected by Ada Blum", "did she reject", "did the blog"."""
         before = self.before(mention)[-2:]
-        word, verb = (self.words(before[-1]) if before else ""), (before[0].kind if len(before) > 1 else "")
+        auxiliary, word = ["", "", *map(self.words, before)][-2:]
+        verb = before[0].kind if len(before) > 1 else ""
         if word == "by" and verb == "made":
             return not any(keys_of(self.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
-        is_doing = word in {"do", "does", "did"} and any(
-            other.first == mention.last and other.kind == "value" for other in self.mentions)
-        return is_doing or (word == "by" and verb == "value")
+        following = next((other for other in self.mentions if other.first == mention.last), mention)
+        is_doing = word in _AUXILIARIES and following.kind == "value" and following is not mention
+        is_doer = word in _ARTICLES and auxiliary in _AUXILIARIES and following.kind != "value" and not (
+            self.is_rows(following))
+        return is_doing or is_doer or (word == "by" and verb == "value")
 
     def dates(self) -> list[ColumnInfo]:
         """Return the columns of dates that a question may mean that names none: of when something was made, those."""

@@ -57,6 +57,7 @@ DECLINED = [
     "How many ADRs were accepted in 2019?", "When was the last ADR rejected?", "Which ADR was rejected first?",
     "Which ADRs have “proposed” in the title?",
     "Which accepted ADRs name lease as a topic?",
+    "In which month did the access create the most, and how many ADRs were that?",
     "How many ADRs does the average author have?", "How many stores does Team Store own?",
     "How many ADRs does Team Store?", "How many people wrote to ann?"]
 
