@@ -14,6 +14,8 @@ import kubernetes_validate
 import pytest
 import yaml
 from banyan.config import Settings
+from banyan.server.routes import base_routes as routes_bases
+from banyan.server.security.hosts import Hosts
 from compose_pydantic.models import ComposeSpecification
 from pydantic import ValidationError
 
@@ -22,6 +24,15 @@ PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
 COMPOSE = yaml.safe_load((PROJECT / "compose.replicas.yaml").read_text("utf-8"))
 SMALL = yaml.safe_load((PROJECT / "compose.yaml").read_text("utf-8"))
 SERVICES = COMPOSE["services"]
+GIVEN = "given"
+"""What variables are set to that have to be."""
+
+
+def filled(value):
+    """A value of a compose file where nothing is set but what has to be."""
+    value = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", re.sub(r"\$\{\w+:\?[^}]*\}", GIVEN, value))
+    assert "$" not in value
+    return value
 
 
 def instructions():
@@ -96,10 +107,44 @@ def test_compose_is_what_the_specification_says(compose):
         ComposeSpecification.model_validate({"services": {"x": {"reed_only": True}}})
 
 
-@pytest.mark.parametrize("service", SERVICES.values(), ids=list(SERVICES))
-def test_services_may_do_as_little_as_they_need(service):
-    fixed = {"read_only": True, "cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"]}
-    assert fixed.items() <= service.items()
+@pytest.mark.parametrize("name", SERVICES)
+def test_services_may_do_as_little_as_they_need(name):
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service.get("cap_add", []) == (["NET_BIND_SERVICE"] if name == "proxy" else [])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not {"privileged", "pid", "network_mode", "ipc", "devices"} & service.keys()
+    unprivileged = "build" in service or service.get("user", "root") != "root"
+    assert unprivileged or name == "chroma", "whose image is for no other user"
+
+
+def test_only_servers_of_this_machine_are_reached_from_outside():
+    (service,) = SMALL["services"].values()
+    (data,), (port,) = said("VOLUME"), said("EXPOSE")
+    assert service["volumes"] == [f"{name}:{data}" for name in SMALL["volumes"]]
+    assert [filled(published) for published in service["ports"]] == [f"127.0.0.1:8000:{port}"]
+    assert {name for name, service in SERVICES.items() if "ports" in service} == {"proxy"}
+    (published,) = SERVICES["proxy"]["ports"]
+    assert filled(published) == "127.0.0.1:8443:8443"
+    rules = (PROJECT / "deploy" / "proxy" / "Caddyfile").read_text("utf-8")
+    (upstreams,) = re.findall(r"reverse_proxy (.*) \{", rules)
+    assert upstreams.split() == [f"{name}:{port}" for name in SERVICES if name.startswith("replica-")]
+    assert SERVICES["proxy"]["environment"].keys() == set(re.findall(r"\{\$(\w+):", rules))
+    for url in re.findall(r"health_uri (\S+)", rules):
+        assert url in {route.path for route in routes_bases.router.routes}
+    assert Hosts.bound("0.0.0.0").allow(*re.findall(r"Host (\S+)", rules)), "the proxy's own checks are answered"
+    assert "request>headers delete" in rules, "keys would stand in the log of what failed"
+
+
+def test_databases_are_reached_by_banyan_alone_and_ray_by_nobody_else():
+    on = {network: {name for name, service in SERVICES.items() if network in service["networks"]}
+          for network in COMPOSE["networks"]}
+    ours = {name for name, service in SERVICES.items() if service["image"] == "banyan"}
+    assert on["data"] == ours | {"postgres", "chroma"}
+    assert all(SERVICES[name]["networks"] == ["data"] and COMPOSE["networks"]["data"] == {"internal": True}
+               for name in ("postgres", "chroma"))
+    assert on["cluster"] == {"ray-head", "ray-worker"}
 
 
 def test_no_password_stands_in_the_file_and_none_goes_without():
@@ -183,6 +228,23 @@ def test_settings_are_settings_and_the_secret_is_to_be_filled_in():
     assert (secret["database-password"], secret["ray-token"]) == ("", "")
     filled_in = re.sub(r"^REPLACE with ", "", secret["database-url"])
     assert Settings(_env_file=None, database_url=filled_in).database is not None
+
+
+def test_nobody_is_reached_but_by_those_who_are_named():
+    policies = of("NetworkPolicy")
+    assert policies["nobody"]["spec"] == {"podSelector": {}, "policyTypes": ["Ingress"]}
+    for workload in WORKLOADS:
+        chosen = [policy for policy in policies.values() if policy["spec"]["podSelector"] and
+                  policy["spec"]["podSelector"]["matchLabels"].items() <= labels(workload).items()]
+        assert len(chosen) == 1, name_of(workload)
+        for rule in chosen[0]["spec"]["ingress"]:
+            assert rule["from"], "an empty list is everybody"
+    for name in ("postgres", "chroma"):
+        (rule,) = policies[name]["spec"]["ingress"]
+        (allowed,) = rule["from"][0]["podSelector"]["matchExpressions"]
+        makes_keys = ["banyan-key"] if name == "postgres" else []
+        assert allowed["values"] == ["banyan", *makes_keys, "ray-head", "ray-worker"]
+        assert policies[name]["spec"]["policyTypes"] == ["Ingress", "Egress"], "they call nobody"
 
 
 def test_langgraphs_server_is_the_version_that_the_tests_use_and_reads_no_types_from_checkpoints():
