@@ -7,6 +7,7 @@ about then, "2019-35" the third quarter, "XXXX-03-05" a day of no stated year, "
 
 import json
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -43,6 +44,7 @@ _HAN_YEAR = re.compile(rf"[{''.join(_HAN)}]{{4}}(?= ?年)")
 _NUMERAL = re.compile(rf"[\d十元{''.join(_HAN)}]")
 _HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六七八九])?(?= ?[年月日号季世])")
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
+_A_LEAP_YEAR = 2000
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
 
 # Month names as written in a text. "may" is a month only with a capital.
@@ -227,6 +229,9 @@ def _normal_form(parts: Mapping[str, str]) -> str:
         return f"{year}-{_QUARTERS_BEGIN + int(parts['quarter'])}"
     month = _MONTHS.get(parts.get("month", ""), 0) or int(parts.get("month", 0))
     day = int(parts.get("day", 0))
-    if ("month" in parts and not 1 <= month <= _MONTHS_A_YEAR) or ("day" in parts and not 1 <= day <= _DAYS_A_MONTH):
+    if "month" in parts and not 1 <= month <= _MONTHS_A_YEAR:
+        return ""
+    # Without a year, 29 February is a day.
+    if "day" in parts and not 1 <= day <= monthrange(int(parts.get("year", _A_LEAP_YEAR)), month)[1]:
         return ""
     return year + (f"-{month:02d}" if month else "") + (f"-{day:02d}" if day else "")

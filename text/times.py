@@ -186,9 +186,13 @@ def _first_day(date: str) -> _Day:
 
 
 def _last_day(date: str) -> _Day:
-    """Return the last day of a year or month, or the day itself."""
-    given = _date_parts(date)
-    year, month, day = [*given, 12, 31][:3] if len(given) == 1 else [*given, 31][:3]
+    """Return the last day of a year or month, or the day itself.
+
+    It is day 31 of any month: days are only compared with each other, never shown, and none is after it in its month.
+    """
+    year, *rest = _date_parts(date)
+    month = rest[0] if rest else 12
+    day = rest[1] if len(rest) > 1 else 31
     return year, month, day
 
 

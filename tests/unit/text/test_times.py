@@ -44,7 +44,7 @@ def test_words_are_read(words):
 
 
 @pytest.mark.parametrize("words", ["", "since May", "recently", "every year", "the previous quarter", "2019 and 2021",
-                                   "2019, 2020 and 2021", "until 2021 " * 20])
+                                   "until 2019-02-31", "2019, 2020 and 2021", "until 2021 " * 20])
 def test_words_that_say_no_time_are_none(words):
     assert read_time(words) is None
 
@@ -96,7 +96,7 @@ def test_times_of_several_sources_are_taken_together():
     assert holds_in(["2016", "2015 to 2018"]) == [2015, 2016, 2017, 2018]
 
 
-@pytest.mark.parametrize("text", ["soon", "", "5 March", "Q9 2020"])
+@pytest.mark.parametrize("text", ["soon", "", "5 March", "Q9 2020", "2019-02-31", "31 April 2019", "29 February 2019"])
 def test_a_date_that_cannot_be_read_is_refused(text):
     with pytest.raises(ValueError, match="is not a date: write a year"):
         read_day(text)
