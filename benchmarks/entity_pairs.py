@@ -67,14 +67,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wrong", action="store_true", help="list the pairs that are not as labelled")
     parser.add_argument("--merge", type=float, nargs="*", default=[0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.95, 0.98])
-    parser.add_argument("--ask", type=float, default=resolution.ASK)
+    parser.add_argument("--ask", type=float, default=resolution.ASK_FROM)
     options = parser.parse_args()
     pairs = [json.loads(line) for line in PAIRS.read_text("utf-8").splitlines()]
     same = sum(pair["same"] for pair in pairs)
     print(f"{len(pairs)} pairs, {same} the same")
-    resolution.ASK = options.ask
+    resolution.ASK_FROM = options.ask
     for least in options.merge:
-        resolution.MERGE = least
+        resolution.MERGE_FROM = least
         said = [outcome(pair) for pair in pairs]
         hits = sum(o == "merged" and p["same"] for o, p in zip(said, pairs, strict=True))
         merged, asked = said.count("merged"), said.count("asked")

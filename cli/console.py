@@ -117,7 +117,9 @@ def explain_errors() -> Iterator[None]:
     try:
         yield
     except BanyanError as error:
-        _exit_with_error(error.here if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error))
+        # These two have a message for users of this machine alone, which names folders and servers.
+        message = error.local_message if isinstance(error, UnknownKnowledgeBaseError | DatabaseError) else str(error)
+        _exit_with_error(message)
     except ValidationError as error:
         first = error.errors()[0]
         _exit_with_error(f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}")

@@ -23,14 +23,14 @@ class KnowledgeBaseNameError(StoreError):
 
 
 class UnknownKnowledgeBaseError(StoreError):
-    """There is no knowledge base of that name; `here` is the message for users of this machine."""
+    """There is no knowledge base of that name; `local_message` is the message for users of this machine."""
 
     def __init__(self, name: str, home: Path | str, known: Sequence[str] = (), seen: Sequence[str] = ()) -> None:
-        """Build both messages: `here` names the home folder and all `known` bases, the other those `seen`."""
+        """Build both messages: `local_message` names the home folder and all `known` bases, the other those `seen`."""
         make = "make one with `banyan build`, or in Python with `add`"
         super().__init__(f"there is no knowledge base {name!r}; "
                          + (f"there are: {', '.join(seen)}" if seen else make))
-        self.here = f"there is no knowledge base {name!r} in {home}; " + (
+        self.local_message = f"there is no knowledge base {name!r} in {home}; " + (
             f"there are: {', '.join(known)}" if known else make)
 
 
@@ -73,11 +73,11 @@ class VectorServerError(StoreError):
 
 
 class DatabaseError(StoreError):
-    """The ledger's database server is unreachable or refused. `here` adds the server and its message."""
+    """The ledger's database server is unreachable or refused. `local_message` adds the server and its message."""
 
     def __init__(self, what: str, cause: str = "") -> None:
         super().__init__(what)
-        self.here = f"{what} ({cause})" if cause else what
+        self.local_message = f"{what} ({cause})" if cause else what
 
 
 class EntityDecisionError(StoreError):

@@ -17,9 +17,9 @@ from .reading import Content, Limits, UnreadableError, list_counts
 
 Reader = Callable[[bytes, Limits], Content]
 _STYLE = re.compile(r"<style\b[^<]*</style>")  # which pandas writes above each table
-_TIME = r"(?:(?:(\d{1,3}):)?(\d{1,2}):(\d{2})[.,](\d{1,3}))"
-_CUE = re.compile(rf"^[ \t]*+{_TIME}[ \t]*-->[ \t]*{_TIME}[^\n]*+(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)",
-                  re.MULTILINE)
+_TIME = r"(?:\d{1,3}:)?\d{1,2}:\d{2}[.,]\d{1,3}"
+_CUE = re.compile(rf"^[ \t]*+(?P<start>{_TIME})[ \t]*-->[ \t]*(?P<end>{_TIME})[^\n]*+"
+                  r"(?P<words>(?:\n(?![^\n]*-->)[^\n]*\S[^\n]*)*+)", re.MULTILINE)
 """A line with times, and the lines of text up to a blank line or to further times."""
 _SPEAKER = re.compile(r"\s*<v(?:\.[^\s<>]{1,100})?\s(?P<name>[^<>\n]{1,100})>")
 _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
@@ -102,23 +102,23 @@ def read_subtitles(data: bytes, _: Limits) -> Content:
                               "srt or vtt, or rename it to .txt")
     first = text.partition("\n")[0]
     title = first.removeprefix("WEBVTT").strip(" \t-") if first.startswith("WEBVTT") else ""
-    return Content("\n".join(_sentences(text)), title)
+    return Content("\n".join(_join_cues(text)), title)
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _join_cues(text: str) -> Iterator[str]:
     """Join the words of cues to lines, which end with a sentence, at a pause, with another speaker, or when long."""
     line, speaker, last_end = "", "", 0.0
-    previous: set[str] = set()
+    shown_before: set[str] = set()  # captions that roll up repeat the lines of the cue before
     for cue in _CUE.finditer(text):
-        start, end = _seconds(*cue.groups()[:4]), _seconds(*cue.groups()[4:8])
+        start, end = _seconds(cue["start"]), _seconds(cue["end"])
         for name, spoken in groupby(_spoken(cue["words"]), key=itemgetter(0)):
-            words = [line for _, line in spoken]
+            texts = [text for _, text in spoken]
             if line and (name != speaker or start - last_end > _PAUSE or len(line) > _LONGEST or line.endswith(_ENDS)):
                 yield line
                 line = ""
             speaker, last_end = name, end
-            new_words = " ".join(line for line in words if line not in previous)
-            previous = set(words)
+            new_words = " ".join(text for text in texts if text not in shown_before)
+            shown_before = set(texts)
             if new_words and not line:
                 time = f"{int(start) // 3600:02}:{int(start) // 60 % 60:02}:{int(start) % 60:02}"
                 line = f"[{time}] {f'{speaker}: ' if speaker else ''}{new_words}"
@@ -138,8 +138,9 @@ def _spoken(words: str) -> Iterator[tuple[str, str]]:
             yield speaker, plain
 
 
-def _seconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> float:
-    return 3600 * int(hours or 0) + 60 * int(minutes) + float(f"{seconds}.{fraction}")
+def _seconds(time: str) -> float:
+    *hours, minutes, seconds = time.replace(",", ".").split(":")
+    return 3600 * int(hours[0] if hours else 0) + 60 * int(minutes) + float(seconds)
 
 
 PLAIN: dict[str, Reader] = {**dict.fromkeys((".txt", ".mediawiki", ".wiki", ".textile"), _read_text),

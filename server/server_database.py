@@ -182,8 +182,8 @@ class ServerDatabase:
 
 
 def message_for_log(error: BaseException) -> str:
-    """Return an error's message for the log, with the details that clients may not see if it has them (`here`)."""
-    return str(getattr(error, "here", error))
+    """Return an error's message for the log, with the details that clients may not see, if it has them."""
+    return str(getattr(error, "local_message", error))
 
 
 def _prepare_connection(connection: sqlite3.Connection, _record: Any) -> None:

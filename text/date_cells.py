@@ -31,8 +31,9 @@ _YEAR_MONTH = re.compile(r"(?P<year>[12]\d{3})[-/](?P<month>0?[1-9]|1[0-2])"
 _HYPHENS = re.compile(r"(?<=[^\W_])-(?=[^\W_])")
 _SHORT_YEAR = re.compile(r"(?P<day>\d{1,2}) (?P<month>[^\W\d_]{3,9})\.? (?P<year>\d\d)")
 _NORMAL = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d))?")
-_LAST_OF_CENTURY = 68
-"""If the last year of a column has two figures, it is of the 21st century up to this, as in POSIX."""
+_LAST_AFTER_2000 = 68
+"""If the last year of a column has two figures, up to 68 it is of the 21st century (2068), then of the 20th (1969), as
+in POSIX."""
 _ENOUGH_TO_BE_SORTED = 6
 """Dates that are in order by chance only once in 360 times."""
 _ORDER_NOTE = "dates such as 03/04 are read as day/month; no cell shows the order"
@@ -196,10 +197,12 @@ def _with_centuries(read: Mapping[str, DateCell]) -> tuple[Mapping[str, DateCell
     years = sorted({day.year for day in read.values() if day.has_short_year})
     if not years:
         return read, ""
-    gaps = [(following - year) % 100 or 100 for year, following in pairwise([*years, years[0]])]
-    last = years[gaps.index(max(gaps))]
-    latest = last + (2000 if last <= _LAST_OF_CENTURY else 1900)
-    full = {cell: day._replace(year=latest - (latest - day.year) % 100) if day.has_short_year else day
+    # The years from each to the next; the first follows the last, a century on. A year alone is 100 from itself.
+    gap_after = {year: (following - year) % 100 or 100 for year, following in pairwise([*years, years[0]])}
+    last_short = max(gap_after, key=gap_after.__getitem__)
+    last_full = last_short + (2000 if last_short <= _LAST_AFTER_2000 else 1900)
+    # All others are at most 99 years before the last one.
+    full = {cell: day._replace(year=last_full - (last_full - day.year) % 100) if day.has_short_year else day
             for cell, day in read.items()}
     written = sorted(day.year for cell, day in full.items() if read[cell].has_short_year)
     return full, f"years of two figures are read as {written[0]} to {written[-1]}"

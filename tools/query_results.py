@@ -39,7 +39,7 @@ _PHRASES: dict[Language, dict[str, str]] = {
 
 
 def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), plain: Collection[str] = (),
-                 of_row: Callable[[int], Sequence[Citation]] = lambda _: (), understood: str = "") -> Block:
+                 find_records: Callable[[int], Sequence[Citation]] = lambda _: (), understood: str = "") -> Block:
     """Return a query's result as a block: the query and its columns as the title, a citable item for each row.
 
     The note says over how many records the numbers are, and what these lack.
@@ -50,16 +50,18 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
         notes: further notes, such as how the query was repaired.
         plain: the names of the tables' columns: numbers under these names are as the documents have them, others were
             computed.
-        of_row: returns records for a row, by its number, that none of the result's records names.
+        find_records: returns the records to cite for a row, by its number, if no record of the result names the row.
         understood: how a question was read as the query, in words.
     """
     query = " ".join(result.sql.split())
     basis = Basis(query=query, understood=understood, records=result.records, left_out=result.left_out)
     items = [_row_item(result, number, basis, plain) for number in range(len(result.rows))]
-    fitting = items[:len(fit_lines([item for item, _ in items], tokens)[0])]
-    shown = [_cited(item, cells, result.citations, partial(of_row, number))
-             for number, (item, cells) in enumerate(fitting)]
-    over = basis_text(basis, "en") if result.records is not None else ""  # a note of the result says why
+    fitting, _ = fit_lines([item for item, _ in items], tokens)
+    shown = [_cite_records(item, cells, result.citations, partial(find_records, number))
+             for number, (item, cells) in enumerate(items[:len(fitting)])]
+    # Notes of blocks are in English, for the model that reads them. Without `records`, `result.notes` say why the
+    # records are unknown.
+    over = basis_text(basis, "en") if result.records is not None else ""
     notes = [over, "" if result.total else "no row", *result.notes, *notes]
     columns = [f"{name}: list" if kind == "list" else name
                for name, kind in zip(result.columns, result.kinds, strict=True)]
@@ -108,10 +110,11 @@ def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[st
     return item, texts or [cell for cell in cells if cell != _NONE]
 
 
-def _cited(item: Passage, texts: Sequence[str], citations: Sequence[Citation], of_row: Callable[[], Sequence[Citation]],
-           ) -> Passage:
+def _cite_records(item: Passage, texts: Sequence[str], citations: Sequence[Citation],
+                  find_records: Callable[[], Sequence[Citation]]) -> Passage:
     """Return a row that cites the records that name it; without any record it can be read, but not cited."""
-    records = ([citation for citation in citations if _names(citation.quote, texts)] or of_row() or citations)
+    naming = [citation for citation in citations if _names(citation.quote, texts)]
+    records = naming or find_records() or citations
     if not records:
         return item
     records = records[:_MOST_PLACES]

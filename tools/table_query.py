@@ -80,8 +80,8 @@ def block_of(index: GraphIndex, result: SqlResult, tokens: int, notes: Sequence[
     `understood` says in words how a question was read as this query.
     """
     plain = {column.name for table in index.sql.tables() for column in table.columns}
-    return result_block(result, tokens, notes=notes, plain=plain, of_row=partial(_records_of_row, index.sql, result),
-                        understood=understood)
+    return result_block(result, tokens, notes=notes, plain=plain,
+                        find_records=partial(_records_of_row, index.sql, result), understood=understood)
 
 
 def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[Citation, ...]:

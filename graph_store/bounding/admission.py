@@ -18,6 +18,8 @@ Everything else is rejected with a reason. An unknown label, or types that a rel
 `Ask`: a request to widen the schema.
 """
 
+from typing import NamedTuple
+
 from ...schemas.documents import Chunk, Span
 from ...schemas.extraction import (
     Ask,
@@ -43,6 +45,18 @@ from .labels import Bounds, Known, extracted_labels
 from .words import stems, words
 
 __all__ = ["Bounds", "bound"]
+
+
+class _TypeChoice(NamedTuple):
+    """A type that an entity was extracted with; of several, the smallest by these fields in order is chosen."""
+
+    is_last_resort: bool
+    """Tables use the type of last resort for cells whose header names no type, so any other goes before it."""
+    minus_confidence: float
+    is_repaired: bool
+    position: int
+    known: Known
+
 
 def bound(extraction: Extraction, chunk: Chunk, bounds: Bounds) -> BoundedExtraction:
     """Admit the items that fit the schema and are in the source, in a fixed order; reject the others with a reason."""
@@ -100,24 +114,23 @@ class _Bounding:
 
     def _declare(self) -> None:
         """Give each extracted entity its schema type, or note the label of its unknown type and ask for it."""
-        choices: dict[str, list[tuple[bool, float, bool, int, Known]]] = {}
-        unknown_types: dict[str, list[tuple[float, str]]] = {}
+        choices: dict[str, list[_TypeChoice]] = {}
+        unknown_types: dict[str, list[tuple[float, str]]] = {}  # the confidence, negated, and the label
         for entity in self._extraction.entities:
-            end = self._end(entity.name, entity.name)
+            end = self._end(entity.name, text=entity.name)
             if end is None:
                 continue
             known, label = self._bounds.find("entity_type", entity.type), label_key(entity.type)
             if known:
-                # Tables use the type of last resort for cells whose header names no type, so it is the last choice.
-                choices.setdefault(end.key, []).append((
-                    known.name == self._bounds.last_resort, -entity.confidence, known.repair is not None,
-                    self._bounds.position(known.name), known))
+                choices.setdefault(end.key, []).append(_TypeChoice(
+                    is_last_resort=known.name == self._bounds.last_resort, minus_confidence=-entity.confidence,
+                    is_repaired=known.repair is not None, position=self._bounds.position(known.name), known=known))
             elif label:
                 unknown_types.setdefault(end.key, []).append((-entity.confidence, label))
                 self._reject("unknown_entity_type", end.name, label=label, confidence=entity.confidence)
                 self._ask_to_widen(Ask(kind="entity_type", label=label, text=end.name, confidence=entity.confidence,
                                        context=self._source.sentence_around(end.span)))
-        self._types = {key: min(choices[key])[-1] for key in choices}
+        self._types = {key: min(choices[key]).known for key in choices}
         self._unknown_types = {key: min(unknown_types[key])[-1] for key in unknown_types if key not in choices}
         self._mentioned = set(choices)
         self._repairs |= {(known.repair, key) for key, known in self._types.items() if known.repair}
@@ -161,6 +174,7 @@ class _Bounding:
         return TypedEnd(key, "" if key in self._unknown_types else None)
 
     def _end(self, name: str, text: str) -> End | None:
+        """Return the entity that a name refers to, or reject the item that names it, shown as `text`."""
         if self._bounds.is_type_name(name):
             self._reject("type_as_name", text)
             return None

@@ -147,12 +147,14 @@ class SourceText:
         place = self.find(name) if version else None
         if version is None or place is None:
             return None
-        number, series = version["number"], [match for title in self._titles for match in _SERIES.finditer(title)]
-        if number:
-            series = [one for one in series if f"{number}.".startswith(f"{one['number']}.")]
-            return Grounded(f"{series[-1]['thing']} {number}{version['rest']}", place) if series else None
-        dotted = [one for one in series if "." in one["number"]] or series
-        return Grounded(f"{dotted[-1][0]} {name.strip()}", place) if dotted else None
+        series = [match for title in self._titles for match in _SERIES.finditer(title)]
+        # Of several series that match, the last is used: headings come after the title, and are nearer to the text.
+        if number := version["number"]:  # 3.9.0 is of the series "Python 3.9"
+            own = [one for one in series if f"{number}.".startswith(f"{one['number']}.")]
+            return Grounded(f"{own[-1]['thing']} {number}{version['rest']}", place) if own else None
+        # "beta 2" may be of any series; a number with a dot is more likely a version's than one without.
+        likely = [one for one in series if "." in one["number"]] or series
+        return Grounded(f"{likely[-1]['thing']} {likely[-1]['number']} {name.strip()}", place) if likely else None
 
     def _is_in_title(self, bare: Sequence[str]) -> bool:
         return bool(self.text) and any(title.find(wanted) for title in self._bare_titles for wanted in bare)

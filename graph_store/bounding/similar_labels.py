@@ -77,9 +77,11 @@ class SimilarLabels:
         self._thresholds: dict[tuple[ElementKind, str], float] = {}
 
     def threshold(self, kind: ElementKind, script: str) -> float:
-        """Return the cosine above which two labels are the same: `FLOOR`, or the highest between elements.
+        """Return the cosine that two labels must exceed to count as the same.
 
-        It is infinite with fewer than two elements; from 1 on nothing is compared.
+        Labels of different elements are known to differ, so it is the highest cosine between these, but at least
+        `FLOOR`. With fewer than two elements nothing shows how near labels that differ are, so it is infinite: no
+        labels are the same. Callers compare nothing from 1 on, as no cosine exceeds 1.
         """
         group = (kind, script)
         if group not in self._thresholds:

@@ -131,7 +131,7 @@ def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> 
     renamed = old.model_copy(update={"name": new_name, "aliases": aliases})
     schema = schema.model_copy(update={_GROUPS[kind]: tuple(
         renamed if e.name == old.name else e for e in schema.elements(kind))})
-    return validate(_redirect_references(schema, kind, old.name, (new_name,)))
+    return validate(_redirect_references(schema, kind, old.name, new_name))
 
 
 def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> GraphSchema:
@@ -140,7 +140,7 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     if element.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
     schema = replace_element(schema, kind, target, _combine_elements(target, element, schema))
-    return _remove_element(schema, kind, element.name, (target.name,))
+    return _remove_element(schema, kind, element.name, target.name)
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
@@ -149,14 +149,14 @@ def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     parent = element.parent if isinstance(element, EntityType) else None
     if parent is not None:
         return merge(schema, kind, element.name, parent)
-    return _remove_element(schema, kind, element.name, ())
+    return _remove_element(schema, kind, element.name, None)
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     """Return the schema without an element, whose names do not become aliases of its parent (see `remove`)."""
     element = _require_element(schema, kind, name)
     parent = element.parent if isinstance(element, EntityType) else None
-    return _remove_element(schema, kind, element.name, (parent,) if parent else ())
+    return _remove_element(schema, kind, element.name, parent)
 
 
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
@@ -237,28 +237,32 @@ def _with_types(element: SchemaElement, change: Callable[[Names], Names]) -> Sch
     return element
 
 
-def _redirect_references(schema: GraphSchema, kind: ElementKind, old: str, new: Names) -> GraphSchema:
-    """Return the schema with all references to an element replaced."""
-    new_name = next(iter(new), None)  # an element that would refer to itself loses the reference, too
-    if kind == "relation":
-        relations = tuple(r.model_copy(update={"inverse": new_name if new_name != r.name else None})
-                          if r.inverse == old else r for r in schema.relation_types)
-        return schema.model_copy(update={"relation_types": relations})
+def _redirect_references(schema: GraphSchema, kind: ElementKind, old: str, new: str | None) -> GraphSchema:
+    """Return the schema whose references to the element `old` are to `new`, or are removed if that is None."""
     if kind == "attribute":  # nothing refers to attributes
         return schema
 
-    def repoint_names(names: Names) -> Names:
-        return tuple(dict.fromkeys(n for name in names for n in (new if name == old else (name,))))
+    def new_reference(element: SchemaElement) -> str | None:
+        return new if new != element.name else None  # an element does not refer to itself
 
-    types = tuple(t.model_copy(update={"parent": new_name if new_name != t.name else None}) if t.parent == old else t
-                  for t in schema.entity_types)
+    if kind == "relation":
+        return schema.model_copy(update={"relation_types": tuple(
+            r.model_copy(update={"inverse": new_reference(r)}) if r.inverse == old else r
+            for r in schema.relation_types)})
+
+    def replace_name(names: Names) -> Names:
+        replaced = (new if name == old else name for name in names)
+        return tuple(dict.fromkeys(name for name in replaced if name is not None))
+
     return schema.model_copy(update={
-        "entity_types": types, "relation_types": tuple(_with_types(r, repoint_names) for r in schema.relation_types),
-        "attribute_types": tuple(_with_types(a, repoint_names) for a in schema.attribute_types)})
+        "entity_types": tuple(t.model_copy(update={"parent": new_reference(t)}) if t.parent == old else t
+                              for t in schema.entity_types),
+        "relation_types": tuple(_with_types(r, replace_name) for r in schema.relation_types),
+        "attribute_types": tuple(_with_types(a, replace_name) for a in schema.attribute_types)})
 
 
-def _remove_element(schema: GraphSchema, kind: ElementKind, name: str, instead: Names) -> GraphSchema:
-    """Return the schema without an element; references to it point to `instead`, or are removed if this is empty."""
+def _remove_element(schema: GraphSchema, kind: ElementKind, name: str, instead: str | None) -> GraphSchema:
+    """Return the schema without an element; references to it are to `instead`, or are removed if that is None."""
     schema = _redirect_references(schema, kind, name, instead)
     relations, attributes = schema.relation_types, schema.attribute_types
     for dependent, types in (*((r.name, r.domain) for r in relations), *((r.name, r.range) for r in relations),

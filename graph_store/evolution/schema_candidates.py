@@ -147,21 +147,23 @@ def unify_labels(counts: Iterable[AskCount], same: Mapping[tuple[ElementKind, st
                  ) -> list[AskCount]:
     """Return the asks with one label for all labels that mean the same (see `_shared_labels`).
 
-    The original label stays in `said`; if it states the relation from tail to head, the types are exchanged. Asks with
-    a known element's label count with full confidence.
+    The original label stays in `said`; if it states the relation from tail to head, the types are exchanged. An ask
+    whose label becomes a known element's counts with full confidence, because the only doubt was what the label means.
+    One that had this label from the start asks for other types, and keeps the confidence of its facts.
     """
     counts = list(counts)
     shared_labels = _shared_labels(counts, same, known)
     unified = []
     for count in counts:
         label, is_backward = shared_labels[count.kind, count.label]
-        element = find_element(known, count.kind, label)
         if label != count.label:
+            full_confidence = count.occurrences  # it is summed over them
+            is_known = find_element(known, count.kind, label) is not None
             types = (count.subject_type, count.object_type)
             subject, target = types[::-1] if is_backward else types
             count = count._replace(  # noqa: PLW2901
                 label=label, said=count.label, backward=is_backward, subject_type=subject, object_type=target,
-                confidence=count.occurrences if element else count.confidence)
+                confidence=full_confidence if is_known else count.confidence)
         unified.append(count)
     return unified
 

@@ -21,12 +21,12 @@ from .surroundings import Surroundings
 
 _ASSERTED: frozenset[Rule] = frozenset({"manual", "verdict", "stated", "key"})
 """Rules that do not compare names: a person, a model or the text says that two entities are the same."""
-MERGE = 0.9
+MERGE_FROM = 0.9
 """Score from which two entities are merged without asking."""
-ASK = 0.5
+ASK_FROM = 0.5
 """Score from which a reasoner is asked."""
-NEARNESS = 0.75
-"""Factor of the cosine of two names that only their vectors tie. It keeps such a pair's score below `MERGE`."""
+COSINE_FACTOR = 0.75
+"""Factor of the cosine of two names that only their vectors tie. It keeps such a pair's score below `MERGE_FROM`."""
 SURE = 0.8
 """A reasoner's confidence from which its verdict counts: the mu of Youtu-GraphRAG eq. 3."""
 
@@ -43,7 +43,7 @@ _STATED_PRIOR, _STATED, _STATED_ELSEWHERE = 0.5, 0.9, 0.4
 one of the names, and the weight if they do not."""
 _STATED_TWICE = 2
 """The number of documents whose statement needs no confirmation."""
-_UNCONFIRMED = ASK - 0.1
+_UNCONFIRMED = ASK_FROM - 0.1
 """The score of a pair that only one document says to be the same, and that its names do not suggest. It is too low to
 merge, which could attribute facts of other documents to the wrong entity. It is also too low to ask a reasoner, who
 would only read that document. A second document or a person has to confirm the pair."""
@@ -183,7 +183,7 @@ Said = Mapping[str, Sequence[Statement]]
 
 def by_hand(around: Surroundings, decisions: Sequence[EntityDecision]) -> dict[str, AliasRow]:
     """Return the aliases that follow from people's decisions alone."""
-    return Groups(around, {}, decisions, MERGE).aliases()
+    return Groups(around, {}, decisions, MERGE_FROM).aliases()
 
 
 def resolve(around: Surroundings, said: Said, judgements: Judgements,
@@ -200,10 +200,10 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
                  if around.same_type(*pair) and not around.contradict(*pair)}
     all_ties |= {pair: Tie("stated", 1.0, evidence=evidence) for pair, evidence in around.same_names()}
     all_ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
-    ties = {pair: tie for pair, tie in all_ties.items() if tie.score >= ASK}
+    ties = {pair: tie for pair, tie in all_ties.items() if tie.score >= ASK_FROM}
     weak_pairs = all_ties.keys() - ties.keys()
     ties = _confirm(around, _apply_judgements(around, _weaken_ambiguous(around, ties), judgements))
-    groups = Groups(around, ties, judgements.decisions, MERGE)
+    groups = Groups(around, ties, judgements.decisions, MERGE_FROM)
     # A pair whose names match weakly is not asked about because of its near vectors.
     only_to_ask = {pair: Tie("meaning", round(score, _DIGITS)) for pair, score in near
                    if pair not in ties and pair not in weak_pairs and around.may_be_one(*pair)}
@@ -237,7 +237,7 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
         prior /= 2  # what follows the comma may be no place
     score = _score(prior, weights)
     # Looked for last, because it is slow and most ties are too weak to matter.
-    if score >= ASK and (around.has_fact_between(first, second) or around.contradict(first, second)):
+    if score >= ASK_FROM and (around.has_fact_between(first, second) or around.contradict(first, second)):
         return None
     return Tie(match.rule, score, loose=loose)
 
@@ -293,16 +293,16 @@ def _weaken_ambiguous(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pa
     """Return the ties; a loose tie of an ambiguous short name gets a score too low to merge."""
     longer_names: dict[str, set[str]] = {}
     for pair, tie in ties.items():
-        if tie.loose and tie.score >= ASK:
+        if tie.loose and tie.score >= ASK_FROM:
             short, long = _shorter_first(around, pair)
             longer_names.setdefault(short, set()).add(long)
-    just_below_merge = MERGE - 10**-_DIGITS
+    just_below_merge = MERGE_FROM - 10**-_DIGITS
     weakened = dict(ties)
     for pair, tie in ties.items():
-        if tie.loose and tie.score >= MERGE:
+        if tie.loose and tie.score >= MERGE_FROM:
             short, long = _shorter_first(around, pair)
             rivals = longer_names[short] - {long}
-            if any((same := ties.get(pair_of(long, rival))) is None or same.score < MERGE for rival in rivals):
+            if any((same := ties.get(pair_of(long, rival))) is None or same.score < MERGE_FROM for rival in rivals):
                 weakened[pair] = tie._replace(score=just_below_merge)
     return weakened
 
@@ -314,9 +314,9 @@ def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements
         if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
             continue
         if verdict.same and verdict.confidence >= SURE:
-            if (tie := judged.get(pair)) is not None and tie.score >= MERGE:
+            if (tie := judged.get(pair)) is not None and tie.score >= MERGE_FROM:
                 continue  # the pair merges without the verdict, whose grounds may have been deleted
-            judged[pair] = Tie("verdict", max(MERGE, round(verdict.confidence, _DIGITS)))
+            judged[pair] = Tie("verdict", max(MERGE_FROM, round(verdict.confidence, _DIGITS)))
         else:
             judged.pop(pair, None)
     return judged
@@ -326,7 +326,7 @@ def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:
     """Return the ties; a risky one that only one document supports gets the score `_UNCONFIRMED`."""
     import networkx as nx  # noqa: PLC0415  (see `KnowledgeGraph`)
 
-    merging = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE)
+    merging = nx.Graph(pair for pair, tie in ties.items() if tie.score >= MERGE_FROM)
     # The documents that state a tie; for a reasoner's verdict, those that suggest it.
     documents_of = {pair: (around.documents_naming(*pair) if tie.rule == "verdict"
                            else around.documents(evidence.chunk for evidence in tie.evidence))
@@ -361,6 +361,6 @@ def _doubtful(ties: Mapping[Pair, Tie], groups: Groups, judgements: Judgements) 
     best_score: dict[Pair, float] = {}
     for pair, tie in ties.items():
         canonical_pair = groups.between(pair)
-        if tie.score >= ASK and canonical_pair[0] != canonical_pair[1] and canonical_pair not in judged:
+        if tie.score >= ASK_FROM and canonical_pair[0] != canonical_pair[1] and canonical_pair not in judged:
             best_score[canonical_pair] = max(best_score.get(canonical_pair, 0.0), tie.score)
     return sorted(best_score.items(), key=lambda item: (-item[1], item[0]))

@@ -154,13 +154,16 @@ def score_members(data: EntityFeatures, labels: Labels, settings: CommunitySetti
 def _join_features(data: EntityFeatures, labels: Labels) -> EntityFeatures:
     """Return the features of communities, which are the entities of the next level."""
     members = membership_matrix(labels).T.tocsr()
-    mass = members @ data.mass
-    mean_neighbourhoods = sparse.csr_array(sparse.diags_array(1.0 / np.maximum(mass, 1.0)).astype(np.float32)
-                                           @ (members @ data.neighbourhoods))
+    # An entity's mass is 1 if it has neighbours, so a community's sum is the number of members that a mean is over.
+    with_neighbours = members @ data.mass
+    divisors = sparse.diags_array(1.0 / np.maximum(with_neighbours, 1.0)).astype(np.float32)
+    mean_neighbourhoods = sparse.csr_array(divisors @ (members @ data.neighbourhoods))
     links = sparse.coo_array(members @ data.links @ members.T)
     between = links.row != links.col
     return EntityFeatures(
-        scale_to_unit(np.asarray(members @ data.representations, np.float32)),
-        drop_unshared_columns(mean_neighbourhoods), np.asarray(mass > 0, np.float32),
-        sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape),
-        sparse.csr_array(members @ data.mentions))
+        representations=scale_to_unit(np.asarray(members @ data.representations, np.float32)),
+        # What only one community has adds nothing to the overlap of two; `mass` still counts it.
+        neighbourhoods=drop_unshared_columns(mean_neighbourhoods),
+        mass=np.asarray(with_neighbours > 0, np.float32),  # a mean of frequencies sums to 1 again
+        links=sparse.csr_array((links.data[between], (links.row[between], links.col[between])), shape=links.shape),
+        mentions=sparse.csr_array(members @ data.mentions))

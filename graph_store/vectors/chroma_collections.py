@@ -114,7 +114,7 @@ class ChromaCollections(ABC):
         rows = cast("list[Sequence[float]]", vectors)
         self.write(kind, lambda collection: collection.upsert(ids=list(ids), embeddings=rows))
 
-    def drop_others(self) -> None:
+    def drop_other_models(self) -> None:
         """Remove the collections of other models."""
         self._drop_collections(self._collection_names() - set(map(self._collection_name, KINDS)))
 
@@ -129,7 +129,7 @@ class ChromaCollections(ABC):
         """Return True if the stored vectors may be incomplete, because a writer was killed or none has written yet."""
         return False
 
-    def settle(self) -> None:  # noqa: B027  (a server looks after its own files)
+    def mark_complete(self) -> None:  # noqa: B027  (a server looks after its own files)
         """Record that everything was written completely."""
 
     @abstractmethod
@@ -176,7 +176,7 @@ class FolderCollections(ChromaCollections):
         """See `ChromaCollections.was_interrupted`."""
         return not (self._is_writing or self._complete.exists())
 
-    def settle(self) -> None:
+    def mark_complete(self) -> None:
         """Mark the folder as complete: its last writer has finished, so its vectors can be trusted."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for header in self.folder.glob("*/header.bin"):

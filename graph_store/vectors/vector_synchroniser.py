@@ -146,7 +146,7 @@ class VectorSynchroniser:
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for part in list_embedded(unresolved, self._documents, chunk_ids):
             self._store_missing(part, self.store.missing(part.kind, part.ids))
-        self.store.collections.settle()
+        self.store.collections.mark_complete()
 
     def sync(self) -> None:
         """Store vectors for what is new in the graph, and drop those of what was removed."""
@@ -158,7 +158,7 @@ class VectorSynchroniser:
         """Compute all vectors anew, with the model in use; retrieval reads its index file meanwhile."""
         self.store.clear()
         try:
-            self._sync_with_graph(recalls=False)
+            self._sync_with_graph(uses_recall=False)
         except BaseException:
             self.store.clear()  # so incomplete vectors are not taken for complete ones
             raise
@@ -195,22 +195,25 @@ class VectorSynchroniser:
         except StoreError:
             self.store.clear()
 
-    def _sync_with_graph(self, *, recalls: bool = True) -> None:
-        """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need."""
+    def _sync_with_graph(self, *, uses_recall: bool = True) -> None:
+        """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need.
+
+        `uses_recall` takes vectors that `recall` knows instead of computing them.
+        """
         for part in self._list_embedded():
             stored = self.store.ids(part.kind)
             self.store.drop(part.kind, stored.difference(part.ids))
-            self._store_missing(part, [key for key in part.ids if key not in stored], recalls=recalls)
-        self.store.collections.drop_others()
-        self.store.collections.settle()
+            self._store_missing(part, [key for key in part.ids if key not in stored], uses_recall=uses_recall)
+        self.store.collections.drop_other_models()
+        self.store.collections.mark_complete()
         if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
 
-    def _store_missing(self, part: Embedded, ids: Sequence[str], *, recalls: bool = True) -> None:
+    def _store_missing(self, part: Embedded, ids: Sequence[str], *, uses_recall: bool = True) -> None:
         """Store the vectors of ids that have none; if the run is cancelled, of some."""
         for page in pages_of(ids):
             check_cancelled()
-            known = self.recall(part.kind, page) if recalls else {}
+            known = self.recall(part.kind, page) if uses_recall else {}
             self.store.put(part.kind, page, self._encode_unknown(known, part.texts, page))
 
     def _encode_unknown(self, known: Mapping[str, Vectors], texts: Callable[[Collection[str]], dict[str, str]],

@@ -229,19 +229,20 @@ def _mark(tag: Tag, lists: int) -> str:
     if tag.name == "li":
         is_numbered = tag.parent is not None and tag.parent.name == "ol"
         # \x1e ends the mark; see `_AFTER_MARK`.
-        return f"{_INDENT * (lists - 1)}{f'{_number(tag)}.' if is_numbered else '-'} \x1e"
+        return f"{_INDENT * (lists - 1)}{f'{_number_item(tag)}.' if is_numbered else '-'} \x1e"
     return "\n" if tag.name == "br" else ""
 
 
-def _number(item: Tag) -> int:
+def _number_item(item: Tag) -> int:
+    """Return the number of an item of a numbered list: the one that the page declares, or else the next one."""
     before = item.find_previous_sibling("li")
-    start = item.get("value") or (item.parent.get("start") if item.parent is not None and before is None else None)
-    declared = str(start or "")
+    list_start = item.parent.get("start") if item.parent is not None and before is None else None
+    declared = str(item.get("value") or list_start or "")
     if declared.isascii() and declared.isdigit() and len(declared) < _LONGEST_NUMBER:
         number = int(declared)
     else:
         number = 1 + int(str(before.get("value") or 0)) if isinstance(before, Tag) else 1
-    item["value"] = str(number)
+    item["value"] = str(number)  # the item after this one counts on from it
     return number
 
 

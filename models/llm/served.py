@@ -8,7 +8,7 @@ from ...runtime.budgets import charge
 from ...runtime.event_loop import in_parallel, run
 from ...text.tokens import estimate_tokens
 from .endpoint import name_of, reported_count
-from .failures import NOT_OPENAI, NOT_SET_UP, failure
+from .failures import NOT_OPENAI, NOT_SET_UP, Fix, failure
 from .limits import LimitedCalls
 
 Request = tuple[dict[str, Any], Sequence[str]]
@@ -36,7 +36,8 @@ class ServedModel:
 
         async def ask(request: Request) -> dict[str, Any]:
             """Send one request, charge its tokens, and return its answer."""
-            answer = await self._calls.ask(request[1], lambda: None, lambda send: send(path, request))
+            _, texts = request
+            answer = await self._calls.ask(texts, lambda: None, lambda send: send(path, request))
             paid_tokens.append(answer.prompt_tokens)
             if charged.budget is not None:
                 charged.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
@@ -54,8 +55,9 @@ class ServedModel:
 
         from .http_client import open_openai  # noqa: PLC0415
 
-        def failed(error: Exception, **fix: Any) -> Exception:
-            return failure(error, name_of(self._settings), self._settings.llm_api_key, variables=self._variables, **fix)
+        def failed(error: Exception, fix: Fix | None = None) -> Exception:
+            return failure(error, name_of(self._settings), self._settings.llm_api_key, fix=fix,
+                           variables=self._variables)
 
         try:
             client = open_openai(self._settings)
@@ -64,13 +66,14 @@ class ServedModel:
 
         async def post(path: str, request: Request) -> _Answer:
             """Return the answer with its tokens, which are estimated if the endpoint does not report them."""
+            body, texts = request
             try:
-                answer = await client.post(path, body=request[0], cast_to=object)
+                answer = await client.post(path, body=body, cast_to=object)
             except openai.OpenAIError as error:
                 raise failed(error) from None
             if not isinstance(answer, dict):
                 raise failed(ValueError(type(answer).__name__), fix=NOT_OPENAI)
             return _Answer(answer, reported_count(answer.get("usage"), "prompt_tokens", "total_tokens")
-                           or sum(map(estimate_tokens, request[1])))
+                           or sum(map(estimate_tokens, texts)))
 
         return post

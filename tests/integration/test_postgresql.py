@@ -179,7 +179,7 @@ def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_g
         with pytest.raises(DatabaseError, match="cannot be reached: check that it runs") as told:
             newest(resources)
         assert status_of(told.value) == 503
-        assert f"127.0.0.1:{postgresql.port}" in told.value.here
+        assert f"127.0.0.1:{postgresql.port}" in told.value.local_message
         assert f"127.0.0.1:{postgresql.port}" not in str(told.value), "where it is, is not every client's business"
         postgresql.start()
         scripted.run_build(resources, shop.given(shop.write(TEXTS)))

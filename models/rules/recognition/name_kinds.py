@@ -45,6 +45,7 @@ _RELATIONAL_NOUNS = {
 }
 _NUMERAL = re.compile(r"[ivx]+|\d+")
 _SHORTEST_STEM = 2
+_LOOK_BACK = 30  # characters before a name in which its noun is looked for: two words
 """A noun has more letters than these before the ending that gives its type, as "pianist" has before "-ist"."""
 _LONGEST_HAN_NOUN = 8  # characters
 CALENDAR = word_set("january february march april may june july august september october november december jan feb mar "
@@ -119,14 +120,16 @@ class TypeNouns:
         """Return the type that a definition, a name's own words or the noun before it gives, in this order, or ""."""
         name = text[span.start : span.end]
         if has_han(name):
+            # Only its own last characters can type a Chinese name, and a person's or a work's may be any noun.
             return self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""
         if defined := self._defined_type(text, span):
             return defined
         ends_in_surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _NOUN_SURNAMES
-        is_named_by_type = span.kind != "work" and not ends_in_surname and infer_type(name)
-        if is_named_by_type and (own := self.type_of_name(name)):
-            return own
-        before = _NOUN_BEFORE.search(text[max(0, span.start - 30) : span.start])
+        # The general seed knows whether a noun in the name says what it is; this schema, which of its types that is.
+        is_named_by_type = span.kind != "work" and not ends_in_surname and bool(infer_type(name))
+        if is_named_by_type and (own_type := self.type_of_name(name)):
+            return own_type
+        before = _NOUN_BEFORE.search(text[max(0, span.start - _LOOK_BACK) : span.start])
         phrase = before["noun"] if before else ""  # "the publishing house", "the opera"
         return self._types.get(phrase, "") or self._types.get(phrase.rpartition(" ")[2], "")
 

@@ -29,7 +29,7 @@ def _open(folder: Path) -> VectorStore:
 
 def test_vectors_are_read_as_they_were_put(store, tmp_path):
     some = [*KEYS[::-7], KEYS[3], KEYS[3]]
-    store.collections.settle()
+    store.collections.mark_complete()
     store.close()
     for opened in (store, _open(tmp_path)):
         assert opened.ids("entities") == set(KEYS)
@@ -56,14 +56,14 @@ def test_the_index_finds_the_nearest_vectors(store):
 
 
 def test_what_a_killed_writer_left_is_not_read(store, tmp_path):
-    store.close()  # without `settle`
+    store.close()  # without `mark_complete`
     other = _open(tmp_path)
     assert other.collections.was_interrupted()
     with pytest.raises(StoreError, match="their writer was killed"):
         other.ids("entities")
     other.clear()
     other.put("entities", KEYS[:1], HashedEmbedder().encode(KEYS[:1]))
-    other.collections.settle()
+    other.collections.mark_complete()
     assert not other.collections.was_interrupted()
     assert other.ids("entities") == set(KEYS[:1])
     other.close()

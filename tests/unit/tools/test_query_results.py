@@ -63,7 +63,7 @@ def test_a_question_is_put_in_words_in_english_answers_alone():
 
 def test_a_result_that_cannot_be_traced_says_so_and_cites_what_the_query_read():
     block = result_block(result(("all", 1), records=None, citations=(), notes=("it has windows",)), 500,
-                         of_row=lambda _: RECORDS[:1], notes=["species 'x' read as 'y'"])
+                         find_records=lambda _: RECORDS[:1], notes=["species 'x' read as 'y'"])
     assert block.note == "it has windows; species 'x' read as 'y'"
     assert [place.start for place in block.items[0].places] == [100]
 
@@ -89,5 +89,6 @@ def test_the_records_of_a_row_are_those_with_its_values(sql, values, query):
 
 
 def test_a_row_cites_no_record_of_another_one():
-    block = result_block(result(("Chinstrap", 3750)), 500, of_row=lambda number: [record(9 + number, "Chinstrap")])
+    block = result_block(result(("Chinstrap", 3750)), 500,
+                         find_records=lambda number: [record(9 + number, "Chinstrap")])
     assert [place.text for place in block.items[0].places] == ["Chinstrap"]
