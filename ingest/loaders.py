@@ -131,7 +131,7 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
           read_ahead: ReadAhead | None) -> Iterator[Document]:
     sources: dict[str, str] = {}
     with ReadingProcess(limits) as process:
-        works = _works(paths, process)
+        works = _read_works(paths, process, limits)
         for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
             check_cancelled()
             for document in _documents(file, reading, on_failure, limits, works):
@@ -242,10 +242,11 @@ def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
     return "" if pattern is None else _OF_PROGRAMS[pattern]
 
 
-def _works(paths: Sequence[Path | Address], process: ReadingProcess) -> Works:
+def _read_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
     """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
-    files = [file for path in paths if isinstance(path, Path) for file in (path.rglob("*") if path.is_dir() else [path])
-             if file.suffix.lower() in _BIBLIOGRAPHIES]
+    folders = [path for path in paths if isinstance(path, Path)]
+    files = [file.real for folder in folders for file in _walk(folder, lambda _: None, limits)
+             if file.path.suffix.lower() in _BIBLIOGRAPHIES]
     tables: list[SourceTable] = []
     for file in sorted(files):
         with suppress(UnreadableError, OSError):

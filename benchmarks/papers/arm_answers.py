@@ -308,7 +308,7 @@ class ArmAsker:
             return _NO_ANSWER, [chunk for chunk, _ in ranking]
         graph_input = cast("Any", {"knowledge_base": self._name, "question": question})
         state = await self._graph.ainvoke(graph_input, context=context, output_keys=[*_ANSWER_FIELDS, "rounds"])
-        return state, chunks_of(items_of(state["rounds"]), self._chunks)
+        return state, chunks_of(items_of(map(Round.model_validate, state["rounds"])), self._chunks)
 
     async def _by_text_agent(self, _: Arm, question: str) -> _Found:
         """Answer by the agent over text; if nothing is answered, only rank the passages as it does."""

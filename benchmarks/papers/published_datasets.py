@@ -24,7 +24,7 @@ from banyan.evaluation.datasets import (
     GoldPassage,
     QuestionFormat,
     load_answered_questions,
-    spread,
+    pick_evenly,
 )
 from banyan.schemas.formats.small_files import parse_json, read_text, validate_record
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
@@ -76,10 +76,10 @@ def load_dataset(name: DatasetName, folder: Path, limit: int | None = None) -> D
     """
     if name in _READERS:
         read_questions, read_documents = _READERS[name]
-        questions, documents = spread(read_questions(folder), limit), read_documents(folder)
+        questions, documents = pick_evenly(read_questions(folder), limit), read_documents(folder)
     else:
         form = cast("QuestionFormat", name)
-        questions = spread(_multi_hop_questions(folder, form), limit)
+        questions = pick_evenly(_multi_hop_questions(folder, form), limit)
         documents = _multi_hop_documents(folder, form, questions)
     for what, records in (("questions", questions), ("documents with text", documents)):
         if not records:

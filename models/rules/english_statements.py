@@ -62,7 +62,7 @@ class AskedClause:
         name_words = {word for name in question.names for word in name.split()}
         nouns = (token for token in root.children if token.dep_ in _SUBJECTS | {"attr", "dobj"}
                  and token != asked_noun and token.text not in name_words)
-        self.predicate = (next(filter(None, map(self._stems, nouns)), frozenset()) if self.is_light
+        self.predicate = (next(filter(None, map(self._noun_stems, nouns)), frozenset()) if self.is_light
                           else self._stems(root))
         self.is_present = _tense(root) == "present"
 
@@ -73,6 +73,11 @@ class AskedClause:
     def is_predicate(self, token: "Token") -> bool:
         """Return True if a token says the predicate."""
         return not self.predicate.isdisjoint(self._stems(token))
+
+    def _noun_stems(self, noun: "Token") -> frozenset[str]:
+        """Return a noun's stems; of one that says nothing, those of what it is of: "the name of the wife"."""
+        objects = (token for prep in noun.children if prep.lower_ == "of" for token in prep.children)
+        return self._stems(noun) or next((self._noun_stems(token) for token in objects), frozenset())
 
     def _stems(self, token: "Token") -> frozenset[str]:
         return frozenset(self.question.words_of(token.text)[:1] + self.question.words_of(token.lemma_)[:1])
@@ -142,8 +147,8 @@ class EnglishStatement:
         if not self._reaches(value, clause, value):
             return False
         roles = list(filter(asked.is_predicate, self._tokens(clause)))
-        is_named = clause.lemma_ in _LIGHT | _IMPLICATIVE or asked.says(clause) or (
-            asked.is_light and clause.lemma_ in _STATIVE)
+        is_named = clause.lemma_ in _LIGHT or asked.says(clause) or (
+            asked.is_light and clause.lemma_ in _STATIVE) or (bool(roles) and clause.lemma_ in _IMPLICATIVE)
         if asked.is_light and asked.question.expected in {"person", "organization"}:
             roles = [noun for noun in roles if noun.head == clause and self._is_whole(noun)]
         return is_named and (bool(roles) or not asked.predicate)

@@ -54,6 +54,6 @@ def test_a_build_needs_a_name(world, given):
 @pytest.mark.parametrize("given", [{"paths": "abc"}, {"paths": [5]}, {"paths": ["\0"]}, {"schema": 5},
                                    {"recorded": "pickle"}])
 def test_an_input_of_other_types_is_refused_before_anything_is_made(world, given):
-    with pytest.raises(IngestError, match=r"fix the input|is one of hipporag|does not exist"):
+    with pytest.raises(IngestError, match=r"fix the input|name one of hipporag|does not exist"):
         construction_graph(world.resources).invoke({"knowledge_base": "another", "paths": [], **given})
     assert not (world.resources.settings.home / "another").exists()

@@ -32,7 +32,7 @@ export function answerView(base, turn, progress) {
   const table = answer && !answer.abstained ? rowsTable(base, turn, tableOf(base, turn)) : null;
   return h("div", { class: answer?.abstained ? "answer abstained" : "answer" },
     progress,
-    answer && !answer.abstained && h("p", { class: "found" }, gradeView(answer.grade), found && t("answer.found")),
+    answer && !answer.abstained && h("p", { class: "found" }, gradeView(answer.grade), found && t("answer.in_documents")),
     short && h("p", { class: "short" }, short),
     answer?.abstained && prose(lines, cited),
     table,

@@ -31,6 +31,7 @@ def test_a_sentence_that_asserts_an_answer_gives_it(sentence):
 @pytest.mark.parametrize(("question", "text", "expected"), [
     ("Who built Ulm?", "Ulm Airport was built by Ida Roth.", ""),
     ("Who founded Bern?", "The University of Bern was founded by Ida Roth.", ""),
+    ("What was the name of the wife of Ida Roth?", "Ida Roth and Ben Lund discovered the cave.", ""),
     ("When was Ulm founded?", "The mayor of Ulm founded the choir in 1931.", ""),
     ("Who is the owner of the mill?", "The owner of the mill is not Ida Roth but Ben Lund.", "Ben Lund"),
     ("Who owned the mill?", "Instead of Ida Roth, Ben Lund owned the mill.", "Ben Lund"),
