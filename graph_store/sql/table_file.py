@@ -118,6 +118,8 @@ def write_file(path: Path, source: TableSource) -> None:
             write_tables(connection, source)
     except duckdb.IOException as error:
         raise OSError(f"the tables cannot be written: {error}") from error
+    except RuntimeError as error:  # what DuckDB makes of Ctrl-C, which it takes from Python while a statement runs
+        raise KeyboardInterrupt if str(error) == "Query interrupted" else error from error
 
 
 def check_file(path: Path) -> None:
