@@ -149,9 +149,9 @@ class Jobs:
                 job = Job.model_validate_json(record)
                 if process == self.process and state == "running":
                     news.ended.discard(job.build.id)
-                if state == "queued":
+                if state == "queued" and job.build.id not in ours:
                     queue.append(job)
-                elif alive:
+                elif alive or state == "queued":  # a queued job of this process has to end here before it begins again
                     busy.add(job.build.kb)
                 else:
                     self._requeue(connection, job, state)

@@ -124,6 +124,9 @@ def test_jobs_of_a_process_that_is_gone_are_taken_up(database):
     (taken,) = ours.exchange(()).taken
     assert (taken.build.id, taken.taken_up) == ("20260001", 1)
     assert theirs.exchange({"20260001"}).ended == {"20260001"}, "it has not ended after all"
+    ours.end(taken.having(state="queued"))
+    assert ours.exchange({"20260001"}) == News([], {"20260001"}), "what is to end is not taken up until it has ended"
+    assert len(ours.exchange(()).taken) == 1
     ours.leave()
     assert (ids(theirs.exchange(()).taken), theirs.one("20260001").taken_up) == (["20260001"], 1), "it was handed over"
 
