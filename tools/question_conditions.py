@@ -298,7 +298,8 @@ class ConditionReader:
             if mention.kind == "have":  # "have a sponsor", but not "have a status of ..."
                 self._parts.use(mention)
                 beside = self._parts.following(mention, "column", gap=0)
-                if beside is None or not self._parts.columns_for(beside, lambda one: one.empty > 0):
+                if beside is None or not self._parts.columns_for(
+                        beside, lambda one: one.empty > 0 or one.kind == "boolean"):
                     continue
             if beside is None:
                 raise UnclearError(mention)
@@ -309,6 +310,9 @@ class ConditionReader:
                 if column.empty or column.untyped:  # "no rain" may be zero or an empty cell
                     raise UnclearError(mention)
                 sql, text = f"{quoted(column.name)} = 0", f"{column.title} is 0"
+            if column.kind == "boolean" and (says_none or mention.kind == "have"):
+                sql = f"{'NOT ' * says_none}{quoted(column.name)}"
+                text = f"{column.title} is {'no' if says_none else 'yes'}"
             conditions.append(self._condition(column, sql, text, mention, beside))
         return conditions
 

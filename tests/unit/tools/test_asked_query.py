@@ -92,6 +92,14 @@ Ethiopia,Gesha,90
 Kenya,Ruiru,86
 Kenya,Gesha,85
 """,
+    "boats.csv": """boat,harbour,cabin,insured
+Heron,Thun,yes,no
+Merlin,Thun,no,yes
+Otter,Spiez,yes,yes
+Plover,Spiez,,yes
+Robin,Spiez,no,yes
+Tern,Thun,no,no
+""",
     "cities.csv": """\
 城市,省份,人口,面积
 杭州,浙江,12204000,16850
@@ -106,6 +114,10 @@ ANSWERED = [
     ("What is the average growth of Porites?", "0.8633"),
     ("How many studies are there?", "3"),
     ("How many points do the Ethiopian beans have on average?", "86.5"),
+    ("How many boats have a cabin?", "2"),
+    ("How many boats have no cabin?", "3"),
+    ("How many boats are insured?", "4"),
+    ("How many boats are not insured?", "2"),
     ("Which species has the highest average growth?", "Acropora"),
     ("What is the median sample size of Acropora?", "16.5"),
     ("What is the average salary in Research?", "57,000"),
