@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from pybtex.database import BibliographyDataError, Person, parse_string
+from pybtex.database import Person, parse_string
+from pybtex.exceptions import PybtexError
 from pybtex.richtext import Text
-from pybtex.scanner import PybtexSyntaxError
 
 from ...text.cleaning import one_line
 from ..decoding import decode
@@ -29,7 +29,7 @@ def read_bib(data: bytes, limits: Limits) -> Content:
     """
     try:
         entries = parse_string(decode(data), "bibtex").entries
-    except (PybtexSyntaxError, BibliographyDataError) as error:
+    except PybtexError as error:
         raise UnreadableError(f"not BibTeX that can be read ({error}): mend the entry") from error
     works: list[Fields] = []
     for key, entry in entries.items():

@@ -50,7 +50,8 @@ def test_a_bibliography_is_a_table_of_works(tmp_path, name, text):
 
 
 def test_what_is_no_bibliography_is_said(tmp_path):
-    assert "not BibTeX" in failure(write(tmp_path / "a.bib", "@article{x, title = {open"))
+    for text in ("@article{x, title = {open", "@article{x, author = {a, b, c, d, e}}"):
+        assert "not BibTeX" in failure(write(tmp_path / "a.bib", text))
     assert "no entry of a bibliography" in failure(write(tmp_path / "a.ris", "Some words."))
 
 
