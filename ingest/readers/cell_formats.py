@@ -123,7 +123,6 @@ class SheetFormats:
                 if style in self._formats:
                     yield row, column, self._formats[style]
 
-
     def hidden(self, sheet: str) -> tuple[set[int], set[int]]:
         """Return the hidden rows and columns of a sheet, counted from 0."""
         rows, columns, part = set[int](), set[int](), self._parts.get(sheet, "")
@@ -176,6 +175,11 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     return parts
 
 
+def column_number(letters: str) -> int:
+    """Return the number of a column such as "AB", from 1."""
+    return reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0)
+
+
 def _styled_cells(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[int, int, str]]:
     """Yield row, column and style of each cell in a sheet; a row or cell may lack its own place."""
     row = column = -1
@@ -184,7 +188,7 @@ def _styled_cells(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[int, in
             row, column = int(attributes.get("r") or row + 2) - 1, -1
         else:
             letters = _COLUMN.match(attributes.get("r", ""))
-            column = reduce(lambda at, letter: 26 * at + ord(letter) - 64, letters[0], 0) - 1 if letters else column + 1
+            column = column_number(letters[0]) - 1 if letters else column + 1
             yield row, column, attributes.get("s", "0")
 
 

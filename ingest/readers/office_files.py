@@ -30,6 +30,7 @@ from .archives import (
     parse_xml,
     properties,
     read_charts,
+    replace_parts,
 )
 from .web_pages import read_html
 
@@ -92,15 +93,11 @@ def _without_hidden(data: bytes) -> bytes:
         body = archive.read(_BODY) if _BODY in archive.namelist() else b""
         if b"<w:vanish" not in body:
             return data
-        root = ET.fromstring(body)  # noqa: S314
+        root = parse_xml(archive, _BODY)
         for parent in list(root.iter()):
             for run in [child for child in parent if _is_hidden(child)]:
                 parent.remove(run)
-        changed = BytesIO()
-        with zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as copy:
-            for entry in archive.namelist():
-                copy.writestr(entry, ET.tostring(root, "utf-8") if entry == _BODY else archive.read(entry))
-        return changed.getvalue()
+        return replace_parts(archive, {_BODY: root})
 
 
 def _is_hidden(run: ET.Element) -> bool:

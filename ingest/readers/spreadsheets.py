@@ -39,7 +39,8 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
     problems = list[str]()
     if archive:
         data, stray = without_stray_cells(data, archive, limits.table_columns, _MOST_CELLS)
-        problems += [f"{stray:,} cells far from all others: move them to the table"] if stray else []
+        if stray:
+            problems.append(f"{list_counts({'cell': stray})} far from all others: move what is there to the table")
     try:
         workbook = CalamineWorkbook.from_filelike(BytesIO(data))
     except CalamineError as error:

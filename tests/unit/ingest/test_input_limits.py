@@ -183,7 +183,7 @@ def test_a_stray_cell_at_a_sheets_end_does_not_keep_the_workbook_from_being_read
     assert "Age: 36" in document.text
     assert "Only" in document.text
     assert "stray" not in document.text
-    assert any("1 cells far from all others" in failure.reason for failure in failures)
+    assert any("1 cell far from all others" in failure.reason for failure in failures)
 
 
 def test_a_sheet_that_is_too_wide_does_not_keep_the_others_from_being_read(tmp_path):
