@@ -57,14 +57,14 @@ def main() -> None:
             quoted = " ".join(claim.text for claim in draft.claims)
             holds = any(re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", quoted, re.IGNORECASE) for answer in accepted)
             if found and not draft.short:
-                rows.append((found[0].covered, found[0].least_certain_word, holds))
+                rows.append((found[0].covered, holds))
     data = np.array(rows, float)
-    model = LogisticRegression().fit(data[:, :1], data[:, 2])
-    print(f"{len(data)} asked, {int(data[:, 2].sum())} hold the answer")
+    model = LogisticRegression().fit(data[:, :1], data[:, 1])
+    print(f"{len(data)} asked, {int(data[:, 1].sum())} hold the answer")
     print(f"covered {model.coef_[0][0]:.2f}, constant {model.intercept_[0]:.2f}")
     confidence = model.predict_proba(data[:, :1])[:, 1]
     for tenth in range(10):
-        of_tenth = data[(confidence * 10).astype(int) == tenth, 2]
+        of_tenth = data[(confidence * 10).astype(int) == tenth, 1]
         print(f"{tenth / 10:.1f} {len(of_tenth):4d} {of_tenth.mean() if len(of_tenth) else 0:.2f}")
 
 
