@@ -1,4 +1,4 @@
-"""Whether a Chinese sentence states a value as the answer to a question, by LAC's words and their tags.
+"""Decide whether a Chinese sentence states a value as the answer to a question, by LAC's words and their tags.
 
 A value answers if its clause has the question's predicate and asserts it. A verb that the question lacks and that comes
 before the predicate embeds it ("计划收购", "否认自己创立"), so nothing is stated.
@@ -6,6 +6,7 @@ before the predicate embeds it ("计划收购", "否认自己创立"), so nothin
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from ...text.lexicon import word_set
 from ..parsing.chinese import Word, load_tagger
@@ -19,8 +20,10 @@ _UNREAL = re.compile(
     r"恐怕|可能|误|拟|预计|有望|疑似|传闻|谣传|传说|除|原(?!则|因)|曾任|时任|候任")
 """How words begin that deny a clause, or call it doubtful, planned, reported or past."""
 _FUTURE, _PAST = re.compile(r"将|会"), re.compile(r"曾|一度|过去|以前|从前")
+"""Words of what is not yet, and of what no longer holds if the question asks for what somebody or something is."""
 _CONDITIONS = word_set("如果 若 倘若 假如 要是 一旦 除非 如 假使 即使")
 _PLAIN_TAGS = frozenset({"PER", "ORG", "LOC", "TIME", "u", "w", "p", "m", "q", "r", "c"})
+"""Tags of words that do not qualify the noun behind them, as "前" and "代理" do."""
 _BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
 """What follows a date that is only the bound of a period."""
 _CLAUSE = re.compile(r"[^\s，,；;。][^，,；;。]*")
@@ -106,5 +109,7 @@ def clauses(text: str, values: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
     yield (begin if begin >= 0 else len(text)), len(text) + 1
 
 
+@lru_cache(16)
 def _tag(text: str) -> list[Word]:
+    """Return the words of a text; a question is read once for all its sentences."""
     return load_tagger().tag(text, [(0, len(text))])[0] if text else []

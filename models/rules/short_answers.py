@@ -112,24 +112,24 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
 
 def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -> Iterator[tuple[str, Unit]]:
     """Yield the values of the expected kind that sentences state as the answer, the best sentence first."""
-    asked = AskedClause(question, finder.parser.parse(question.asking)) if question.language == "en" else None
     of_named = [item for item in found if finder.passages[item.unit.passage - 1].document in finder.named]
-    for item in (of_named or found)[:_UNITS_SEARCHED]:
-        unit = item.unit
-        if item.covered < _LEAST_COVERED or item.least_certain_word < _LEAST_WORD_CERTAINTY or unit.row:
-            continue
-        if not _is_about(question, unit):
-            continue
+    candidates = [item for item in (of_named or found)[:_UNITS_SEARCHED] if item.spans and not item.unit.row
+                  and item.covered >= _LEAST_COVERED and item.least_certain_word >= _LEAST_WORD_CERTAINTY
+                  and _is_about(question, item.unit)]
+    asked = (AskedClause(question, finder.parser.parse(question.asking))
+             if candidates and question.language == "en" else None)
+    for item in candidates:
+        unit, every = item.unit, [(span.start, span.end) for span in item.spans]
         if asked and (statement := EnglishStatement(asked, finder.parser.parse(unit.text))).has_clause:
-            places = statement.stated([(span.start, span.end) for span in item.spans])
+            places = statement.stated(every)
         elif question.language == "zh":
-            spoken, every = ChineseStatement(question, unit.text), [(span.start, span.end) for span in item.spans]
+            spoken = ChineseStatement(question, unit.text)
             places = [place for place in every if spoken.states(*place, every)]
         else:
             negated = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
             is_denied = negated.search(unit.text) and not negated.search(question.text)
             is_certain = len(item.spans) == 1 and (asked is None or item is found[0])  # of English lines only the best
-            places = [] if is_denied or not is_certain else [(span.start, span.end) for span in item.spans]
+            places = [] if is_denied or not is_certain else every
         yield from ((_shown(unit.text, *place), unit) for place in _join_lists(unit.text, places)
                     if _may_answer(question, unit.text, *place))
 
