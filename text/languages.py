@@ -26,7 +26,7 @@ _SHARE, _PROSE_SHARE = 0.1, 0.12
 """The least share of function words in English prose, and in that of another language, whose words are also names;
 tables and lists have fewer, and so no language."""
 _ACCENTED_SHARE = 0.2
-"""From this share of words with letters that English has not, a text is not English."""
+"""From this share of words with letters that English does not have, a text is not English."""
 _FOREIGN_SHARE = 0.1
 """From this share of letters in other languages, an English model would leave too much unread."""
 

@@ -1,4 +1,4 @@
-"""Whether an English sentence states a value as the answer to a question, by spaCy's parse of both.
+"""Decide whether an English sentence states a value as the answer to a question, by spaCy's parse of both.
 
 A value answers if its clause is asserted, has the question's predicate, and has the value and the question's names as
 arguments of it. What a sentence denies, reports, plans, supposes or calls past states nothing. Where a parse shows no
@@ -33,13 +33,19 @@ _EXCLUDING = word_set("instead unlike without except than excluding but rather")
 _BOUNDS = word_set("after before until till by since")
 """Prepositions of a bound: "after 1931" is not 1931."""
 _LOCATIVE = word_set("in at on near of within inside")
+"""Prepositions by which a place in a place is one as well: "in a house in Ulm"."""
 _NO_CLAUSE = word_set("aux auxpass amod compound")
+"""How a verb depends on another word that is no clause of its own."""
 _EMBEDDED = word_set("relcl advcl ccomp acl csubj csubjpass parataxis pcomp xcomp")
+"""How a clause depends on another one whose arguments are not its own."""
 _SUBJECTS = word_set("nsubj nsubjpass")
 _NEGATING = word_set("no neither few nobody none nothing nor")
+"""Subjects and objects, or words before them, that deny a clause without a "not"."""
 _CONDITIONS = word_set("if unless whether lest")
 _CURRENT = word_set("current present")
+"""What may qualify a role that is asked for in the present tense."""
 _SPEAKERS = word_set("i we you")
+"""Pronouns for those who speak, not for what stands before."""
 
 
 class AskedClause:

@@ -45,8 +45,8 @@ _RELATIONAL_NOUNS = {
 }
 _NUMERAL = re.compile(r"[ivx]+|\d+")
 _SHORTEST_STEM = 2
-_LOOK_BACK = 30  # characters before a name in which its noun is looked for: two words
 """A noun has more letters than these before the ending that gives its type, as "pianist" has before "-ist"."""
+_LOOK_BACK = 30  # characters before a name in which its noun is looked for: two words
 _LONGEST_HAN_NOUN = 8  # characters
 CALENDAR = word_set("january february march april may june july august september october november december jan feb mar "
                     "apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday bc "
