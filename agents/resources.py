@@ -35,7 +35,7 @@ from .writers import Writers
 
 if TYPE_CHECKING:
     from ..ingest.fetching import Address
-    from ..ingest.loaders import OnFailure
+    from ..ingest.folder_files import OnFailure
 
 _Edited = TypeVar("_Edited")
 _RERANKED_PASSAGES = 30

@@ -1,16 +1,11 @@
 """Read files, folders and web addresses as documents."""
 
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from filecmp import cmp
 from functools import partial
 from itertools import tee
 from pathlib import Path, PurePath
-from typing import NamedTuple
-
-from pathspec import GitIgnoreSpec
 
 from ..runtime.threads import check_cancelled
 from ..schemas.documents import Document, SourceTable
@@ -19,13 +14,21 @@ from ..text.titles import UNREAD, document_title
 from .decoding import open_file, read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables
+from .folder_files import (
+    SAVED_TWICE,
+    FoundFile,
+    OnFailure,
+    distinct_files,
+    explain_os_error,
+    report_failure,
+    walk_folder,
+)
 from .formats import PARSED, PLAIN, suffix_of
 from .head_fields import split_head
 from .known_works import Works
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import (
     DEFAULT_LIMITS,
-    LEFT_OUT,
     Content,
     IngestError,
     Limits,
@@ -40,14 +43,12 @@ from .table_lines import with_rows
 
 __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 
-OnFailure = Callable[[LoadFailure], None]
 Reading = Callable[[], Content]
 """A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
 FORMATS = tuple(sorted([*PLAIN, *PARSED, *RECORD_READERS]))  # the file endings that are read; case does not matter
-IGNORE_FILE = ".banyanignore"
 _LONGEST_NAME = 100
 _CHECKED_EVERY = 1000  # records between two checks whether the run was cancelled
 _OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".org", ".mediawiki", ".wiki", ".adoc"})
@@ -56,31 +57,9 @@ _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})
 """Formats whose bars and dashes are not those of Markdown's tables."""
 _WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
 """Formats whose head is found in their text; the readers of others find it."""
-_SAVED_TWICE = frozenset({".pdf", ".docx", ".pptx", ".epub"})
-"""Formats of works that people save twice and have in a bibliography; equal notes and records may be meant."""
 _BIBLIOGRAPHIES = frozenset({".bib", ".ris"})
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
-_OF_PROGRAMS = (  # noqa: SIM905
-    "node_modules/ bower_components/ site-packages/ __pycache__/ __macosx/ package-lock.json npm-shrinkwrap.json "
-    "yarn.lock pnpm-lock.yaml bun.lock poetry.lock pipfile.lock uv.lock pdm.lock cargo.lock composer.lock gemfile.lock "
-    "mix.lock flake.lock pubspec.lock packages.lock.json go.sum thumbs.db desktop.ini *.min.js *.min.css *.map "
-    "~$*").split()
-"""Files and folders that are left out, as in .gitignore; Office programs write `~$...` beside an open document."""
-_PROGRAMS = GitIgnoreSpec.from_lines(_OF_PROGRAMS)
-
-
-class _File(NamedTuple):
-    path: Path
-    id: str
-    named: bool  # named by the user rather than found in a folder
-    real: Path  # its path without links, which is opened
-    url: str = ""  # the address from which it was fetched
-
-    @property
-    def place(self) -> str:
-        """The address or the absolute path, which does not depend on the working folder."""
-        return self.url or str(self.path.absolute())
 
 
 def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
@@ -118,7 +97,7 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
     reported by the build, which reads the same files.
     """
     with ReadingProcess(limits) as process:
-        for file in _distinct(_walk(folder, lambda _: None, limits), lambda _: None):
+        for file in distinct_files(walk_folder(folder, lambda _: None, limits), lambda _: None):
             suffix = suffix_of(file.path)
             if suffix in RECORD_READERS or suffix == ".json":
                 read = _documents(file, partial(process.read, file.real), lambda _: None, limits)
@@ -136,11 +115,11 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
             check_cancelled()
             for document in _documents(file, reading, on_failure, limits, works):
                 if document.id in sources:
-                    _report_failure(on_failure, document.source, f"the id {document.id!r} was already given by "
-                                    f"{sources[document.id]}: rename one, or load them into two knowledge bases")
+                    report_failure(on_failure, document.source, f"the id {document.id!r} was already given by "
+                                   f"{sources[document.id]}: rename one, or load them into two knowledge bases")
                 elif len(sources) == limits.documents:
-                    _report_failure(on_failure, file.place, f"more than {limits.documents:,} documents: "
-                                    "build the rest in another run; nothing from here on was read")
+                    report_failure(on_failure, file.place, f"more than {limits.documents:,} documents: "
+                                   "build the rest in another run; nothing from here on was read")
                     return
                 else:
                     sources[document.id] = document.source
@@ -148,14 +127,14 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
 
 
 def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits, process: ReadingProcess,
-              read_ahead: ReadAhead | None) -> Iterator[tuple[_File, Reading]]:
+              read_ahead: ReadAhead | None) -> Iterator[tuple[FoundFile, Reading]]:
     """Yield each file with the function that reads it if it needs a parser."""
     for path in paths:
         if isinstance(path, Address):
             files = _fetch_to_file(path, on_failure, limits)
         else:
-            files = (_distinct(_walk(path, on_failure, limits), on_failure) if path.is_dir()
-                     else iter([_File(path, path.name, named=True, real=path.resolve())]))
+            files = (distinct_files(walk_folder(path, on_failure, limits), on_failure) if path.is_dir()
+                     else iter([FoundFile(path, path.name, named=True, real=path.resolve())]))
         if read_ahead is None:
             yield from ((file, partial(process.read, file.real)) for file in files)
         else:
@@ -163,89 +142,23 @@ def _readings(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Li
             yield from zip(files, read_ahead(file.real for file in ahead), strict=True)
 
 
-def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
+def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> Iterator[FoundFile]:
     """Fetch an address into a temporary file, which is removed after it was read."""
     try:
         fetched = fetch(address, limits)
     except UnreadableError as error:
-        _report_failure(on_failure, address.url, str(error))
+        report_failure(on_failure, address.url, str(error))
         return
     with tempfile.TemporaryDirectory(prefix="banyan-fetched-") as folder:
         path = Path(folder) / PurePath(fetched.name).name[-_LONGEST_NAME:]
         path.write_bytes(fetched.data)
-        yield _File(path, address.id, named=True, real=path.resolve(), url=address.id)
-
-
-def _walk(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[_File]:
-    """Yield the files in a folder and its subfolders, sorted by name at each level; count those that are left out."""
-    target, left_out = root.resolve(), Counter[str]()
-    stack = [(root, 0)]
-    ignored = _read_ignore_file(root / IGNORE_FILE, on_failure)
-    while stack and ignored is not None:
-        entry, depth = stack.pop()
-        try:
-            real = entry.resolve()
-            if depth and entry.is_symlink() and (real.is_dir() or not real.is_relative_to(target)):
-                _report_failure(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: "
-                                "name its target")
-            elif not entry.is_dir():
-                yield _File(entry, entry.relative_to(root).as_posix(), named=False, real=real)
-            elif depth > limits.folder_depth:
-                _report_failure(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep: "
-                                "name it, or move it up")
-            else:
-                children = [child for child in entry.iterdir() if not child.name.startswith(".")]
-                # The last entry of the stack is read first.
-                for child in sorted(children, key=lambda child: child.name, reverse=True):
-                    if reason := _why_left_out(child, root, ignored):
-                        left_out[reason] += 1
-                    else:
-                        stack.append((child, depth + 1))
-        except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
-            _report_failure(on_failure, str(entry), _cannot_read(error))
-    if count := left_out.pop(IGNORE_FILE, 0):
-        _report_failure(on_failure, str(root), f"{LEFT_OUT}{count:,} files and folders that {IGNORE_FILE} names")
-    if left_out:
-        kinds = ", ".join(f"{name} ({count:,})" for name, count in sorted(left_out.items()))
-        _report_failure(on_failure, str(root), f"{LEFT_OUT}{kinds}: files of programs and package managers; "
-                        "name one to read it")
-
-
-def _distinct(files: Iterator[_File], on_failure: OnFailure) -> Iterator[_File]:
-    """Yield the files without those of the formats `_SAVED_TWICE` that have the same bytes as one before."""
-    by_size: dict[int, list[_File]] = {}
-    for file in files:
-        if file.path.suffix.lower() in _SAVED_TWICE and file.real.is_file():
-            same_size = by_size.setdefault(file.real.stat().st_size, [])
-            if twin := next((other for other in same_size if cmp(file.real, other.real, shallow=False)), None):
-                _report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
-                continue
-            same_size.append(file)
-        yield file
-
-
-def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:
-    """Return the patterns of an ignore file, none if there is no such file; None if it cannot be read."""
-    try:
-        return GitIgnoreSpec.from_lines(path.read_text("utf-8-sig", "replace").splitlines() if path.is_file() else ())
-    except OSError as error:
-        _report_failure(on_failure, str(path), _cannot_read(error))
-        return None
-
-
-def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
-    """Return `IGNORE_FILE` or the pattern of `_OF_PROGRAMS` that leaves out an entry of a folder; "" if none does."""
-    end = "/" if entry.is_dir() else ""
-    if ignored.match_file(f"{entry.relative_to(root).as_posix()}{end}"):
-        return IGNORE_FILE
-    pattern = _PROGRAMS.check_file(f"{entry.name.lower()}{end}").index
-    return "" if pattern is None else _OF_PROGRAMS[pattern]
+        yield FoundFile(path, address.id, named=True, real=path.resolve(), url=address.id)
 
 
 def _read_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
     """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
     folders = [path for path in paths if isinstance(path, Path)]
-    files = [file.real for folder in folders for file in _walk(folder, lambda _: None, limits)
+    files = [file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
              if file.path.suffix.lower() in _BIBLIOGRAPHIES]
     tables: list[SourceTable] = []
     for file in sorted(files):
@@ -254,11 +167,11 @@ def _read_works(paths: Sequence[Path | Address], process: ReadingProcess, limits
     return Works(dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows)
 
 
-def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Limits,
+def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits: Limits,
                works: Works | None = None) -> Iterator[Document]:
     """Yield the documents of one file, with what `works` tells of it; a failure is reported and ends only this file."""
     def report(reason: str) -> None:
-        _report_failure(on_failure, file.url or str(file.path), reason)
+        report_failure(on_failure, file.url or str(file.path), reason)
 
     suffix = suffix_of(file.path)
     try:
@@ -274,16 +187,17 @@ def _documents(file: _File, reading: Reading, on_failure: OnFailure, limits: Lim
                        else reading())
             if suffix in _WITH_HEAD and not (read_plain and content.metadata):  # no front matter
                 content = _with_head(content)
-            yield from _whole(file, content, limits, report, works if suffix in _SAVED_TWICE else None)
+            yield from _whole(file, content, limits, report, works if suffix in SAVED_TWICE else None)
     except UnreadableError as error:
         report(str(error))
     except UnicodeDecodeError as error:
         report(undecodable(error) + "; what follows was not read")
     except OSError as error:
-        report(_cannot_read(error))
+        report(explain_os_error(error))
 
 
-def _whole(file: _File, content: Content, limits: Limits, report: Report, works: Works | None) -> Iterator[Document]:
+def _whole(file: FoundFile, content: Content, limits: Limits, report: Report,
+           works: Works | None) -> Iterator[Document]:
     """Yield the document that a file is, if it has text."""
     fields = clean_metadata(content.metadata)
     for reason in filter(None, (content.unread, fields.get(UNREAD))):
@@ -303,7 +217,7 @@ def _with_head(content: Content) -> Content:
                             metadata={**content.metadata, **metadata})
 
 
-def _why_unusable(file: _File, suffix: str) -> str:
+def _why_unusable(file: FoundFile, suffix: str) -> str:
     """Return why a file has no content to read, and what to do; "" if it may have some."""
     if suffix not in FORMATS:
         return ("" if file.named else "skipped: ") + f"{suffix or 'no file ending'} is not a known format: " + (
@@ -315,7 +229,7 @@ def _why_unusable(file: _File, suffix: str) -> str:
     return "only a pointer of Git LFS: run `git lfs pull` in its clone, and build again" if is_pointer else ""
 
 
-def _records(file: _File, read: Callable[[Report], Iterator[Record]], limits: Limits,
+def _records(file: FoundFile, read: Callable[[Report], Iterator[Record]], limits: Limits,
              report: Report) -> Iterator[Document]:
     """Yield the documents of a file of records; `read` yields its records and reports bad ones."""
     count = failures = 0
@@ -368,15 +282,6 @@ def _document(document_id: str, title: str, text: str, source: str, metadata: Ma
     stored, placed = place_tables(whole, collected)
     yield Document(id=document_id, title=title, text=stored, source=clean_text(source), metadata=dated,
                    pages=tuple(above + start for start in pages), tables=all_tables(stored, title, placed))
-
-
-def _report_failure(on_failure: OnFailure, source: str, reason: str) -> None:
-    on_failure(LoadFailure(path=clean_text(source), reason=clean_text(reason)))
-
-
-def _cannot_read(error: OSError | RuntimeError) -> str:
-    why = getattr(error, "strerror", None) or error
-    return f"cannot be read ({why}): check that it is there and that you may read it"
 
 
 def join_pages(pages: Sequence[str]) -> tuple[str, tuple[int, ...]]:

@@ -20,8 +20,9 @@ from ...config import Settings
 from ...graph_store.ledger.token_accounts import Calls
 from ...ingest.decoding import read_bytes
 from ...ingest.fetching import Address
+from ...ingest.folder_files import OnFailure
 from ...ingest.formats import PARSED
-from ...ingest.loaders import OnFailure, Reading, load_documents
+from ...ingest.loaders import Reading, load_documents
 from ...ingest.reading import Content, Limits, UnreadableError
 from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder, as_queries, encode_distinct, is_served
 from ...models.parsing.parser import Parser

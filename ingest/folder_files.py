@@ -1,0 +1,117 @@
+"""Find the files in folders, without those that are ignored, belong to programs or are there twice."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from filecmp import cmp
+from pathlib import Path
+from typing import NamedTuple
+
+from pathspec import GitIgnoreSpec
+
+from ..text.cleaning import clean_text
+from .reading import LEFT_OUT, Limits, LoadFailure
+
+OnFailure = Callable[[LoadFailure], None]
+
+IGNORE_FILE = ".banyanignore"
+SAVED_TWICE = frozenset({".pdf", ".docx", ".pptx", ".epub"})
+"""Formats of works that people save twice and have in a bibliography; equal notes and records may be meant."""
+_OF_PROGRAMS = (  # noqa: SIM905
+    "node_modules/ bower_components/ site-packages/ __pycache__/ __macosx/ package-lock.json npm-shrinkwrap.json "
+    "yarn.lock pnpm-lock.yaml bun.lock poetry.lock pipfile.lock uv.lock pdm.lock cargo.lock composer.lock gemfile.lock "
+    "mix.lock flake.lock pubspec.lock packages.lock.json go.sum thumbs.db desktop.ini *.min.js *.min.css *.map "
+    "~$*").split()
+"""Files and folders that are left out, as in .gitignore; Office programs write `~$...` beside an open document."""
+_PROGRAMS = GitIgnoreSpec.from_lines(_OF_PROGRAMS)
+
+
+class FoundFile(NamedTuple):
+    """A file that may be read, with the id of its document."""
+
+    path: Path
+    id: str
+    named: bool  # named by the user rather than found in a folder
+    real: Path  # its path without links, which is opened
+    url: str = ""  # the address from which it was fetched
+
+    @property
+    def place(self) -> str:
+        """The address or the absolute path, which does not depend on the working folder."""
+        return self.url or str(self.path.absolute())
+
+
+def walk_folder(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[FoundFile]:
+    """Yield the files in a folder and its subfolders, sorted by name at each level; count those that are left out."""
+    target, left_out = root.resolve(), Counter[str]()
+    stack = [(root, 0)]
+    ignored = _read_ignore_file(root / IGNORE_FILE, on_failure)
+    while stack and ignored is not None:
+        entry, depth = stack.pop()
+        try:
+            real = entry.resolve()
+            if depth and entry.is_symlink() and (real.is_dir() or not real.is_relative_to(target)):
+                report_failure(on_failure, str(entry), "skipped: a link to a folder or out of the folder given: "
+                               "name its target")
+            elif not entry.is_dir():
+                yield FoundFile(entry, entry.relative_to(root).as_posix(), named=False, real=real)
+            elif depth > limits.folder_depth:
+                report_failure(on_failure, str(entry), f"skipped: more than {limits.folder_depth} folders deep: "
+                               "name it, or move it up")
+            else:
+                children = [child for child in entry.iterdir() if not child.name.startswith(".")]
+                # The last entry of the stack is read first.
+                for child in sorted(children, key=lambda child: child.name, reverse=True):
+                    if reason := _why_left_out(child, root, ignored):
+                        left_out[reason] += 1
+                    else:
+                        stack.append((child, depth + 1))
+        except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
+            report_failure(on_failure, str(entry), explain_os_error(error))
+    if count := left_out.pop(IGNORE_FILE, 0):
+        report_failure(on_failure, str(root), f"{LEFT_OUT}{count:,} files and folders that {IGNORE_FILE} names")
+    if left_out:
+        kinds = ", ".join(f"{name} ({count:,})" for name, count in sorted(left_out.items()))
+        report_failure(on_failure, str(root), f"{LEFT_OUT}{kinds}: files of programs and package managers; "
+                        "name one to read it")
+
+
+def distinct_files(files: Iterator[FoundFile], on_failure: OnFailure) -> Iterator[FoundFile]:
+    """Yield the files without those of the formats `SAVED_TWICE` that have the same bytes as one before."""
+    by_size: dict[int, list[FoundFile]] = {}
+    for file in files:
+        if file.path.suffix.lower() in SAVED_TWICE and file.real.is_file():
+            same_size = by_size.setdefault(file.real.stat().st_size, [])
+            if twin := next((other for other in same_size if cmp(file.real, other.real, shallow=False)), None):
+                report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
+                continue
+            same_size.append(file)
+        yield file
+
+
+def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:
+    """Return the patterns of an ignore file, none if there is no such file; None if it cannot be read."""
+    try:
+        return GitIgnoreSpec.from_lines(path.read_text("utf-8-sig", "replace").splitlines() if path.is_file() else ())
+    except OSError as error:
+        report_failure(on_failure, str(path), explain_os_error(error))
+        return None
+
+
+def _why_left_out(entry: Path, root: Path, ignored: GitIgnoreSpec) -> str:
+    """Return `IGNORE_FILE` or the pattern of `_OF_PROGRAMS` that leaves out an entry of a folder; "" if none does."""
+    end = "/" if entry.is_dir() else ""
+    if ignored.match_file(f"{entry.relative_to(root).as_posix()}{end}"):
+        return IGNORE_FILE
+    pattern = _PROGRAMS.check_file(f"{entry.name.lower()}{end}").index
+    return "" if pattern is None else _OF_PROGRAMS[pattern]
+
+
+def report_failure(on_failure: OnFailure, source: str, reason: str) -> None:
+    """Report a file, folder or record that gives no document."""
+    on_failure(LoadFailure(path=clean_text(source), reason=clean_text(reason)))
+
+
+def explain_os_error(error: OSError | RuntimeError) -> str:
+    """Return why a file cannot be read, and what to do."""
+    why = getattr(error, "strerror", None) or error
+    return f"cannot be read ({why}): check that it is there and that you may read it"
