@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>|{}]{1,200}")
@@ -12,11 +13,11 @@ _FIRST_PAGE = 6_000  # the characters of a document in which its own DOI stands
 class Works:
     """The works of the bibliographies in a folder, by DOI and by title."""
 
-    def __init__(self, rows: Iterable[Mapping[str, str]]) -> None:
-        """Take rows whose columns are those that the readers of this module write."""
+    def __init__(self, tables: Iterable[SourceTable]) -> None:
+        """Take the tables of bibliographies, as `readers.bibliographies` writes them."""
         self._by_doi: dict[str, Mapping[str, str]] = {}
         self._by_title: dict[str, Mapping[str, str]] = {}
-        for row in rows:
+        for row in (dict(zip(table.columns, cells, strict=True)) for table in tables for cells in table.rows):
             self._by_doi.setdefault(_doi_of(row.get("doi", "")), row)
             self._by_title.setdefault(label_key(row.get("title", "")), row)
 

@@ -110,10 +110,12 @@ def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits
           read_ahead: ReadAhead | None) -> Iterator[Document]:
     sources: dict[str, str] = {}
     with ReadingProcess(limits) as process:
-        works = _read_works(paths, process, limits)
+        bibliographies = _read_bibliographies(paths, process, limits)
+        works = Works(table for content in bibliographies.values() for table in content.tables)
         for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
             check_cancelled()
-            for document in _documents(file, reading, on_failure, limits, works):
+            read = partial(bibliographies.pop, file.real) if file.real in bibliographies else reading
+            for document in _documents(file, read, on_failure, limits, works):
                 if document.id in sources:
                     report_failure(on_failure, document.source, f"the id {document.id!r} was already given by "
                                    f"{sources[document.id]}: rename one, or load them into two knowledge bases")
@@ -155,16 +157,17 @@ def _fetch_to_file(address: Address, on_failure: OnFailure, limits: Limits) -> I
         yield FoundFile(path, address.id, named=True, real=path.resolve(), url=address.id)
 
 
-def _read_works(paths: Sequence[Path | Address], process: ReadingProcess, limits: Limits) -> Works:
-    """Return the works of the bibliographies among some files; one that cannot be read is reported in its turn."""
+def _read_bibliographies(paths: Sequence[Path | Address], process: ReadingProcess,
+                         limits: Limits) -> dict[Path, Content]:
+    """Return the bibliographies among some files; one that cannot be read is reported in its turn."""
     folders = [path for path in paths if isinstance(path, Path)]
     files = [file.real for folder in folders for file in walk_folder(folder, lambda _: None, limits)
              if file.path.suffix.lower() in _BIBLIOGRAPHIES]
-    tables: list[SourceTable] = []
+    contents: dict[Path, Content] = {}
     for file in sorted(files):
         with suppress(UnreadableError, OSError):
-            tables += process.read(file).tables
-    return Works(dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows)
+            contents[file] = process.read(file)
+    return contents
 
 
 def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits: Limits,
