@@ -283,7 +283,7 @@ class SourceText:
         mark, _, date = when.partition(" ")
         if not shortest and date and mark.lower() in _BARE_TIMES and (date_words := self._ground_when(date)):
             return f"{mark} {date_words}"
-        return shortest or (one_line(when) if when in _BARE_TIMES or self._has_with_year(when) else "")
+        return shortest or (one_line(when) if when.lower() in _BARE_TIMES or self._has_with_year(when) else "")
 
     def _has_with_year(self, date: str) -> bool:
         """Return True if the text has a date without its year, and a title above the text has the year."""

@@ -97,7 +97,7 @@ def test_a_time_in_other_words_takes_the_sources(said, stored):
 
 
 @pytest.mark.parametrize(("said", "stored"), [
-    ("suggested", "condition: suggested"), ("planned; possible", "planned; condition: possible"),
+    ("suggested", "condition: suggested"), ("planned; possible", "planned; condition: possible"), ("Former", "Former"),
     ("2025; tried as alternative", "2025; condition: tried as alternative"), ("据称", "condition: 据称"),
     ("2024; and 8", ""), ("is uses", ""), ("uses", "")])
 def test_what_limits_a_fact_stays_with_it(said, stored):
