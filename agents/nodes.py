@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from langchain_core.messages import BaseMessage
@@ -55,8 +56,7 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
     graph's own state: a checkpoint can be read in LangGraph's strict mode, and after a class has moved.
     """
     takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
-    models = {name: TypeAdapter[Any](type_) for name, type_ in
-              get_type_hints(get_type_hints(step)["state"], include_extras=True).items() if _has_model(type_)}
+    models = _model_fields(get_type_hints(step)["state"])
 
     async def node(state: Any) -> Any:
         """Run the step; if it fails or is cancelled, abandon its run."""
@@ -73,6 +73,13 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
             raise
 
     return _Node(step.__name__, node)
+
+
+@cache
+def _model_fields(state: type) -> dict[str, TypeAdapter[Any]]:
+    """Return the fields of a state that have models, each with what validates it; making these takes milliseconds."""
+    fields = get_type_hints(state, include_extras=True)
+    return {name: TypeAdapter[Any](type_) for name, type_ in fields.items() if _has_model(type_)}
 
 
 def _has_model(type_: Any) -> bool:

@@ -235,10 +235,11 @@ class RetrievalNodes:
             "next_round": Round(thought=judgement.thought, lookups=tuple(lookups)),
             # The thought is not checked against the sources, so nobody is shown it as a part of the conversation.
             "messages": [AIMessage("", tool_calls=calls)] if calls else [], "steps": [trace_steps.data(traced)]}
+        seen = seen_passages(state["rounds"])
         sends = [Send(lookup.tool, LookupInput(
             knowledge_base=state["knowledge_base"], revision=state["revision"], scope=state["scope"],
             question=state["question"], round=len(state["rounds"]) + 1, call=str(call["id"]), lookup=lookup,
-            seen=seen_passages(state["rounds"]))) for lookup, call in zip(lookups, calls, strict=True)]
+            seen=seen)) for lookup, call in zip(lookups, calls, strict=True)]
         return Command(update=update, goto="answer" if judgement.draft else sends or "reflect")
 
     async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
