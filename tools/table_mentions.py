@@ -20,7 +20,7 @@ _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 _WEAK = frozenset({"neutral", "reading", "through", "overall", "people", "year", "day", "month", "decade", "until",
                    "compare", "made", "together", "number_word", "documents", "edge"})
 """Kinds of words that give way to a column, a value or a table of the same words."""
-_ORDER = ("version", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
+_ORDER = ("certain", "date", "number", "operation", "literal", "column", "value", "quoted", "head", "weak", "title",
           "column_word", "value_word", "column_form", "made", "unit")
 _TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"})
 _NAMING_SHARE = 0.9
@@ -148,7 +148,7 @@ def _fixed(question: str) -> tuple[tuple[str, Mention], ...]:
     """Return the quotes, dates, numbers, units and operations of a question, which are the same in each table."""
     words = words_of(question)
     # A quoted word is rather a part of a text than a value: "final" in the title.
-    parts = (("version" if part.kind == "quoted" and part.last == part.first + 1 else part.kind,
+    parts = (("certain" if part.kind == "quoted" and part.last == part.first + 1 else part.kind,
               Mention(part.first, part.last, part.kind, part.name)) for part in fixed_parts(question, words))
     ranks = {**dict.fromkeys(_WEAK, "weak"), "made": "made"}
     operations = ((ranks.get(kind, "operation"), Mention(first, last, kind, name))
@@ -275,24 +275,28 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
             parts[part][value.column].append(value.value)
     literals = {value.value.casefold() for value in found} - {column.title.casefold() for column in columns.values()}
     for first, last, keys in _runs(words):
-        # The topic "Typing" is no form of the column "type".
-        is_literal = " ".join(word.text for word in words[first:last]).casefold() in literals
-        is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((words[first].folded,), ()))
-        rank_whole = "value" if not is_literal else "version" if is_measure or "." in words[first].text else "literal"
+        said = " ".join(word.text for word in words[first:last]).casefold()
+        rank_whole = _rank_of_literal(words[first]) if said in literals else "value"
         for rank, index, wanted in ((rank_whole, whole, keys),
                                     ("value", whole, tuple(sorted(keys))), ("value_word", parts, keys)):
             if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
                 continue
             is_name = first > 0 and words[first].text[0].isupper()
             # The status "done" is not "done (in part)" as well.
-            exact = {value for fitting in index[wanted].values() for value in fitting if is_literal
-                     and value.casefold() == " ".join(word.text for word in words[first:last]).casefold()}
+            exact = {value for fitting in index[wanted].values() for value in fitting
+                     if said in literals and value.casefold() == said}
             values = {column: tuple(sorted(exact.intersection(fitting) or set(fitting)))
                       for column, fitting in index[wanted].items()
                       if index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES}
             if values:
                 yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                 break
+
+
+def _rank_of_literal(first: Word) -> str:
+    """Return the rank of a value in its own words: the topic "Typing" is no form of "type", and 3.10 is no number."""
+    is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((first.folded,), ()))
+    return "certain" if is_measure or "." in first.text else "literal"
 
 
 def _value_variants(text: str, column: str) -> Iterator[Keys]:
