@@ -17,13 +17,17 @@ DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC",
 _LONGEST_GAP = 4
 _INSIDE_NOUNS = frozenset({"all", "listed", "s", "的", "个"})
 _LEADS = _INSIDE_NOUNS | {"of", "the", "our", "these", "those", "der", "die", "das"}
+"""Words within a noun of several words, and before a noun, behind "how many"."""
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
 _ASKING = frozenset({"which", "what", "list", "show", "name", "welch", "welcher", "welches", "welche", "find", "give"})
 _AUXILIARIES, _ARTICLES = frozenset({"do", "does", "did", "has", "have", "had"}), frozenset({"the", "our", "this"})
 _OFTEN = frozenset({"how often", "wie oft", "几次", "多少次"})
+_NEWEST = frozenset({"newest", "neueste", "neuesten", "最新"})
+"""Words for the last one made, unlike "the last one", which may be the last one changed."""
 _LEAST_DISTINCT, _NEARLY_ALL = 0.5, 0.9
 """The shares of different values from which a column of texts names rows, and tells nearly all of them apart."""
 _NAMING = frozenset({("name",), ("titl",)})
+"""The last stems of labels of columns that name rows."""
 
 
 class UnclearError(Exception):
@@ -173,7 +177,7 @@ class AskedParts:
             dates = [column for column in dates if 2 * column.empty <= self.table.rows]
         labels = {key for label in lexicon().labels["made"] for key in label}
         made = [column for column in dates if labels.issuperset(keys_of(column.title))]
-        is_age = self.are_documents and any(one.name == "age" or self.words(one) == "newest" for one in self.mentions)
+        is_age = self.are_documents and any(one.name == "age" or self.words(one) in _NEWEST for one in self.mentions)
         return made if self.has("made") or is_age else dates
 
     def measured(self, name: str) -> list[ColumnInfo]:

@@ -169,8 +169,9 @@ class QuestionQuery(QuestionTarget):
             return self._extreme_rows(quoted(column.name), column.title, order, shown, limit)
         if limit > 1 or degree.kind in {"most", "fewest", "commonest"}:
             raise UnclearError(degree)
-        word = {"max": "highest", "min": "lowest"}.get(degree.kind, degree.kind)
-        function = "max" if order == "DESC" else "min"
+        function, number_word, date_word = ("max", "highest", "latest") if order == "DESC" else (
+            "min", "lowest", "earliest")
+        word = date_word if is_date(column) else number_word
         return Plan(self._select(f"{function}({quoted(column.name)}) AS {quoted(column.title)}"),
                     f"{word} {column.title}{self._where()}")
 

@@ -38,6 +38,7 @@ ANSWERED = [
     ("How many ADRs were created in each year?", "2019: 3"),
     ("What is the title of the ADR that was created first?", "Shared cache"),
     ("On which day was the newest of the ADRs created?", "2020-06-30"),
+    ("An welchem Tag wurde das neueste der ADRs erstellt?", "2020-06-30"),
     ("How many typing ADRs are there?", "2"),
     ("Are there more ADRs on typing or on access? Both figures, please.", "Typing: 2; Access: 1"),
     ("How many authors does an ADR of Team Store have on average?", "1.5"),
@@ -83,6 +84,12 @@ def test_a_field_is_asked_for_in_other_words(decisions, question, answer):
     asked = ask_tables(decisions, question)
     assert asked is not None
     assert answer in asked.short
+
+
+def test_the_oldest_is_said_to_have_the_earliest_date(decisions):
+    asked = ask_tables(decisions, "On which day was the oldest of the ADRs created?")
+    assert asked is not None
+    assert (asked.short, asked.understood) == ("2018-11-05", "earliest creation-date")
 
 
 @pytest.mark.parametrize("question", DECLINED)
