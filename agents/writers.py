@@ -186,10 +186,10 @@ class Writers:
                     kb = step.enter_context(self.step(name, run, create=create, any_embedding=any_embedding))
                 except WriterBusyError:
                     with self._lock:
-                        layout = self._writers[name].kb.layout
-                    if not _is_held(layout.build_lock) or time.monotonic() > until:
+                        writer = self._writers.get(name)  # another step may have closed it
+                    if writer is None or not _is_held(writer.kb.layout.build_lock) or time.monotonic() > until:
                         raise
-                    lock = lock or FileLock(layout.turn_lock, timeout=0)
+                    lock = lock or FileLock(writer.kb.layout.turn_lock, timeout=0)
                     if not lock.is_locked:
                         with suppress(Timeout):  # another run waits, too
                             turn.enter_context(lock)
@@ -200,17 +200,22 @@ class Writers:
     def give_turn(self, name: str, run: str) -> None:
         """Between two steps of a build, let those write who wait for it, and go on.
 
-        What they delete or change, the next steps find deleted or changed.
+        What they delete or change, the next steps find deleted or changed. A build that cannot go on is abandoned.
         """
         with self._lock:
             writer = self._writers.get(name)
             if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):
                 return
             writer.end(run=run)
-        while True:
-            time.sleep(10 * _PAUSE)  # so whoever waits comes first
-            with suppress(WriterBusyError), self.step(name, run, create=False):
-                return
+        try:
+            while True:
+                time.sleep(10 * _PAUSE)  # so whoever waits comes first
+                check_cancelled()
+                with suppress(WriterBusyError), self.step(name, run, create=False):
+                    return
+        except BaseException:
+            self.abandon(name, run)
+            raise
 
     def finish(self, name: str, run: str) -> None:
         """Publish to readers what a run wrote, and end it; do nothing if the run does not hold the lock any more."""

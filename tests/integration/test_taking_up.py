@@ -1,6 +1,7 @@
 """What is left half done by a process that was killed is done by the next one; a writer ends when its run does."""
 
 
+import asyncio
 import sqlite3
 import threading
 import time
@@ -18,6 +19,7 @@ from banyan.graph_store.store_errors import UnknownDocumentError, WriterBusyErro
 from banyan.graph_store.tree.tree_levels import TreeSynchroniser
 from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
+from banyan.runtime.threads import in_thread
 from filelock import FileLock
 
 from .. import scripted
@@ -179,6 +181,26 @@ def test_another_build_of_this_process_does_not_begin_while_one_lets_others_writ
                     pass
         assert given.result() is None
         writers.finish("kb", "one")
+        with writers.step("kb", "two", is_build=True):
+            pass
+        writers.finish("kb", "two")
+
+
+@pytest.mark.anyio
+async def test_a_build_that_lets_others_write_can_be_cancelled_while_they_do(shop):
+    with shop.resources() as resources, shop.resources() as others:
+        writers = resources.writers
+        with writers.step("kb", "one", is_build=True):
+            pass
+        with FileLock(shop.settings.home / "kb" / "turn.lock"):
+            given = asyncio.ensure_future(in_thread(writers.give_turn, "kb", "one"))
+            while _is_held(shop.settings.home / "kb" / "writer.lock"):
+                await asyncio.sleep(0.01)
+            with others.writers.step("kb", "other"):
+                given.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await asyncio.wait_for(given, 60)
+            others.writers.finish("kb", "other")
         with writers.step("kb", "two", is_build=True):
             pass
         writers.finish("kb", "two")
