@@ -63,7 +63,7 @@ def client() -> str:
 
 def attributed(who: str) -> str:
     """Return whose decision it is, with the key that sends it, if there is one: a client can write any name."""
-    return who if client() in {"", LOCAL, who} or who == "auto" else f"{who} ({client()})"
+    return who if client() in {"", LOCAL, who} else f"{who} ({client()})"
 
 
 def record(home: Path, action: Action, knowledge_base: str = "", what: str = "") -> None:
