@@ -91,9 +91,7 @@ GENERIC_ACRONYMS = word_set("ceo cfo cto coo ai it pr hr ipo esg kpi pdf faq ok 
                             "mw kw gw kwh ltd inc llc d.c") | HONOURS
 """Acronyms that are not names of a single thing."""
 
-PRONOUNS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female",
-            "it": "thing", "its": "thing", "they": "group", "them": "group", "their": "group"}
-"""Third-person pronouns and what they can refer to."""
+PRONOUNS = word_set("he him his she her hers it its they them their")
 VALUES = frozenset({"date", "number"})
 """The kinds that are values rather than names."""
 

@@ -20,7 +20,7 @@ _ITEM_START = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
 _ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
 """What stands before and after a name that is an item of a list or a line of its own."""
 _MIXED_CASE = re.compile(r"[A-Z][a-z]+[A-Z]\w*")
-_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS.keys() | word_set("the a an this that these those and or but if "
+_NOT_IN_NAMES = CALENDAR | PREPOSITIONS | PRONOUNS | word_set("the a an this that these those and or but if "
                                                                      "when while where as so yet then there here who "
                                                                      "which what how why both born died see also most "
                                                                      "many some all each every no not former current "

@@ -37,7 +37,7 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
 
 _HONORIFICS = word_set("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
 """Words that mark the following name as a person's, regardless of the recogniser's label."""
-_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS.keys()
+_NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS
 _INDEFINITE_WORDS = word_set("own your our other another such certain any each some 3rd")
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
 _PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
@@ -327,7 +327,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     is_composed = " or " in name or ", and " in name or "3rd" in lowered  # "Board or Committee", "Acme 3rd Party"
-    is_indefinite = lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.keys().isdisjoint(lowered)  # "Your Software"
+    is_indefinite = lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.isdisjoint(lowered)  # "Your Software"
     if span.kind != "work" and (is_composed or is_indefinite):
         return True
     has_common_words_only = name not in {"US", "IT"} and all(
