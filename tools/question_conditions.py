@@ -13,6 +13,7 @@ SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
 _NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
+_NOT_HAVING = _NONE | {"lack any", "not have", "not have a", "not have an", "not have any"}
 _DATE_SQL = {"": "({0} >= {1} AND {0} < {2})", "since": "{0} >= {1}", "until": "{0} < {2}", "after": "{0} >= {2}",
              "before": "{0} < {1}"}
 _SAME_SIGNS = {"over": "after", "under": "before"}
@@ -310,9 +311,9 @@ class ConditionReader:
                 if column.empty or column.untyped:  # "no rain" may be zero or an empty cell
                     raise UnclearError(mention)
                 sql, text = f"{quoted(column.name)} = 0", f"{column.title} is 0"
-            if column.kind == "boolean" and (says_none or mention.kind == "have"):
-                sql = f"{'NOT ' * says_none}{quoted(column.name)}"
-                text = f"{column.title} is {'no' if says_none else 'yes'}"
+            if column.kind == "boolean" and (mention.kind == "have" or self._parts.words(mention) in _NOT_HAVING):
+                sql = f"{'NOT ' * is_missing}{quoted(column.name)}"
+                text = f"{column.title} is {'no' if is_missing else 'yes'}"
             conditions.append(self._condition(column, sql, text, mention, beside))
         return conditions
 

@@ -47,7 +47,7 @@ class QuestionQuery(QuestionTarget):
         if share is None:
             return None
         verbs = [mention for mention in self._parts.mentions
-                 if mention.first > share.last and self._parts.words(mention) in _VERBS]
+                 if mention.first > share.last and self._parts.words(mention).partition(" ")[0] in _VERBS]
         whole = [condition for condition in self.conditions if verbs and condition.last <= verbs[0].first]
         wanted = [condition for condition in self.conditions if condition not in whole]
         if not wanted:
