@@ -198,8 +198,8 @@ class ConstructionNodes(BuildNodes):
     def _next_batch(self, kb: KnowledgeBase, state: BuildState) -> Command[Any]:
         """Extract the next batch, one task for each call, and write the previous one at the same time."""
         # A person may have changed the instructions back while the build waited for decisions.
-        outdated = [fingerprint for fingerprint in state["outdated"]
-                    if not is_same_reading(fingerprint, self._reader(kb))]
+        reader = self._reader(kb)
+        outdated = [fingerprint for fingerprint in state["outdated"] if not is_same_reading(fingerprint, reader)]
         in_batches = asks_batches(kb, build_options(state), self._resources.settings)
         calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated, in_batches=in_batches)
         shared = {"knowledge_base": state["knowledge_base"], "run": state["run"], "options": state["options"]}
