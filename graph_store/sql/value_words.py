@@ -23,6 +23,7 @@ _NEARLY_ALL = 0.9
 _SELF = re.compile(r"\b[Tt]his ([A-Z]{2,6})\b(?![-/])")
 """How a document calls itself if its kind has an abbreviation: "this RFC"."""
 _OFTEN_SELF = 0.2
+"""The least share of documents that say so: not each of a kind mentions what it is."""
 _FEW_DOCUMENTS = 3
 """Tables of more documents are not called by the titles of these."""
 
@@ -122,7 +123,7 @@ def find_values(connection: duckdb.DuckDBPyConnection, database: str, words: Col
 
 
 def read_titles(connection: duckdb.DuckDBPyConnection, database: str) -> Mapping[str, tuple[str, ...]]:
-    """Return for each table of records the names and titles of its documents, if it has few."""
+    """Return what tables are called: those of few documents by these, that of all documents by their common names."""
     titles: dict[str, list[str]] = defaultdict(list)
     for table, title in connection.execute(f"SELECT source, title FROM {database}.{_TITLES} ORDER BY ALL").fetchall():  # noqa: S608
         titles[table].append(title)
