@@ -33,22 +33,22 @@ def read_bib(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(f"not BibTeX that can be read ({error}): mend the entry") from error
     works: list[Fields] = []
     for key, entry in entries.items():
-        fields = {name.lower(): _plain(value) for name, value in entry.fields.items()}
+        fields = {name.lower(): _without_latex(value) for name, value in entry.fields.items()}
         venue = next((fields[name] for name in _VENUES if fields.get(name)), "")
         people = entry.persons.get("author") or entry.persons.get("editor") or []
-        works.append({"title": fields.get("title", ""), "author": "; ".join(map(_name, people)),
+        works.append({"title": fields.get("title", ""), "author": "; ".join(map(_full_name, people)),
                       "year": fields.get("year", "") or fields.get("date", "")[:4], "venue": venue, "type": entry.type,
                       "key": key, **{name: fields.get(name, "") for name in _FIELDS}})
     return _content(works, limits)
 
 
-def _plain(latex: str) -> str:
+def _without_latex(latex: str) -> str:
     return one_line(str(Text.from_latex(latex)))
 
 
-def _name(person: Person) -> str:
+def _full_name(person: Person) -> str:
     parts = (person.first_names, person.middle_names, person.prelast_names, person.last_names, person.lineage_names)
-    return _plain(" ".join(name for names in parts for name in names))
+    return _without_latex(" ".join(name for names in parts for name in names))
 
 
 def read_ris(data: bytes, limits: Limits) -> Content:

@@ -24,6 +24,7 @@ _FILLED = 0.4  # the smallest share of filled cells
 _MOSTLY, _VALUES = 0.7, 0.3
 """The smallest shares of filled cells, and of numbers among them, in further columns of a table without a caption."""
 _LONGEST_CAPTION = 300
+_WHOLE_LINE, _FEW_PARTS = 0.85, 3  # the smallest share of a table's width that a line of prose fills, in few parts
 
 
 def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
@@ -34,8 +35,8 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
     found: list[FoundTable] = []
     upright = [word for word in page.words if word.upright]
     lines = join_lines(page.lines)
-    for group in _groups(lines) if len(lines) <= _MOST_LINES else ():
-        for rules in _with_captions(group, upright):
+    for group in _group_lines(lines) if len(lines) <= _MOST_LINES else ():
+        for rules in _split_at_captions(group, upright):
             caption, header_top = find_caption(upright, rules[0])
             has_header = len(rules) + (header_top < rules[0].top - NEAR) > 2  # noqa: PLR2004
             box = Box(rules[0].x0, header_top, rules[0].x1, rules[-1].top)
@@ -43,7 +44,7 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
                    for other in [*taken, *(table.box for table in found)]):
                 continue
             tops = [*([header_top] if header_top < rules[0].top - NEAR else []), *(rule.top for rule in rules)]
-            table = _read(box, tops, [word for word in upright if _is_inside(word, box)])
+            table = _read_table(box, tops, [word for word in upright if _is_inside(word, box)])
             if table is not None and (caption or caption_below(upright, box) or (has_header and _has_numbers(table))):
                 found.append(table)
     return found
@@ -86,7 +87,7 @@ def _is_inside(word: PageWord, box: Box) -> bool:
     return box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR and box.top <= word.center[1] <= box.bottom
 
 
-def _groups(rules: Sequence[Box]) -> Iterator[list[Box]]:
+def _group_lines(rules: Sequence[Box]) -> Iterator[list[Box]]:
     """Yield the lines that begin and end at the same places, from top to bottom."""
     groups: list[list[Box]] = []
     for rule in rules:
@@ -101,21 +102,21 @@ def _groups(rules: Sequence[Box]) -> Iterator[list[Box]]:
     yield from (group for group in groups if len(group) > 1)
 
 
-def _with_captions(rules: Sequence[Box], words: Sequence[PageWord]) -> Iterator[list[Box]]:
+def _split_at_captions(rules: Sequence[Box], words: Sequence[PageWord]) -> Iterator[list[Box]]:
     """Yield lines in the groups of one table: a line that has a caption right above it begins another table."""
     starts = [at for at, rule in enumerate(rules) if at == 0 or find_caption(
         [word for word in words if word.center[1] > rules[at - 1].top], rule)[0]]
     yield from (list(rules[start:end]) for start, end in pairwise([*starts, len(rules)]) if end - start > 1)
 
 
-def _read(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:
+def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:
     """Return the table of some words; None if they do not stand in columns."""
     rows = rows_of(words)
     if not rows:
         return None
     places = [bisect_right(rules, row[0].center[1]) for row in rows]  # rules without text between them are one
     rules = [rule for at, rule in enumerate(rules, 1) if at in places or at == len(rules)]
-    columns = _columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
+    columns = _find_columns([parts for row in rows[1:] if len(parts := parts_of(row)) > 1])
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
     edges = (box.x0, *((left[1] + right[0]) / 2 for left, right in pairwise(columns)), box.x1)
@@ -124,9 +125,9 @@ def _read(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundT
     if len(body) < _FEWEST_ROWS:
         return None
     header = [row for row in rows if row[0].center[1] <= header_end]
-    grid = [_cells(row, edges, is_header=True) for row in header]
+    grid = [_split_cells(row, edges, is_header=True) for row in header]
     bands = groupby(body, lambda row: bisect_right(rules, row[0].center[1]))
-    grid += _joined([[_cells(row, edges, is_header=False) for row in band] for _, band in bands],
+    grid += _join_rows([[_split_cells(row, edges, is_header=False) for row in band] for _, band in bands],
                     are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
     texts = [[cell.text for cell in row] for row in grid]
     filled = sum(bool(text) for row in texts for text in row)
@@ -141,14 +142,14 @@ def _header_end(rows: Sequence[TextLine], rules: Sequence[float], edges: Sequenc
     if len(rules) <= 2:  # noqa: PLR2004
         return rules[0]
     for rule in rules[1:-1]:
-        header = [_cells(row, edges, is_header=True) for row in rows if row[0].center[1] < rule]
+        header = [_split_cells(row, edges, is_header=True) for row in rows if row[0].center[1] < rule]
         named = sum(any(row[at].text for row in header) for at in range(len(edges) - 1))
         if named >= (len(edges) - 1) / 2:
             return rule
     return rules[1]
 
 
-def _columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float]]:
+def _find_columns(rows: Sequence[Sequence[TextLine]]) -> list[tuple[float, float]]:
     """Return where columns begin and end: nearly all rows have a space between two of them."""
     ends = sorted((place, change) for row in rows for part in row
                   for place, change in ((part[0].box.x0, 1), (part[-1].box.x1, -1)))
@@ -171,7 +172,7 @@ def _is_in(row: Sequence[TextLine], column: tuple[float, float]) -> bool:
     return any(column[0] <= (part[0].box.x0 + part[-1].box.x1) / 2 <= column[1] for part in row)
 
 
-def _cells(row: TextLine, edges: Sequence[float], *, is_header: bool) -> list[GridCell]:
+def _split_cells(row: TextLine, edges: Sequence[float], *, is_header: bool) -> list[GridCell]:
     """Return a row's cells; a part of a row that spans columns is in each of them."""
     parts: dict[int, list[PageWord]] = {}
     spans: dict[int, int] = {}
@@ -194,7 +195,7 @@ def _cells(row: TextLine, edges: Sequence[float], *, is_header: bool) -> list[Gr
     return cells
 
 
-def _joined(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) -> list[list[GridCell]]:
+def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) -> list[list[GridCell]]:
     """Return the rows, each with the further lines of its cells; `bands` are the lines of text between two rules.
 
     A line with only a first cell is a heading in the table.
@@ -220,7 +221,7 @@ def _is_two_columns_of_prose(rows: Sequence[TextLine], edges: Sequence[float]) -
     wide = 0
     for row in rows:
         parts = [part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)]
-        wide += sum(parts) > 0.85 * (edges[-1] - edges[0]) and len(parts) <= 3  # noqa: PLR2004
+        wide += sum(parts) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(parts) <= _FEW_PARTS
     return wide > len(rows) / 2
 
 

@@ -18,8 +18,8 @@ from ..reading import Content, Limits, UnreadableError, list_counts
 from ..source_tables import change_collected
 from .archives import PASSWORD
 from .open_tables import CAPTION
-from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, read_page
-from .pdf_tables import PageLayout, is_heading, lay_out, line_style, usual_font, write_tables
+from .pdf_pages import DrawnPage, TextLine, flow_lines, line_text, mask_numbers, read_page
+from .pdf_tables import LARGER, PageLayout, is_heading, lay_out, line_style, usual_font, write_tables
 
 # What programs store instead of a title: a file's name, nothing, or the codes of a journal and an archive.
 _NO_TITLE = re.compile(r"(.*\.(docx?|odt|rtf|tex|dvi|indd|qxd|pptx?|xlsx?|pdf|html?))?|(?:doi|pii|arxiv)\b.*|\S*\d\S*|"
@@ -29,10 +29,8 @@ _NO_PAPER = re.compile(r"journal|issn|vol(?:ume|\.)|www\.|https?:|contents|©|co
 """What stands on first pages in large letters and is no title."""
 _FEWEST_WORDS, _FEWEST_HAN = 4, 6  # of a title in large letters; a shorter line may be the name of the journal
 _MOST_LINES = 3  # of a heading; more are a paragraph in another font
-_LARGE = 1.15  # the size of a title as a multiple of the usual one
 _MARGIN = 0.12  # the part of a page's height at the top and at the bottom in which its running heads are
 _FEWEST_REPEATED = 3  # pages with the same line in the margin, apart from numbers
-_NUMBER = re.compile(r"\d+")
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 _LONGEST_TITLE, _LISTED = 300, 10
 _FEWEST_CHARACTERS = 20
@@ -69,11 +67,11 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     heads = _take_heads(layouts, pages)
     plain = ["\n".join(map(line_text, flow_lines(page.words))) for page in pages]
     usual = usual_font(pages)
-    title = _title(stored.get("Title", ""), "\n".join(plain)) or _largest_text(
+    title = _usable_title(stored.get("Title", ""), "\n".join(plain)) or _largest_text(
         layouts[0], pages[0].height, usual[1], set(heads))
     recognised, unread = _recognise(data, pages, plain, limits)
     tables = write_tables(layouts, title, usual)
-    texts = [recognised.get(number, text) for number, text in enumerate(_write(layouts, tables, usual))]
+    texts = [recognised.get(number, text) for number, text in enumerate(_write_pages(layouts, tables, usual))]
     if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
         raise UnreadableError(unread or "no text in it: remove it")
     join = broken_word_joiner(texts)
@@ -85,8 +83,8 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         texts[number] += f"\n\n{text}"
     texts = [f"{text.rstrip()}\n\n{page.notes}" if page.notes else text
              for text, page in zip(texts, pages, strict=True)]
-    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, _about(stored), paged=True,
-                   unread=unread, omitted=_omitted(pages, recognised, attached))
+    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, _read_metadata(stored), paged=True,
+                   unread=unread, omitted=_list_omitted(pages, recognised, attached))
 
 
 def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
@@ -101,7 +99,7 @@ def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
     return pages
 
 
-def _write(layouts: Sequence[PageLayout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
+def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
     """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown.
 
     Below a heading such as "References", only lines that look like it are headings: names of authors may be bold.
@@ -138,9 +136,9 @@ def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> di
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
         for line in layout.lines:
             top, bottom = line[0].box.top / page.height, line[0].box.bottom / page.height
-            text = line_text(line)
-            if (bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright) and not CAPTION.match(text):
-                found.setdefault(_NUMBER.sub("#", text).strip(" -–—|.").casefold(), []).append((number, line))
+            is_marginal = bottom < _MARGIN or top > 1 - _MARGIN or not line[0].upright
+            if is_marginal and not CAPTION.match(line_text(line)):
+                found.setdefault(mask_numbers(line), []).append((number, line))
     heads: dict[str, int] = {}
     taken = set[int]()
     for masked, places in found.items():
@@ -154,7 +152,7 @@ def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> di
     return heads
 
 
-def _title(stored: str, text: str) -> str:
+def _usable_title(stored: str, text: str) -> str:
     """Return the stored title, or "" if it is of another text or a program wrote it by itself."""
     title = " ".join(_TAG.sub("", stored).split())
     is_none = (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
@@ -169,19 +167,19 @@ def _largest_text(layout: PageLayout, height: float, usual: float, heads: set[st
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line[0].box.top)))
         is_long = len(text) >= _FEWEST_HAN if has_han(text) else len(text.split()) >= _FEWEST_WORDS
-        if (size >= _LARGE * usual and is_long and len(text) <= _LONGEST_TITLE and not _NO_PAPER.search(text)
+        if (size >= LARGER * usual and is_long and len(text) <= _LONGEST_TITLE and not _NO_PAPER.search(text)
                 and text not in heads and not is_gibberish(text)):
             found.append((size, text))
     return max(found, key=itemgetter(0))[1]
 
 
-def _about(stored: dict[str, str]) -> dict[str, object]:
+def _read_metadata(stored: dict[str, str]) -> dict[str, object]:
     created = _DATE.match(stored.get("CreationDate", ""))
     return {"author": stored.get("Author"), CREATED: created and "-".join(created.groups()),
             "subject": stored.get("Subject")}
 
 
-def _omitted(pages: Sequence[DrawnPage], recognised: dict[int, str], attached: int) -> str:
+def _list_omitted(pages: Sequence[DrawnPage], recognised: dict[int, str], attached: int) -> str:
     pictures = frozenset().union(*(page.pictures for number, page in enumerate(pages) if number not in recognised))
     unknown = sum(page.unknown for number, page in enumerate(pages) if number not in recognised)
     return list_counts({"picture": len(pictures), "attached file": attached, "unreadable sign": unknown})

@@ -26,6 +26,8 @@ _COPY = 0.1  # the largest distance of the second copy of a letter as a share of
 _THIN = 2.5  # the largest thickness in points of a rectangle that is a line
 _MOST_PATHS = 20_000  # the most drawn lines and shapes of a page that is no drawing
 _SMALLEST_PICTURE = 20  # points; smaller pictures are marks of lists and parts of rules
+_CELL_GAP = 0.6  # the narrowest space between cells as a share of the size
+_NUMBER = re.compile(r"\d+")
 _LINE_END_HYPHEN = "\x02"  # what PDFium gives for a hyphen at the end of a line
 _SYMBOL_FONT = {0xF000 + code: sign for codes, signs in (
     (range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"), (range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"),
@@ -90,7 +92,7 @@ class _Letter(NamedTuple):
 def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
     """Return the words, lines, pictures and notes of a page, upright as it is shown."""
     turn = _Turn(page)
-    words = _words(_letters(page.get_textpage(), turn))
+    words = _join_letters(_read_letters(page.get_textpage(), turn))
     lines, pictures = list[Box](), set[tuple[int, ...]]()
     paths = 0
     for drawn in page.get_objects():
@@ -100,7 +102,7 @@ def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
                 pictures.add((*drawn.get_px_size(), *map(round, (left, bottom, right, top))))
         elif drawn.type == pdfium.FPDF_PAGEOBJ_PATH and (paths := paths + 1) <= _MOST_PATHS:
             lines += _straight_lines(drawn, turn)
-    notes = "\n".join(dict.fromkeys(filter(None, _notes(page))))
+    notes = "\n".join(dict.fromkeys(filter(None, _read_notes(page))))
     return DrawnPage(words, lines if paths <= _MOST_PATHS else [], turn.height, frozenset(pictures), notes,
                      sum(word.text.count(_UNKNOWN) for word in words))
 
@@ -133,7 +135,7 @@ class _Turn:
         return abs(math.cos(radians + math.radians(self._degrees)) - 1) < 0.01  # noqa: PLR2004 - eight degrees
 
 
-def _letters(text: pypdfium2.PdfTextPage, turn: _Turn) -> Iterator[_Letter | None]:
+def _read_letters(text: pypdfium2.PdfTextPage, turn: _Turn) -> Iterator[_Letter | None]:
     """Yield the letters of a page in the order of drawing, and None where PDFium sees a space or a new line."""
     places = left, right, bottom, top = tuple(c_double() for _ in range(4))
     origin = x, y = c_double(), c_double()
@@ -177,7 +179,7 @@ def _letter_by_shape(ink: Box, baseline: float, size: float) -> str:
     return "·" if is_round and width < 0.2 and 0.1 < lift < 0.4 else _UNKNOWN  # noqa: PLR2004
 
 
-def _words(letters: Iterable[_Letter | None]) -> list[PageWord]:
+def _join_letters(letters: Iterable[_Letter | None]) -> list[PageWord]:
     """Return the letters as words, without the second copies that programs draw to make a text look bold."""
     words: list[PageWord] = []
     word: list[_Letter] = []
@@ -192,11 +194,11 @@ def _words(letters: Iterable[_Letter | None]) -> list[PageWord]:
                 continue
             copies.append(letter.box.x0)
         if word and (letter is None or not _continues(word[-1], letter)):
-            words.append(_word(len(words), word))
+            words.append(_make_word(len(words), word))
             word = []
         if letter is not None:
             word.append(letter)
-    return [*words, _word(len(words), word)] if word else words
+    return [*words, _make_word(len(words), word)] if word else words
 
 
 def _continues(before: _Letter, letter: _Letter) -> bool:
@@ -205,7 +207,7 @@ def _continues(before: _Letter, letter: _Letter) -> bool:
             and abs(letter.baseline - before.baseline) < size / 2) or not (before.upright or letter.upright)
 
 
-def _word(number: int, letters: Sequence[_Letter]) -> PageWord:
+def _make_word(number: int, letters: Sequence[_Letter]) -> PageWord:
     """Return letters as a word in which raised figures are marked."""
     text, is_raised = letters[0].text, False
     base = letters[0]
@@ -259,6 +261,11 @@ def line_text(line: Sequence[PageWord]) -> str:
     return write_raised(text)
 
 
+def mask_numbers(line: Sequence[PageWord]) -> str:
+    """Return a line's text with "#" for numbers, by which pages have the same running head; "#" is a page number."""
+    return _NUMBER.sub("#", line_text(line)).strip(" -–—|.").casefold()
+
+
 def rows_of(words: Iterable[PageWord]) -> list[TextLine]:
     """Return words as lines from top to bottom, whatever the order in which the file draws them."""
     rows: list[TextLine] = []
@@ -271,7 +278,7 @@ def rows_of(words: Iterable[PageWord]) -> list[TextLine]:
     return [sorted(row, key=lambda word: word.box.x0) for row in rows]
 
 
-def parts_of(row: TextLine, gap: float = 0.6) -> list[TextLine]:
+def parts_of(row: TextLine, gap: float = _CELL_GAP) -> list[TextLine]:
     """Return the parts of a line between spaces wider than `gap`, as a share of the font size."""
     parts: list[TextLine] = []
     for word in row:
@@ -283,8 +290,7 @@ def parts_of(row: TextLine, gap: float = 0.6) -> list[TextLine]:
 
 def _straight_lines(drawn: Any, turn: _Turn) -> Iterator[Box]:
     """Yield the horizontal and vertical lines of a drawn path; a thin rectangle is one line."""
-    points = list(_points(drawn))
-    for piece in points:
+    for piece in _path_corners(drawn):
         xs, ys = [x for x, _ in piece], [y for _, y in piece]
         box = turn.box(min(xs), min(ys), max(xs), max(ys))
         if box.bottom - box.top <= _THIN:
@@ -299,7 +305,7 @@ def _straight_lines(drawn: Any, turn: _Turn) -> Iterator[Box]:
                     yield turn.box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
 
-def _points(drawn: Any) -> Iterator[list[tuple[float, float]]]:
+def _path_corners(drawn: Any) -> Iterator[list[tuple[float, float]]]:
     """Yield the corners of each piece of a path in the page's places; pieces with curves are left out."""
     matrices = []
     part = drawn
@@ -327,7 +333,7 @@ def _points(drawn: Any) -> Iterator[list[tuple[float, float]]]:
         yield piece
 
 
-def _notes(page: pypdfium2.PdfPage) -> Iterator[str]:
+def _read_notes(page: pypdfium2.PdfPage) -> Iterator[str]:
     """Yield the filled-in text fields of a page as "name: value", and its comments; no passwords."""
     for at in range(pdfium.FPDFPage_GetAnnotCount(page)):
         note = pdfium.FPDFPage_GetAnnot(page, at)
@@ -336,17 +342,17 @@ def _notes(page: pypdfium2.PdfPage) -> Iterator[str]:
             form = page.formenv
             if (pdfium.FPDFAnnot_GetFormFieldType(form, note) in _FIELDS
                     and not pdfium.FPDFAnnot_GetFormFieldFlags(form, note) & _PASSWORD_FIELD):
-                name = (_wide(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, note)
-                        or _wide(pdfium.FPDFAnnot_GetFormFieldName, form, note).rpartition(".")[2])
-                value = _wide(pdfium.FPDFAnnot_GetFormFieldValue, form, note)
+                name = (_read_wide(pdfium.FPDFAnnot_GetFormFieldAlternateName, form, note)
+                        or _read_wide(pdfium.FPDFAnnot_GetFormFieldName, form, note).rpartition(".")[2])
+                value = _read_wide(pdfium.FPDFAnnot_GetFormFieldValue, form, note)
                 yield f"{name}: {value}" if name and value else ""
-        elif kind not in _NOT_SHOWN and (text := _wide(pdfium.FPDFAnnot_GetStringValue, note, b"Contents")):
-            author = _wide(pdfium.FPDFAnnot_GetStringValue, note, b"T")
+        elif kind not in _NOT_SHOWN and (text := _read_wide(pdfium.FPDFAnnot_GetStringValue, note, b"Contents")):
+            author = _read_wide(pdfium.FPDFAnnot_GetStringValue, note, b"T")
             yield f"Comment{f' by {author}' if author else ''}: {text}"
         pdfium.FPDFPage_CloseAnnot(note)
 
 
-def _wide(get: Any, *arguments: Any) -> str:
+def _read_wide(get: Any, *arguments: Any) -> str:
     """Return a text that PDFium writes as UTF-16 into a buffer."""
     length = get(*arguments, None, 0)
     buffer = create_string_buffer(length)

@@ -10,17 +10,16 @@ from ..grids import header_depth, is_single, read_grid, row_contents
 from ..source_tables import TableLine
 from ..table_lines import has_header, names_values, table_lines
 from .open_tables import CAPTION, caption_below, find_caption, find_open
-from .pdf_pages import DrawnPage, PageWord, TextLine, flow_lines, line_text
+from .pdf_pages import DrawnPage, PageWord, TextLine, flow_lines, line_text, mask_numbers
 from .ruled_tables import NEAR, FoundTable, find_ruled
 
 _PAGE_BREAK = "\f"
 _FIGURE = re.compile(r"fig(?:ure|\.)|abb\.|图", re.IGNORECASE)
 _LINES_BELOW, _NEAR_LEFT = 4.0, 20.0  # the place of a figure's caption: lines below its frame, and points left of it
 _CONTINUED = re.compile(r"\bcont(?:inued|\.|’d|'d)|续|suite|Fortsetzung", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+")
 _SENTENCE_END = (".", "!", "?", "。", "！", "？", ";", "；", ",", "，", ":", "：")
 _LONGEST_HEADING, _FEWEST_LETTERS = 100, 2
-_LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
+LARGER = 1.15  # the size of a heading's font as a multiple of the usual one
 _LINES_ABOVE = 2.5  # the largest distance between a table and its name as a multiple of the name's font size
 
 
@@ -85,13 +84,13 @@ def write_tables(layouts: Sequence[PageLayout], title: str, usual: tuple[str, fl
     `title` is the subject of tables without a heading, or "", and `usual` the font of the text.
     """
     written: dict[int, str] = {}
-    for parts in _chains({number: layout for number, layout in enumerate(layouts) if layout.tables}):
-        name = _name(layouts[parts[0].page], parts[0].table, usual) or title
+    for parts in _join_parts({number: layout for number, layout in enumerate(layouts) if layout.tables}):
+        name = _find_name(layouts[parts[0].page], parts[0].table, usual) or title
         written |= {id(part.table): text for part, text in zip(parts, _write_parts(parts, name), strict=True)}
     return written
 
 
-def _chains(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
+def _join_parts(layouts: Mapping[int, PageLayout]) -> list[list[_Part]]:
     """Return the tables of all pages, each as the list of its parts on consecutive pages."""
     chains: list[list[_Part]] = []
     lowest: list[_Part] = []  # the parts of the lowest table on the page before
@@ -135,10 +134,7 @@ def _repeated_rows(before: PageLayout, parts: list[_Part], layout: PageLayout, t
 
 def _is_margin(lines: list[TextLine], other: PageLayout) -> bool:
     """Return True if lines are a page's header or footer: numbers, or repeated on another page but for numbers."""
-    def masked(line: TextLine) -> str:
-        return _NUMBER.sub("#", line_text(line)).strip(" -–—")
-
-    return {masked(line) for line in lines} <= {"#", *map(masked, other.lines)}
+    return set(map(mask_numbers, lines)) <= {"#", *map(mask_numbers, other.lines)}
 
 
 def _write_parts(parts: list[_Part], title: str) -> list[str]:
@@ -154,7 +150,7 @@ def _write_parts(parts: list[_Part], title: str) -> list[str]:
     return [page.strip("\n") for page in text.split(_PAGE_BREAK)]
 
 
-def _name(layout: PageLayout, table: FoundTable, usual: tuple[str, float]) -> str:
+def _find_name(layout: PageLayout, table: FoundTable, usual: tuple[str, float]) -> str:
     """Return the name of a table: the caption or heading in the line right above it, or ""."""
     if table.caption:
         return CAPTION.sub("", table.caption, count=1).rstrip("".join(_SENTENCE_END))[:2 * _LONGEST_HEADING]
@@ -185,7 +181,7 @@ def line_style(line: TextLine) -> tuple[str, float] | None:
 
 def is_heading(text: str, style: tuple[str, float] | None, usual: tuple[str, float]) -> bool:
     """Return True for a short text in a bold or larger font than most of the document."""
-    if style is None or (style[1] <= _LARGER * usual[1] and (style[0] == usual[0] or style[1] < usual[1])):
+    if style is None or (style[1] <= LARGER * usual[1] and (style[0] == usual[0] or style[1] < usual[1])):
         return False
     return (len(text) <= _LONGEST_HEADING and sum(map(str.isalpha, text)) >= _FEWEST_LETTERS
             and not text[0].islower() and not text.endswith((*_SENTENCE_END, "-")))

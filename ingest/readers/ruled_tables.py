@@ -61,7 +61,7 @@ def find_ruled(page: DrawnPage) -> list[FoundTable]:
     rows = join_lines([*page.lines, *_page_breaks(columns)])
     if not 0 < len(rows) * len(columns) <= _MOST_CROSSINGS:
         return []
-    tables = [_fill_cells(cells, page.words) for cells in _connected(list(_cells(rows, columns)))]
+    tables = [_fill_cells(cells, page.words) for cells in _group_cells(list(_find_cells(rows, columns)))]
     return [table for table in tables if table is not None and _is_data(table.grid)]
 
 
@@ -95,7 +95,7 @@ def join_lines(lines: Iterable[Box]) -> list[Box]:
     return joined
 
 
-def _cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
+def _find_cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
     """Yield the smallest rectangles with lines on all sides; `columns` are vertical lines with x and y exchanged."""
     def crosses(row: Box, column: Box) -> bool:
         return (row.x0 - NEAR <= column.top <= row.x1 + NEAR) and (column.x0 - NEAR <= row.top <= column.x1 + NEAR)
@@ -108,7 +108,7 @@ def _cells(rows: Sequence[Box], columns: Sequence[Box]) -> Iterator[Box]:
                              for right in lefts[at + 1:] if right.top > left.top and crosses(bottom, right)), [])
 
 
-def _connected(cells: Sequence[Box]) -> list[list[Box]]:
+def _group_cells(cells: Sequence[Box]) -> list[list[Box]]:
     """Return cells in groups, each of cells that have corners in common."""
     groups: list[tuple[set[tuple[float, float]], list[Box]]] = []
     for cell in cells:
@@ -146,7 +146,7 @@ def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable |
             for row in height]
     for number, words_of_cell in inside.items():
         row = tops.index(boxes[number].top)
-        if names := _parted(words_of_cell, lefts) if is_single(grid[row]) else None:
+        if names := _split_row(words_of_cell, lefts) if is_single(grid[row]) else None:
             grid[row] = names
     fonts = [[frozenset(word.font for word in inside.get(cell_at.get((row, column), -1), ())) for column in width]
              for row in height]
@@ -154,7 +154,7 @@ def _fill_cells(boxes: Sequence[Box], words: Sequence[PageWord]) -> FoundTable |
                       frozenset(word.number for words in inside.values() for word in words))
 
 
-def _parted(words: Sequence[PageWord], lefts: Sequence[float]) -> list[GridCell] | None:
+def _split_row(words: Sequence[PageWord], lefts: Sequence[float]) -> list[GridCell] | None:
     """Return a row without lines between its cells as cells; None if its words do not stand in the columns."""
     columns: dict[int, list[PageWord]] = {}
     rows = [parts_of(row) for row in rows_of(words)]
