@@ -199,6 +199,8 @@ class QuestionQuery(QuestionTarget):
         named = {column.name: column for column in [
             *self._identifiers, *(self._parts.column_of(mention) for mention in mentions)] if column != ranked}
         asks_for_person = self._parts.take("who") is not None
+        if asks_for_person and not named and self._parts.are_documents:
+            raise UnclearError(ranked.name)
         if named or not (asks_for_person or self._parts.are_asked()):
             return list(named.values())
         return self._parts.naming_columns()
@@ -299,6 +301,8 @@ class QuestionQuery(QuestionTarget):
             columns.append(only(self._dates(), "when"))
         if where and not columns:
             columns.append(self._labelled("place"))
+        if who and not columns and self._parts.are_documents:
+            raise UnclearError(self._table.name)  # no document is a person
         are_rows = self._parts.are_asked() or (who and not columns)
         names = [one for one in self._parts.mentions if one.kind == "number"
                  and (head := self._parts.preceding(one, "column", gap=0)) is not None and head.is_head]

@@ -54,7 +54,7 @@ ANSWERED = [
 DECLINED = [
     "How many teams are accepted?", "How many ADRs mention Kafka?", "How many ADRs of ann are accepted by cyd?",
     "Which team owns the most ADRs?", "What is the latest accepted ADR?", "How many ADRs did Team Store reject?",
-    "How many ADRs are from 2019?", "When was the newest ADR?",
+    "How many ADRs are from 2019?", "When was the newest ADR?", "Whose ADRs are rejected?", "Whose ADR is the newest?",
     "How many ADRs were accepted in 2019?", "When was the last ADR rejected?", "Which ADR was rejected first?",
     "Which ADRs have “proposed” in the title?",
     "Which accepted ADRs name lease as a topic?",
