@@ -119,10 +119,8 @@ class Resources(ProcessModels):
         """Delete all of some documents, and everything that only they support; none if one is not there."""
         named = f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
         # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
-        with self._change_and_derive(name, "delete", named, grows=True) as kb, kb.database.transaction():
-            for document_id in document_ids:
-                if not missing_ok or kb.documents.has(document_id):
-                    kb.documents.delete(document_id)
+        with self._change_and_derive(name, "delete", named, grows=True) as kb:
+            kb.documents.delete(*document_ids, missing_ok=missing_ok)
         self.snapshots.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,

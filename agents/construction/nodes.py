@@ -140,9 +140,7 @@ class ConstructionNodes(BuildNodes):
         """Delete documents that their files do not give any more; return the ids of the first ones as lines."""
         if gone:
             self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(gone[:_MOST_NAMED])}")
-        with kb.database.transaction():
-            for document_id in gone:
-                kb.documents.delete(document_id)
+            kb.documents.delete(*gone)
         more = [f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else []
         return [*gone[:_MOST_NAMED], *more]
 

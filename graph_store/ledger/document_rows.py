@@ -17,7 +17,7 @@ from .database import Database, Record, now
 from .extractions import read_beside_deleted
 from .revision_rows import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of, read_tables
 from .tables import DOCUMENTS, among, replacement
-from .token_accounts import forget_document
+from .token_accounts import forget_documents
 from .version import ledger_state
 
 _TEXTS_AT_ONCE = 500
@@ -86,27 +86,33 @@ class Documents:
         known = set(self._db.texts(f"SELECT id FROM chunks WHERE revision = 0 AND {among('id')}", among=chunk_ids))  # noqa: S608
         return [chunk for chunk in chunk_ids if chunk in known]
 
-    def delete(self, document_id: str) -> None:
-        """Remove a document and its chunks; foreign keys remove the rows that belong to a chunk.
+    def delete(self, *document_ids: str, missing_ok: bool = False) -> None:
+        """Remove documents and their chunks, all or none; foreign keys remove the rows that belong to a chunk.
 
         The caller then calls `derive`, and at the end `finish_deletion`. Until then a killed command can be repeated.
+
+        Raises:
+            UnknownDocumentError: one is not there, without `missing_ok`.
         """
         with self._db.transaction():
+            known = set(self._db.texts(f"SELECT id FROM documents WHERE {among('id')}", among=document_ids))  # noqa: S608
             deleting = (self._db.get_meta(_DELETING) or "").split("\n")
-            if document_id in deleting and not self.has(document_id):
+            missing = [one for one in document_ids if one not in known and one not in deleting]
+            if missing and not missing_ok:
+                raise UnknownDocumentError(f"there is no document {missing[0]!r}; see `banyan documents`")
+            if not known:
                 return
-            self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, document_id])))
-            forget_document(self._db, document_id)
-            # Mark the extractions whose call also read this document, so that `build --reread` makes them again.
-            calls = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "
-                     "WHERE c.document = :document AND call <> '')")
+            self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, *sorted(known)])))
+            forget_documents(self._db, known)
+            # Mark the extractions whose call also read one of them, so that `build --reread` makes them again.
+            calls = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "  # noqa: S608
+                     f"WHERE {among('c.document')} AND call <> '')")
             for reader in self._db.texts(f"SELECT DISTINCT reasoner FROM extractions WHERE {calls}",  # noqa: S608
-                                         document=document_id):
+                                         among=known):
                 self._db.execute(
                     f"UPDATE extractions SET reasoner = :beside WHERE reasoner = :reader AND {calls}",  # noqa: S608
-                    reader=reader, beside=read_beside_deleted(reader), document=document_id)
-            if not self._db.execute("DELETE FROM documents WHERE id = :id", id=document_id):
-                raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
+                    reader=reader, beside=read_beside_deleted(reader), among=known)
+            self._db.execute(f"DELETE FROM documents WHERE {among('id')}", among=known)  # noqa: S608
 
     def is_deleting(self) -> bool:
         """Return True if a deletion was begun and not finished (see `finish_deletion`)."""

@@ -3,7 +3,7 @@
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import Literal
@@ -14,7 +14,7 @@ from ...runtime.budgets import Budget, charge
 from ...schemas.documents import Frozen
 from ...schemas.prices import Prices
 from .database import Database
-from .tables import CALLS, TOKENS, insertion
+from .tables import CALLS, TOKENS, among, insertion
 
 _LOG = logging.getLogger("banyan")
 
@@ -152,20 +152,22 @@ class Calls:
         return [total(parts).model_copy(update={"name": name}) for name, parts in by_name.items()]
 
 
-def forget_document(database: Database, document: str) -> None:
-    """Empty the stored responses that may have text of a document, and move its accounts to the empty document id.
+def forget_documents(database: Database, documents: Set[str]) -> None:
+    """Empty the stored responses that may have text of some documents, and move their accounts to the empty id.
 
-    These are responses to calls that read it, and to calls without stored documents, such as answers.
+    These are responses to calls that read one of them, and to calls without stored documents, such as answers.
     """
-    for key, response, documents in database.rows("SELECT key, response, documents FROM calls"):
-        read_documents = json.loads(documents)
-        if document in read_documents or (response and not read_documents):
-            others = json.dumps([other for other in read_documents if other != document], ensure_ascii=False)
-            database.execute("UPDATE calls SET response = '', documents = :others WHERE key = :key", key=key,
-                             others=others)
-    for row in database.rows("SELECT * FROM tokens WHERE document = :document", document=document):
-        database.execute(_ADDITION, **{**row._mapping, "document": ""})  # noqa: SLF001  (SQLAlchemy's public name)
-    database.execute("DELETE FROM tokens WHERE document = :document", document=document)
+    emptied = []
+    for key, response, names in database.rows("SELECT key, response, documents FROM calls"):
+        read_documents = json.loads(names)
+        others = [document for document in read_documents if document not in documents]
+        if others != read_documents or (response and not read_documents):
+            emptied.append({"key": key, "others": json.dumps(others, ensure_ascii=False)})
+    database.execute_many("UPDATE calls SET response = '', documents = :others WHERE key = :key", emptied)
+    accounts = database.rows(f"SELECT * FROM tokens WHERE {among('document')}", among=documents)  # noqa: S608
+    database.execute_many(_ADDITION, [
+        {**row._mapping, "document": ""} for row in accounts])  # noqa: SLF001  (SQLAlchemy's public name)
+    database.execute(f"DELETE FROM tokens WHERE {among('document')}", among=documents)  # noqa: S608
 
 
 def total(parts: Sequence[Spent]) -> Spent:
