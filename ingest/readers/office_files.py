@@ -78,8 +78,9 @@ def read_docx(data: bytes, limits: Limits) -> Content:
         unread = count_unread(archive)
         if not any(name.startswith("word/") for name in archive.namelist()):
             raise not_of_kind(data, "a Word file", "no document in it")
+        data, unread["hidden text"] = _without_hidden(data, archive)
     nothing = mammoth.images.img_element(lambda _: {})
-    html = mammoth.convert_to_html(BytesIO(_without_hidden(data)), style_map=_STYLES, convert_image=nothing).value
+    html = mammoth.convert_to_html(BytesIO(data), style_map=_STYLES, convert_image=nothing).value
     page = read_html(f'<meta charset="utf-8">{html}'.encode())
     stored = about.pop("title", "")
     title = page.title or ("" if is_from_template(stored, page.text) else stored)
@@ -87,17 +88,15 @@ def read_docx(data: bytes, limits: Limits) -> Content:
                    omitted=", ".join(filter(None, [list_counts(unread), page.omitted])))
 
 
-def _without_hidden(data: bytes) -> bytes:
-    """Return a Word file without its hidden text, which mammoth would read."""
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        body = archive.read(_BODY) if _BODY in archive.namelist() else b""
-        if b"<w:vanish" not in body:
-            return data
-        root = parse_xml(archive, _BODY)
-        for parent in list(root.iter()):
-            for run in [child for child in parent if _is_hidden(child)]:
-                parent.remove(run)
-        return replace_parts(archive, {_BODY: root})
+def _without_hidden(data: bytes, archive: zipfile.ZipFile) -> tuple[bytes, int]:
+    """Return a Word file without its hidden texts, which mammoth would read, and their number."""
+    if _BODY not in archive.namelist() or b"<w:vanish" not in archive.read(_BODY):
+        return data, 0
+    root = parse_xml(archive, _BODY)
+    hidden = [(parent, run) for parent in root.iter() for run in parent if _is_hidden(run)]
+    for parent, run in hidden:
+        parent.remove(run)
+    return (replace_parts(archive, {_BODY: root}) if hidden else data), len(hidden)
 
 
 def _is_hidden(run: ET.Element) -> bool:
@@ -127,9 +126,8 @@ def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
     embedded = len(re.findall(rb"<o:OLEObject\b", body))
     # Each embedded file also has a picture that shows it.
     pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded
-    hidden = sum(map(_is_hidden, parse_xml(archive, _BODY).iter())) if b"<w:vanish" in body else 0
     return {"picture": max(pictures, 0), "embedded file": embedded, "chart": count_new_charts(archive),
-            "equation": len(re.findall(rb"<m:oMath[ >]", body)), "hidden text": hidden}
+            "equation": len(re.findall(rb"<m:oMath[ >]", body))}
 
 
 def _paragraphs(element: ET.Element) -> str:
