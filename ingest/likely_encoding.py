@@ -73,8 +73,9 @@ def guess_encoding(sample: bytes, excluded: Container[str] = ()) -> Guess | None
         excluded: encodings in which the whole text is not valid.
     """
     texts = dict(_possible_decodings(sample, excluded))
-    hits = {(encoding, language): len(function_words(language).intersection(_WORD.findall(text.lower())))
-            for encoding, text in texts.items() for language in _ENCODINGS[encoding].split() if language in _LETTERS}
+    words = {encoding: set(_WORD.findall(text.lower())) for encoding, text in texts.items()}
+    hits = {(encoding, language): len(function_words(language) & words[encoding])
+            for encoding in texts for language in _ENCODINGS[encoding].split() if language in _LETTERS}
     most = max(hits.values(), default=0)
     costs = dict.fromkeys(texts, float("inf"))
     for encoding, text in texts.items():
