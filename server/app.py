@@ -54,7 +54,8 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         service.resources, decides=True, permits=lambda request, scope: scope in request.state.scopes,
         sees=lambda request, name: request.state.bases.covers(name),
         turn=lambda request: service.questions.turn(request.state.client),
-        share=lambda request: service.shares.take_thread(request.state.client)).streamable_http_app(
+        share=lambda request, changes: service.shares.take_thread(
+            request.state.client, changes=changes)).streamable_http_app(
             stateless_http=True, max_request_body_size=MAX_BODY,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
 

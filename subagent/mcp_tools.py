@@ -62,7 +62,9 @@ Sees = Callable[[Any, str], bool]
 """Checks whether a request may see the knowledge base with this name, whether or not it exists."""
 
 Turn = Callable[[Any], AbstractAsyncContextManager[Any]]
-"""Returns a context manager to enter for a request's question or search, or for another tool, which takes a thread."""
+"""Returns a context manager to enter for a request's question or search."""
+Share = Callable[[Any, bool], AbstractAsyncContextManager[Any]]
+"""Returns a context manager to enter for a request's tool that takes a thread, and, if True, changes something."""
 
 MAX_PASSAGES = 50
 MAX_TEXT = 20_000
@@ -81,7 +83,7 @@ class Tools:
     """The MCP tools over the resources of a process."""
 
     def __init__(self, resources: Resources, knowledge_base: str, permits: Permits, sees: Sees,
-                 turn: Turn, share: Turn) -> None:
+                 turn: Turn, share: Share) -> None:
         """Set up the tools; see `mcp_server` for the arguments."""
         self._builds = anyio.CapacityLimiter(resources.settings.builds_at_once)
         # One build at a time for each knowledge base, by its name.
@@ -95,14 +97,14 @@ class Tools:
         self._asking = retrieval_graph(resources, checkpointer=False)
         self._building = construction_graph(resources)
 
-    def in_share(self, tool: Callable[..., Any]) -> Callable[..., Any]:
+    def in_share(self, tool: Callable[..., Any], *, changes: bool = False) -> Callable[..., Any]:
         """Return a tool that waits for its client's share of threads, if it takes one."""
         if inspect.iscoroutinefunction(tool):
             return tool
 
         @wraps(tool)
         async def call(ctx: Ctx, **arguments: Any) -> Any:
-            async with self._share(ctx.request_context.request):
+            async with self._share(ctx.request_context.request, changes):
                 return await anyio.to_thread.run_sync(partial(tool, ctx, **arguments))
 
         return call
@@ -355,7 +357,7 @@ _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempote
 
 def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool = True, decides: bool = False,
                permits: Permits | None = None, sees: Sees | None = None, turn: Turn | None = None,
-               share: Turn | None = None) -> MCPServer[Any]:
+               share: Share | None = None) -> MCPServer[Any]:
     """Create the MCP server with Banyan's tools, for `run_stdio_async` or `streamable_http_app`.
 
     Args:
@@ -372,7 +374,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
         KnowledgeBaseNameError: `knowledge_base` cannot be a knowledge base's name.
     """
     tools = Tools(resources, check_name(knowledge_base) if knowledge_base else "", permits or _allow_all,
-                  sees or _allow_all, turn or (lambda _: nullcontext()), share or (lambda _: nullcontext()))
+                  sees or _allow_all, turn or (lambda _: nullcontext()), share or (lambda _, __: nullcontext()))
     with _preserve_root_logging():
         server: MCPServer[Any] = MCPServer("banyan", title="Banyan", version=version("banyan-graphrag"),
                                            instructions=_INSTRUCTIONS, subscriptions=False)
@@ -382,7 +384,7 @@ def mcp_server(resources: Resources, *, knowledge_base: str = "", writes: bool =
     for tool in TOOLS:
         server.add_tool(tools.lookup_by(tool), name=tool, description=TOOL_DESCRIPTIONS[tool], annotations=_READS)
     for changing in (*((tools.add_document,) if writes else ()), *((tools.decide_schema,) if decides else ())):
-        server.add_tool(tools.in_share(changing), annotations=_CHANGES)
+        server.add_tool(tools.in_share(changing, changes=True), annotations=_CHANGES)
     return server
 
 

@@ -66,15 +66,31 @@ def test_many_slow_requests_of_one_client_leave_others_an_answer(app, key_of, bl
         assert first == asked[0].result()
 
 
-def test_a_client_reads_while_its_changes_wait(app, key_of, monkeypatch):
-    end = threading.Event()
-    monkeypatch.setattr(Resources, "delete_documents", lambda *_: end.wait())
+@pytest.mark.parametrize("by", ["rest", "mcp"])
+def test_a_client_reads_while_its_changes_wait(app, key_of, monkeypatch, by):
+    end, hostile = threading.Event(), key_of["hostile"]
+
+    def change(client):
+        if by == "mcp":
+            decision = {"kind": "relation", "name": "x", "verdict": "reject"}
+            return rest.mcp(client, "tools/call", hostile, name="decide_schema",
+                            arguments={"knowledge_base": "people", "decisions": [decision], "who": "x"})
+        return client.delete(f"{BASE}/document?id=x", headers=hostile)
+
+    def wait(*_):
+        begun.release()
+        end.wait()
+
+    begun = threading.Semaphore(0)
+    monkeypatch.setattr(Resources, "delete_documents", wait)
+    monkeypatch.setattr(Resources, "decide", wait)
     with in_process.client(app) as client, ThreadPoolExecutor(MANY) as threads:
         for _ in range(MANY - 1):
-            threads.submit(client.delete, f"{BASE}/document?id=x", headers=key_of["hostile"])
-        read = threads.submit(client.get, f"{BASE}/documents", headers=key_of["hostile"])
+            threads.submit(change, client)
         try:
-            assert read.result(timeout=60).status_code == 200
+            assert all(begun.acquire(timeout=60) for _ in range(turns._MOST_THREADS))
+            read = threads.submit(client.get, f"{BASE}/documents", headers=hostile)
+            assert read.result(timeout=30).status_code == 200
         finally:
             end.set()
 
