@@ -156,7 +156,7 @@ export function fileNotes({
     moved.length > 0 &&
       h("div", { class: "notice" }, h("p", {}, t("documents.moved", { n: moved.length })), linesOf(moved)),
     gone.length > 0 &&
-      h("details", {}, h("summary", {}, t("documents.gone", { n: gone.length })), linesOf(gone)),
+      h("details", {}, h("summary", {}, t("documents.gone")), linesOf(gone)),
     partly.length > 0 &&
       h("details", {}, h("summary", {}, t("documents.partly", { n: partly.length })), linesOf(partly)),
   ];
