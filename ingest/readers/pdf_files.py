@@ -73,7 +73,8 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     tables = write_tables(layouts, title, usual)
     texts = [recognised.get(number, text) for number, text in enumerate(_write_pages(layouts, tables, usual))]
     if not any(text.strip() for text in texts) and not heads and not any(page.notes for page in pages):
-        raise UnreadableError(unread or "no text in it: remove it")
+        # Not `EMPTY`, by which stored text is deleted: pages show nothing where a file is damaged, too.
+        raise UnreadableError(unread or "no text on its pages: print it to a new PDF, or remove it")
     join = broken_word_joiner(texts)
     change_collected(join)
     texts = list(map(join, texts))

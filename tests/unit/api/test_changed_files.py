@@ -6,6 +6,7 @@ import banyan
 import pytest
 
 from ... import scripted
+from ...pdf_sheets import pdf
 
 ADA = "Ada:Person --employer--> Acme:Organization."
 BOB = "Bob:Person --employer--> Beko:Organization."
@@ -86,6 +87,17 @@ def test_a_file_that_was_emptied_is_reported_and_its_text_is_gone(kb, folder, re
     report = read(kb, folder)
     assert (ids(kb), people(kb)) == (["eve.txt"], ["Eve"])
     assert sum("in it: add" in line for line in report["files_failed"]) == 2
+
+
+@pytest.mark.parametrize("read", [read_by_build, read_by_sync])
+def test_the_text_of_a_pdf_file_stays_where_its_pages_show_nothing_any_more(kb, folder, read):
+    pdf(folder / "ada.pdf", [ADA])
+    (folder / "eve.txt").write_text(EVE)
+    read(kb, folder)
+    pdf(folder / "ada.pdf", [""])
+    report = read(kb, folder)
+    assert (ids(kb), people(kb)) == (["ada.pdf", "eve.txt"], ["Ada", "Eve"])
+    assert ["no text on its pages" in line for line in report["files_failed"]] == [True]
 
 
 def test_records_stay_where_their_file_cannot_be_read_whole(kb, folder):

@@ -196,7 +196,7 @@ def test_a_pdf_with_a_password_is_refused(tmp_path):
 
 
 def test_empty_and_broken_pdf(tmp_path):
-    assert "no text in it" in failure(pdf(tmp_path / "a.pdf", [""]))
+    assert "no text on its pages" in failure(pdf(tmp_path / "a.pdf", [""]))
     whole = pdf(tmp_path / "b.pdf", ["words"]).read_bytes()
     assert "broken PDF" in failure(write(tmp_path / "c.pdf", whole[:40]))
     assert "broken PDF" in failure(write(tmp_path / "d.pdf", "no pdf at all"))
