@@ -163,8 +163,12 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
         return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
     claims = [_quote(item.unit, finder) for item in finder.quotes(found)]
-    confidence = round(1 / (1 + math.exp(-_COVERED_WEIGHT * found[0].covered - _COVERED_CONSTANT)), 4)
-    return QuotedDraft(answerable=True, claims=claims, confidence=confidence)
+    return QuotedDraft(answerable=True, claims=claims, confidence=_confidence_of_quotes(found[0].covered))
+
+
+def _confidence_of_quotes(covered: float) -> float:
+    """Return how often quotes that have a share of the question's words hold its answer."""
+    return round(1 / (1 + math.exp(-_COVERED_WEIGHT * covered - _COVERED_CONSTANT)), 4)
 
 
 def _is_unasked(question: Question, row: Row | None) -> bool:
@@ -180,7 +184,8 @@ def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
     answering = computed or [item for _, item in rows]
     answers = [item.cells[-1] for item in answering if item.cells and not is_asked_thing(question, item.cells[-1])]
     claims = [Claim(text=item.statement, quotes=[Quote(item=number)]) for number, item in rows]
-    return QuotedDraft(answerable=True, claims=claims, confidence=STATED, short="; ".join(dict.fromkeys(answers)))
+    confidence = STATED if answers else _confidence_of_quotes(1.0)  # rows of what the question names are no answer
+    return QuotedDraft(answerable=True, claims=claims, confidence=confidence, short="; ".join(dict.fromkeys(answers)))
 
 
 def _quote(unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:

@@ -1,8 +1,9 @@
 """A short answer comes from a sentence that states it: not from one that denies or reports it."""
 
 import pytest
+from banyan.schemas.retrieval import Passage
 
-from .test_finding import short
+from .test_finding import ask, short
 
 DENIED = ["{} is not the director of Radio Thun.", "{} is no longer the director of Radio Thun.",
           "Neither {} nor Ben Lund is the director of Radio Thun.", "{} was the director of Radio Thun.",
@@ -54,3 +55,12 @@ def test_a_sentence_that_asserts_an_answer_gives_it(sentence):
 ])
 def test_an_answer_plays_the_part_that_is_asked_for_of_the_thing_that_is_asked_for(question, text, expected):
     assert short(question, text) == expected
+
+
+@pytest.mark.parametrize(("cell", "expected"), [
+    ("27: Typed Envelope", ""), ("31: Signed Envelope", "31: Signed Envelope")])
+def test_rows_of_what_a_question_names_are_no_answer_to_it(cell, expected):
+    row = Passage(chunk_id="c", document="d", title="", text=cell, start=0, score=1, kind="row", statement=cell,
+                  cells=(cell,))
+    said = ask("Which final proposals have P-27 in their requires field?", row)
+    assert (said.short, said.confidence > 0.8) == (expected, bool(expected))
