@@ -156,7 +156,8 @@ class Writers:
         finally:
             with self._lock:
                 writer.end(step=run)
-                idle = [other for other, one in self._writers.items() if one.is_idle]  # used longest ago first
+                # Used longest ago first. A build that lets others write would lose its lock.
+                idle = [other for other, one in self._writers.items() if one.is_idle and not one.build]
                 for other in idle[:max(0, len(self._writers) - self._most_open)]:
                     self.forget(other)
 

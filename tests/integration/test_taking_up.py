@@ -186,6 +186,24 @@ def test_another_build_of_this_process_does_not_begin_while_one_lets_others_writ
         writers.finish("kb", "two")
 
 
+def test_a_build_that_lets_others_write_keeps_its_lock_where_few_bases_stay_open(shop, monkeypatch):
+    with shop.resources() as resources, ThreadPoolExecutor(1) as thread:
+        writers = resources.writers
+        monkeypatch.setattr(writers, "_most_open", 1)
+        with writers.step("kb", "one", is_build=True), writers.step("other", "two"):
+            writers.finish("other", "two")
+        with FileLock(shop.settings.home / "kb" / "turn.lock"):
+            given = thread.submit(writers.give_turn, "kb", "one")
+            while _is_held(shop.settings.home / "kb" / "writer.lock"):
+                time.sleep(0.01)
+            with writers.step("other", "three"):
+                pass
+            assert given.result() is None
+            assert _is_held(shop.settings.home / "kb" / "build.lock")
+        writers.finish("kb", "one")
+        assert not _is_held(shop.settings.home / "kb" / "build.lock")
+
+
 @pytest.mark.anyio
 async def test_a_build_that_lets_others_write_can_be_cancelled_while_they_do(shop):
     with shop.resources() as resources, shop.resources() as others:
