@@ -46,8 +46,10 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         if reasoner.resolves:  # it is asked about entities with similar vectors, so these are needed first
             try:
                 _merge_same_entities(kb, reasoner)
-            finally:
+            except (BudgetExceeded, ReasonerError):
                 kb.sync_vectors()
+                raise
+            kb.sync_vectors()
         _update_communities(kb, reasoner)
     except (BudgetExceeded, ReasonerError):
         kb.save_graph()  # the graph is complete, only descriptions or merges are missing

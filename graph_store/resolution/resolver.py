@@ -61,7 +61,7 @@ class Resolver:
         """
         try:
             aliases, state = self.find(ask, reasoner), self._resolution_state(reasoner)
-        except BaseException:
+        except Exception:  # not Ctrl-C, which may have ended the database's connection: the next run takes it up
             self._replace_aliases(self.find(), "")  # no state: the next run resolves again
             raise
         self._replace_aliases(aliases, state)
