@@ -9,8 +9,6 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from ..config import AskStep, LlmStep, Settings
-from ..graph_store.bounding.labels import Bounds
-from ..graph_store.bounding.similar_labels import SimilarLabels
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.token_accounts import Calls
 from ..models.embedding.embedder import Embedder
@@ -19,7 +17,6 @@ from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
 from ..runtime.budgets import Budget
-from ..schemas.graph_schema import GraphSchema
 from ..schemas.prices import Prices, PricesError, load_prices
 
 if TYPE_CHECKING:
@@ -85,10 +82,6 @@ class ProcessModels(ABC):
         limits how many calls the endpoint gets at once, and the others wait.
         """
         return self.settings.batch_size if self.settings.uses_llm else _RULES_AT_ONCE
-
-    def bounds(self, schema: GraphSchema) -> Bounds:
-        """Prepare a schema for checking extractions against it as a build does, without a knowledge base."""
-        return Bounds(schema, SimilarLabels(self.embedder, schema))
 
     def reasoner(self, name: str, models: Mapping[AskStep, str] | None = None, calls: Calls | None = None) -> Reasoner:
         """Return the reasoner that the settings name: a language model if an endpoint is set, else the rules.

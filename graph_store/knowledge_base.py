@@ -96,7 +96,7 @@ class KnowledgeBase:
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.ledger_graph,
                                                       self.extractions, embedder)
         self.vectors = self.vector_synchroniser.store
-        self.schema_control = SchemaControl(self.database, self.documents, self.extractions, embedder)
+        self.schema_control = SchemaControl(self.database, self.documents, self.extractions)
         self.edits = GraphEditor(self.database, self.ledger_graph, self.schema_control)
         self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vector_synchroniser.vectors,

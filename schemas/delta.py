@@ -39,7 +39,6 @@ class Candidate(Frozen):
     subject_types: tuple[str, ...] = Field(default=(), description="observed domain, or attribute owners")
     object_types: tuple[str, ...] = Field(default=(), description="observed range, or the kind of the values")
     examples: tuple[Example, ...] = ()
-    nearest: str = Field(default="", description="the known element of its kind whose name is nearest")
 
     def names(self) -> tuple[str, ...]:
         """Return everything it is called, but for the name of the element that it widens."""

@@ -13,7 +13,6 @@ from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.schema_rows import SchemaHistory
 from banyan.ingest.chunking import chunk_document
-from banyan.models.embedding.embedder import Embedder
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import (
     BoundedExtraction,
@@ -26,7 +25,6 @@ from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, 
 from hypothesis import strategies as st
 
 from .admitted import admitted
-from .hashed_embedding import HashedEmbedder
 
 THRESHOLDS = Thresholds(confidence=0.8, support=2,
                         growth={"entity_type": 5, "relation": 5, "attribute": 5})
@@ -62,12 +60,12 @@ PAINTED = {
 class LedgerOnly:
     """A ledger with a schema, without vectors or graph; documents are given with what is said of them."""
 
-    def __init__(self, path: Path, embedder: Embedder, schema: GraphSchema) -> None:
+    def __init__(self, path: Path, schema: GraphSchema) -> None:
         self.database = Database(path)
         self.documents = Documents(self.database)
         self.extractions = Extractions(self.database)
         self.history = SchemaHistory(self.database)
-        self.control = SchemaControl(self.database, self.documents, self.extractions, embedder)
+        self.control = SchemaControl(self.database, self.documents, self.extractions)
         self.history.append(schema, (), "seed")
 
     def put(self, said: Mapping[str, tuple[str, Extraction]], *, at_once: int = 100) -> None:
@@ -110,7 +108,7 @@ def make(tmp_path):
     made = []
 
     def new(schema: GraphSchema = SCHEMA) -> Any:
-        made.append(LedgerOnly(tmp_path / f"{len(made)}.sqlite", HashedEmbedder(), schema))
+        made.append(LedgerOnly(tmp_path / f"{len(made)}.sqlite", schema))
         return made[-1]
 
     yield new
@@ -121,7 +119,7 @@ def make(tmp_path):
 @contextmanager
 def fresh(factory, schema: GraphSchema = SCHEMA) -> Iterator:
     """A ledger for one example of a property test."""
-    ledger = LedgerOnly(factory.mktemp("ledger") / "l.sqlite", HashedEmbedder(), schema)
+    ledger = LedgerOnly(factory.mktemp("ledger") / "l.sqlite", schema)
     try:
         yield ledger
     finally:

@@ -24,6 +24,7 @@ from ...evaluation.extraction_answers import (
     unknown_relations,
 )
 from ...evaluation.recall import Group, RetrievalReport, evaluate
+from ...graph_store.bounding.labels import Bounds
 from ...models.rules.rules_reasoner import RulesReasoner
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema
@@ -159,8 +160,7 @@ def eval_extraction(
         return
     answers = load_recorded(recorded)
     _note_other_sentences(cases, answers, recorded)
-    with open_resources(reasons=False) as resources:
-        bounded = bounded_answers(resources.bounds(schema), cases, answers)
+    bounded = bounded_answers(Bounds(schema), cases, answers)
     scores = {"recorded": score_answers(schema, cases, answers), "bounded": score_answers(schema, cases, bounded)}
     _print_scores(scores, as_json=as_json)
 
@@ -173,7 +173,7 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: 
                                "BANYAN_LLM_MODEL, or score recorded answers with --recorded FILE")
         at_once = resources.settings.llm_concurrency if resources.settings.uses_llm else 1
         with track(err, "sentences") as progress:
-            read = reasoner_answers(reasoner, resources.bounds(schema), cases, on_failure=failed.append,
+            read = reasoner_answers(reasoner, Bounds(schema), cases, on_failure=failed.append,
                                     concurrency=at_once, progress=progress)
     if failed:
         err.print(f"[red]{len(failed)} sentences failed[/red] and score 0; the first: {escape(failed[0])}")

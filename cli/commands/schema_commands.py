@@ -254,8 +254,6 @@ def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
                      f"{'|'.join(candidate.object_types) or '?'}")
     if len(candidate.labels) > 1:
         lines.append(f"also called: {', '.join(candidate.labels)}")
-    if candidate.nearest:
-        lines.append(f"nearest known: {candidate.nearest}")
     lines += [f"{example.item}  «{example.words}»  ({example.document})" for example in candidate.examples]
     for line in lines:
         out.print(f"{indent}[dim]{on_a_line(line)}[/dim]", soft_wrap=True)

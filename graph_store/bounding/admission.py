@@ -5,7 +5,7 @@ extracted items plays no part.
 
 An item that fits the schema and is in the source is admitted unchanged. These repairs are made, and counted:
 
-- `mapped_label`: a label is a near-duplicate of exactly one schema element's label (see `Bounds.find`);
+- `mapped_label`: a label has the same stems as exactly one schema element's label (see `Bounds.find`);
 - `lifted_type`: an unknown type is a kind of a known one, as "historical film" is of "film";
 - `inferred_type`: an entity extracted without a type takes the type that its facts require;
 - `swapped`: a fact fits only with its ends exchanged, and neither its words nor its label say which way it holds;
@@ -41,7 +41,7 @@ from ...text.quantities import kind_of, parse_value
 from .chunk_entities import End, NamedEnds, TypedEnd, TypeWishes
 from .chunk_lines import ChunkLines
 from .grounding import SourceText
-from .labels import Bounds, Known, extracted_labels
+from .labels import Bounds, Known
 from .words import stems, words
 
 __all__ = ["Bounds", "bound"]
@@ -90,7 +90,6 @@ class _Bounding:
 
     def run(self) -> BoundedExtraction:
         """Bound the entities, triples and attributes, and return what was admitted, rejected and asked for."""
-        self._bounds.remember(extracted_labels(self._extraction))
         self._declare()
         self._infer_types()
         self._types = {key: self._bounds.apply_decision(key, known) for key, known in self._types.items()}

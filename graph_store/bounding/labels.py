@@ -1,6 +1,6 @@
 """Look up extracted labels in a schema prepared for bounding."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -9,7 +9,6 @@ from ...schemas.edits import Types
 from ...schemas.extraction import Extraction, RepairKind
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema, SchemaElement
 from ...schemas.naming import label_key
-from .similar_labels import SimilarLabels
 from .words import head_endings, stems, without_voice
 
 ALIAS = "alias"
@@ -34,14 +33,12 @@ class Bounds:
 
     Args:
         schema: the schema in force.
-        similar: compares labels with the schema's by embedding; None recognises only inflected forms of a name.
         types: the types that people assigned to entities.
     """
 
-    def __init__(self, schema: GraphSchema, similar: SimilarLabels | None = None, types: Types | None = None) -> None:
+    def __init__(self, schema: GraphSchema, types: Types | None = None) -> None:
         self.schema = schema
         self._decided = types or {}
-        self._similar = similar
         self._names = {kind: _elements_by_name(schema.elements(kind)) for kind in ELEMENT_KINDS}
         self._cache: dict[tuple[ElementKind, str], Known | None] = {}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
@@ -58,12 +55,6 @@ class Bounds:
             self._cache[key] = self._find_element(kind, label)
         return self._cache[key]
 
-    def remember(self, labels: Iterable[tuple[LabelKind, str]]) -> None:
-        """Encode in one batch the labels that will have to be compared by embedding."""
-        if self._similar and not self.schema.open:
-            self._similar.remember((kind, label) for kind, label in labels
-                                   if kind != "name" and label_key(label) not in self._names[kind])
-
     def entity_type(self, label: str) -> str | None:
         """Return the schema's name for an entity type given any of its labels, or None if unknown."""
         known = self.find("entity_type", label)
@@ -76,7 +67,7 @@ class Bounds:
         return decided if decided and decided.repair is None else known
 
     def _find_element(self, kind: ElementKind, label: str) -> Known | None:
-        """Look a label up: exactly, then among inverse aliases, inflections, more general types and similar labels."""
+        """Look a label up: exactly, then among inverse aliases, inflections and more general types."""
         key = label_key(label)
         exact = self._names[kind].get(key)
         if exact is not None:
@@ -92,10 +83,7 @@ class Bounds:
         if found is None and kind == "entity_type":  # "historical film" ends in the more general "film"
             endings = (self._stems[kind].get(ending, set()) for ending in head_endings(key))
             found = next((Known(min(names), "lifted_type") for names in endings if len(names) == 1), None)
-        if found or not self._similar:
-            return found
-        similar = self._similar.duplicate_of(kind, key)
-        return Known(similar, "mapped_label", one_way=kind == "relation") if similar else None
+        return found
 
     def _find_by_stems(self, kind: ElementKind, key: str) -> Known | None:
         """Return the one element whose words have the same stems, or of a relation those of the other voice."""

@@ -9,7 +9,6 @@ from typing import Literal
 
 from cachetools import LRUCache
 
-from ...models.embedding.embedder import Embedder, RememberingEmbedder
 from ...prompts import schema_block
 from ...prompts.schema_text import LETTERED_TOKENS
 from ...runtime.audit import attributed
@@ -22,7 +21,6 @@ from ...schemas.naming import canonical_name, label_key
 from ...text.tokens import estimate_tokens
 from ..bounding.admission import bound
 from ..bounding.labels import Bounds, extracted_labels
-from ..bounding.similar_labels import SimilarLabels, are_opposed
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import EditTable
@@ -31,12 +29,11 @@ from ..ledger.schema_rows import Asks, Label, SameAs, SchemaHistory
 from .elements import discard, find_element, known_labels, only_in, remove, sort_elements, types_of
 from .forgetting import named_by_people, redact, without_unused_proposals
 from .growth import Thresholds, carry_out_decisions, find_unmet, find_waiting, grow_schema
-from .schema_candidates import SHOWN, Grounds, with_evidence
+from .schema_candidates import SHOWN, Grounds, are_opposed, with_evidence
 
 Policy = Literal["auto", "review", "off"]
 """How the schema grows: by thresholds, by a person's decisions, or not at all."""
 
-_LABELS_KEPT = 20_000  # 30 MB
 _BOUNDED_AT_ONCE = 256
 
 
@@ -53,9 +50,8 @@ class _PreparedBounds(local):
 class SchemaControl:
     """Bounds extractions by the schema in force, and changes that schema."""
 
-    def __init__(self, database: Database, documents: Documents, extractions: Extractions, embedder: Embedder) -> None:
+    def __init__(self, database: Database, documents: Documents, extractions: Extractions) -> None:
         self._db = database
-        self._embedder = RememberingEmbedder(embedder, _LABELS_KEPT)
         self._documents = documents
         self._extractions = extractions
         self._history = SchemaHistory(database)
@@ -147,9 +143,9 @@ class SchemaControl:
 
     def _prepare_bounds(self, schema: GraphSchema) -> Bounds:
         people_types, cache = decided_types(self._edits.in_force()), self._prepared.bounds
-        key = self._embedder.fingerprint, schema.model_dump_json(), tuple(people_types.items())
+        key = schema.model_dump_json(), tuple(people_types.items())
         if key not in cache:
-            cache[key] = Bounds(schema, SimilarLabels(self._embedder, schema), people_types)
+            cache[key] = Bounds(schema, people_types)
         return cache[key]
 
     # Change.
@@ -331,8 +327,6 @@ class SchemaControl:
         affected: set[str] = set()
         for chunk, labels in self._extracted_labels():
             unseen_labels = labels - is_changed.keys()
-            for bounds in (old_bounds, new_bounds):
-                bounds.remember(unseen_labels)
             is_changed.update((label, old_bounds.meaning(*label) != new_bounds.meaning(*label))
                               for label in unseen_labels)
             if any(is_changed[label] for label in labels):
@@ -341,8 +335,7 @@ class SchemaControl:
 
     def _gather_grounds(self) -> Grounds:
         return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),
-                       similar=SimilarLabels(self._embedder, self._history.base()), same=self.asks.same(),
-                       examples=lambda candidate: self.asks.examples(
+                       same=self.asks.same(), examples=lambda candidate: self.asks.examples(
                            candidate.kind, (*candidate.labels, *candidate.inverse_labels), SHOWN))
 
 

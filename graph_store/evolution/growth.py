@@ -66,7 +66,7 @@ def _explain_acceptance(candidate: Candidate, thresholds: Thresholds) -> Decisio
 def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Grounds, thresholds: Thresholds,
               ) -> list[Candidate]:
     """Return the candidates that meet the thresholds: first those that widen an element, then new elements."""
-    accepted = [c for c in collect_candidates(counts, base, grounds.similar, thresholds.support, only_supported=True)
+    accepted = [c for c in collect_candidates(counts, base, thresholds.support, only_supported=True)
                 if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
     widening, new = [c for c in accepted if c.widens], [c for c in accepted if not c.widens]
     from_columns = [c for c in new if c.rows >= thresholds.support]
@@ -82,7 +82,7 @@ def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Gro
 def find_waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:
     """Return the candidates that a schema does not have yet, strongest support first, without examples."""
     counts = [c for c in find_unmet(schema, grounds.counts) if (c.kind, c.label) not in grounds.declined]
-    candidates = collect_candidates(unify_labels(counts, grounds.same, schema), schema, grounds.similar, support)
+    candidates = collect_candidates(unify_labels(counts, grounds.same, schema), schema, support)
     return [c for c in candidates if (c.kind, label_key(c.name)) not in grounds.declined]
 
 

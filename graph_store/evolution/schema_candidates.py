@@ -7,11 +7,26 @@ from dataclasses import dataclass, field
 from ...schemas.delta import Candidate, ElementKind, Example
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from ..bounding.similar_labels import SimilarLabels
 from ..bounding.words import stems, without_voice
 from ..ledger.schema_rows import AskCount, SameAs
 from .elements import find_element
 
+_OPPOSITES = (("from", "to"), ("from", "by"), ("in", "out"), ("first", "last"), ("start", "end"), ("starts", "ends"),
+              ("started", "ended"), ("begins", "ends"), ("minimum", "maximum"), ("min", "max"),
+              ("increases", "decreases"), ("old", "new"), ("won", "lost"), ("bought", "sold"), ("acquired", "sold"),
+              ("born", "died"), ("birth", "death"), ("supports", "opposes"), ("supported", "opposed"),
+              ("allows", "forbids"), ("opened", "closed"), ("accepted", "rejected"), ("approved", "rejected"))
+"""Words that lie near each other in meaning and say the opposite."""
+_CONVERSES = (("before", "after"), ("buyer", "seller"), ("sender", "recipient"), ("parent", "child"),
+              ("previous", "next"), ("successor", "predecessor"), ("employer", "employee"), ("teacher", "student"))
+"""Words that say the same of two things, from either end."""
+# ruff: noqa: SIM905  (lists of words read better as text)
+_REVERSALS = frozenset("""not never non without former formerly ex past fired dismissed sacked terminated expelled
+    left leaves quit resigned retired ended ceased stopped dissolved divorced separated denied denies refused refuses
+    rejected rejects declined failed lost lacks""".split())
+_CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止",
+                  "解散", "否认", "拒绝", "失去")
+"""Words that end or deny what a label says otherwise."""
 _MOSTLY = 0.8
 """The share of an attribute's values that must be numbers, or dates, to give the attribute that kind."""
 
@@ -30,7 +45,6 @@ class Grounds:
     """The asks of all documents, counted."""
     declined: Collection[tuple[ElementKind, str]]
     """Kind and label of every candidate that a person declined."""
-    similar: SimilarLabels
     examples: Callable[[Candidate], list[Example]]
     same: Mapping[tuple[ElementKind, str], SameAs] = field(default_factory=dict)
     """A model's verdicts on which labels mean the same."""
@@ -97,33 +111,32 @@ def _types_of(count: AskCount) -> tuple[str, str]:
     return count.subject_type, count.object_type if count.kind == "relation" else ""
 
 
-def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, similar: SimilarLabels, support: int, *,
+def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: int, *,
                        only_supported: bool = False) -> list[Candidate]:
     """Return the candidates that asks add up to, strongest support first, without examples (see `with_evidence`).
 
-    Near-duplicate labels make one candidate; it widens a known element that has one of them. `support` documents must
-    show a pair of types for it to count as observed; `only_supported` uses only asks between such pairs.
+    Labels with the same stems make one candidate; it widens a known element that has one of them. `support` documents
+    must show a pair of types for it to count as observed; `only_supported` uses only asks between such pairs.
     """
     by_label: defaultdict[tuple[ElementKind, str], list[AskCount]] = defaultdict(list)
     for count in counts:
         by_label[count.kind, count.label].append(count)
-    labels_of_kind: defaultdict[ElementKind, list[str]] = defaultdict(list)
+    duplicates: defaultdict[tuple[ElementKind, tuple[str, ...]], list[str]] = defaultdict(list)
     for kind, label in sorted(by_label):
-        labels_of_kind[kind].append(label)
+        duplicates[kind, stems(label)].append(label)
     candidates = []
-    for kind, labels in labels_of_kind.items():
-        element_names = {label: element.name for label in labels if (element := find_element(known, kind, label))}
-        for duplicates in similar.groups(kind, labels):
-            group = _Group([count for label in duplicates for count in by_label[kind, label]])
-            widens = next((element_names[label] for label in duplicates if label in element_names), "")
-            if only_supported:
-                observed_pairs = group.supported_pairs(support)
-                if not observed_pairs:
-                    continue
-                group = group.keep_pairs(observed_pairs)
-                if widens and group.occurrences < _FEWEST_TO_WIDEN:
-                    continue
-            candidates.append(_make_candidate(kind, group, widens, support))
+    for (kind, _), labels in duplicates.items():
+        group = _Group([count for label in labels for count in by_label[kind, label]])
+        elements = (find_element(known, kind, label) for label in labels)
+        widens = next((element.name for element in elements if element), "")
+        if only_supported:
+            observed_pairs = group.supported_pairs(support)
+            if not observed_pairs:
+                continue
+            group = group.keep_pairs(observed_pairs)
+            if widens and group.occurrences < _FEWEST_TO_WIDEN:
+                continue
+        candidates.append(_make_candidate(kind, group, widens, support))
     return sorted(candidates, key=lambda c: (-c.documents, -c.occurrences, c.kind, c.name))
 
 
@@ -207,10 +220,8 @@ def _pair_with_actives(labels: Iterable[_Label]) -> Iterator[tuple[_Label, SameA
 
 
 def with_evidence(candidates: Sequence[Candidate], grounds: Grounds) -> list[Candidate]:
-    """Return the candidates with examples, and with the name of the most similar known element."""
-    return [candidate.model_copy(update={
-        "examples": tuple(grounds.examples(candidate)),
-        "nearest": (grounds.similar.nearest(candidate.kind, candidate.name) or ("",))[0]}) for candidate in candidates]
+    """Return the candidates with examples."""
+    return [candidate.model_copy(update={"examples": tuple(grounds.examples(candidate))}) for candidate in candidates]
 
 
 def with_schema_types(counts: Iterable[AskCount], find_type: Callable[[str], str | None]) -> list[AskCount]:
@@ -221,3 +232,25 @@ def with_schema_types(counts: Iterable[AskCount], find_type: Callable[[str], str
         target = (find_type(count.object_type) or "") if count.kind == "relation" else count.object_type
         renamed.append(count._replace(subject_type=find_type(count.subject_type) or "", object_type=target))
     return renamed
+
+
+def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
+    """Return True if two labels, as `label_key` writes them, cannot mean the same, although their vectors may be near.
+
+    They have opposite words or other numbers, or just one denies something. With `backward`, the first is compared as
+    the inverse of the second: converse words such as "parent" and "child" then agree.
+    """
+    if not label or not other:
+        return False
+    words, other_words = set(label.split()), set(other.split())
+    numbers, other_numbers = ({word for word in group if any(map(str.isdigit, word))} for group in (words, other_words))
+    if numbers != other_numbers or _has_reversal(label) != _has_reversal(other):
+        return True
+    opposite_pairs = _OPPOSITES if backward else (*_OPPOSITES, *_CONVERSES)
+    only_first, only_second = words - other_words, other_words - words
+    return any((one in only_first and opposite in only_second) or (opposite in only_first and one in only_second)
+               for one, opposite in opposite_pairs)
+
+
+def _has_reversal(label: str) -> bool:
+    return not _REVERSALS.isdisjoint(label.split()) or any(word in label for word in _CJK_REVERSALS)

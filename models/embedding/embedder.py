@@ -1,13 +1,11 @@
 """Embedding models: what turns texts into vectors."""
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from ...config import OPENAI, Settings
@@ -83,30 +81,6 @@ class WrappedEmbedder(ABC):
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> Vectors:
         """See `Embedder.encode`."""
-
-
-class RememberingEmbedder(WrappedEmbedder):
-    """An `Embedder` that caches its latest vectors: one question asks for the same ones many times."""
-
-    def __init__(self, embedder: Embedder, size: int) -> None:
-        """Wrap an embedder and cache `size` vectors, dropping the least recently used."""
-        super().__init__(embedder)
-        self._vectors: LRUCache[tuple[str, str], Vectors] = LRUCache(size)
-        """Keys are (model's fingerprint, text): the model may change when it is chosen for the documents."""
-        self._lock = threading.Lock()
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """See `Embedder.encode`."""
-        model = self.fingerprint
-        with self._lock:
-            vectors = {text: self._vectors[model, text] for text in texts if (model, text) in self._vectors}
-        # The lock is not held meanwhile, since this may wait for the ledger or for an endpoint.
-        if missing := [text for text in dict.fromkeys(texts) if text not in vectors]:
-            new_vectors = dict(zip(missing, self._embedder.encode(missing), strict=True))
-            with self._lock:
-                self._vectors.update({(model, text): vector for text, vector in new_vectors.items()})
-            vectors |= new_vectors
-        return np.stack([vectors[text] for text in texts]) if texts else np.zeros((0, self.dimension), np.float32)
 
 
 class InstructedEmbedder:

@@ -111,7 +111,6 @@ function card(choice) {
           .join(" → "),
       ),
     said.length > 0 && h("p", { class: "soft" }, t("review.said", { names: said.map(spaced).join(t("page.comma")) })),
-    one.nearest && h("p", { class: "soft" }, t("review.nearest", { name: spaced(one.nearest) })),
     one.examples.length > 0 &&
       h("ul", { class: "plain examples" },
         one.examples.map((example) =>

@@ -1,10 +1,7 @@
 """The schema grows by evidence, and the facts follow it, as they do elements and schemas that a person defines."""
 
-import threading
-
 import pytest
 from banyan.graph_store.evolution.elements import DecisionError, decisions_to
-from banyan.graph_store.ledger.database import Database
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
 from hypothesis import given, settings
@@ -12,7 +9,6 @@ from hypothesis import strategies as st
 
 from ... import evolving
 from ...evolving import DOCUMENTS, ITEMS, PAINTED, SCHEMA, THRESHOLDS, document, fresh, said
-from ...hashed_embedding import HashedEmbedder
 
 make = evolving.make
 
@@ -97,7 +93,6 @@ def test_a_document_added_and_deleted_leaves_no_trace_in_the_schema(tmp_path_fac
         assert one.facts() == other.facts()
 
 
-_DEADLINE = 20  # seconds
 OTHER = GraphSchema(
     name="s",
     entity_types=(EntityType(name="Person"), EntityType(name="City", description="where many live"),
@@ -149,46 +144,3 @@ def test_what_does_not_hold_together_is_refused_and_changes_nothing(make, decisi
     with pytest.raises(DecisionError, match=why):
         ledger.control.decide([decision], "Ann", THRESHOLDS.support)
     assert ledger.history.version() == 1
-
-
-class MeteredEmbedder(HashedEmbedder):
-    """Reads the ledger while it encodes, as an account does; its first thread waits until another has a transaction."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ledger: Database | None = None
-        self.first: threading.Thread | None = None
-        self.encodes, self.may_end = threading.Event(), threading.Event()
-
-    def encode(self, texts):
-        self.first = self.first or threading.current_thread()
-        if threading.current_thread() is self.first:
-            self.encodes.set()
-            assert self.may_end.wait(_DEADLINE)
-        self.ledger.get_meta("account")
-        return super().encode(texts)
-
-
-def test_an_extraction_is_replaced_while_others_are_bounded(tmp_path):
-    embedder = MeteredEmbedder()
-    ledger = evolving.LedgerOnly(tmp_path / "ledger.sqlite", embedder, SCHEMA)
-    embedder.ledger = ledger.database
-    ledger.put({"c": said(("Ada", "knows", "Bea"), types={"Ada": "Person", "Bea": "Person"})})
-    (first,) = ledger.documents.done()
-    writing = threading.Thread(target=ledger.put, args=(PAINTED,), daemon=True)
-    replacing = threading.Thread(target=replace_in_transaction, args=(ledger, embedder, first), daemon=True)
-    writing.start()
-    assert embedder.encodes.wait(_DEADLINE)
-    replacing.start()
-    for thread in (replacing, writing):
-        thread.join(_DEADLINE)
-        assert not thread.is_alive(), "the threads wait for each other"
-    assert ledger.edges() == set()
-    ledger.close()
-
-
-def replace_in_transaction(ledger, embedder, chunk_id):
-    """Replace an extraction as the builds do whose calls read several chunks."""
-    with ledger.database.transaction():
-        embedder.may_end.set()
-        ledger.control.replace(chunk_id, "again", said(("Ada", "sketched", "Bea"), types={"Ada": "Person"})[1])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.bounding.similar_labels import are_opposed
+from banyan.graph_store.evolution.schema_candidates import are_opposed
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.models.llm.endpoint import Messages, Reply
 from banyan.models.llm.llm_reasoner import SchemaWriter
