@@ -23,7 +23,6 @@ from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput, AskState
 from ..config import Settings, SettingsError
 from ..graph_store.layout import knowledge_bases
-from ..graph_store.resolution.decisions import EntityMentions, find_entity_mentions
 from ..runtime.event_loop import iterate, run
 from ..schemas.documents import Scope
 from ..schemas.retrieval import Mode
@@ -189,20 +188,6 @@ class KnowledgeBase(BaseContents):
     def delete(self, *documents: str) -> None:
         """Delete documents, and everything that no other document supports; UnknownDocumentError: none is deleted."""
         self.resources.delete_documents(self.name, list(dict.fromkeys(documents)))
-
-    def forget(self, entity: str, *, dry_run: bool = False) -> EntityMentions:
-        """Delete every document that mentions an entity (a name, "name (type)" or id), by any of its names.
-
-        Return the sentences that mention it, by document; with `dry_run`, delete nothing.
-
-        Raises:
-            EntityDecisionError: no entity has this name, or several have.
-        """
-        with self._snapshot() as snapshot:
-            mentions = find_entity_mentions(snapshot.kb.graph, snapshot.kb.documents, entity)
-        if not dry_run and mentions.sentences:
-            self.delete(*mentions.sentences)
-        return mentions
 
     async def adelete(self, *documents: str) -> None:
         """Delete documents like `delete`, in a thread."""

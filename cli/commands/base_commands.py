@@ -7,26 +7,22 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.tree import Tree
 
 from ...agents.resources import Resources
 from ...api.progress import track
-from ...export.export_formats import ExportFormat, export_pieces
+from ...export.export_formats import FORMATS, ExportFormat
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
 from ...graph_store.integrity.verify import RESTORE, Problem, damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
 from ...graph_store.ledger.notes import Purpose
-from ...graph_store.resolution.decisions import EntityMentions, find_entity_mentions
 from ...graph_store.store_errors import StoreError
-from ..console import err, format_count, on_a_line, out, print_json, table_of, write_file
+from ..console import err, on_a_line, out, print_json, table_of, write_file
 from ..session import AsJson, Kb, NewKb, open_resources
 
 app = typer.Typer()
 
-_SHOWN_DOCUMENTS, _SHOWN_SENTENCES = 20, 3
-"""How many documents, and sentences of each, `forget` shows before it asks; the rest is counted."""
 _STANDARD_OUTPUT = Path("-")
 
 
@@ -131,45 +127,6 @@ def instructions(
 
 
 @app.command()
-def forget(
-    entity: Annotated[str, typer.Argument(help="An entity's name, `name (type)`, or id.")],
-    kb: Kb,
-    *, dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what mentions it; delete nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False, as_json: AsJson = False,
-) -> None:
-    """Delete every document that mentions an entity, by any of its names; shows them and asks first."""
-    with open_resources(reasons=False) as resources:
-        with resources.snapshot(kb) as snapshot:
-            mentions = find_entity_mentions(snapshot.kb.graph, snapshot.kb.documents, entity)
-        if as_json:
-            print_json({"kb": kb, "entity": mentions.name, "documents": mentions.sentences, "deleted": not dry_run})
-        else:
-            _show_mentions(mentions)
-        if dry_run:
-            return
-        number = format_count(len(mentions.sentences), "document")
-        if not yes and not typer.confirm(f"Delete {number} from {kb}?"):
-            raise typer.Abort
-        resources.delete_documents(kb, list(mentions.sentences))
-    err.print("Files and earlier backups still have it, and so have a server's conversations about it: `banyan build` "
-              "of the same files brings it back.", soft_wrap=True)
-
-
-def _show_mentions(mentions: EntityMentions) -> None:
-    root = Tree(f"[bold]{on_a_line(mentions.name)}[/bold] is mentioned in "
-                f"{format_count(len(mentions.sentences), 'document')}")
-    for document, sentences in list(mentions.sentences.items())[:_SHOWN_DOCUMENTS]:
-        branch = root.add(on_a_line(document))
-        for sentence in sentences[:_SHOWN_SENTENCES]:
-            branch.add(on_a_line(sentence))
-        if len(sentences) > _SHOWN_SENTENCES:
-            branch.add(f"[dim]and {len(sentences) - _SHOWN_SENTENCES} more sentences[/dim]")
-    if len(mentions.sentences) > _SHOWN_DOCUMENTS:
-        root.add(f"[dim]and {len(mentions.sentences) - _SHOWN_DOCUMENTS} more documents[/dim]")
-    out.print(root)
-
-
-@app.command()
 def export(
     kb: Kb,
     form: Annotated[ExportFormat, typer.Option("--format", help="html: one page that works offline.")],
@@ -181,7 +138,7 @@ def export(
     """
     with open_resources(reasons=False) as resources, err.status("reading"), resources.snapshot(kb) as snapshot:
         graph = snapshot.kb.tree_graph()
-        pieces = export_pieces(form, graph, lambda: snapshot.index)
+        pieces = FORMATS[form].write(graph)
     if not graph.graph["current"]:
         err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
     if output == _STANDARD_OUTPUT:

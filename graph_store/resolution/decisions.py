@@ -1,15 +1,13 @@
-"""Find the entities that a person names and their mentions, and check a person's decision on two entities."""
+"""Find the entities that a person names, and check a person's decision on two entities."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.naming import canonical_name, has_name, normalise
+from ...schemas.naming import canonical_name
 from ...schemas.resolution import AliasRow
-from ...text.sentences import split_sentences
 from ..graph.knowledge_graph import KnowledgeGraph
 from ..graph.resolved_graph import ResolvedGraph
-from ..ledger.document_rows import Documents
 from ..store_errors import EntityDecisionError
 from .surroundings import Surroundings
 
@@ -81,26 +79,3 @@ def check_carried_out(graph: ResolvedGraph, aliases: Mapping[str, AliasRow], ver
         done = "made one" if verdict == "merge" else "split"
         raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} cannot be {done}: an earlier decision on other "
                                   "names of theirs says otherwise; take that back first (`banyan entities decisions`)")
-
-
-class EntityMentions(NamedTuple):
-    """An entity's name, and the sentences of each document that mention it, by the document's id."""
-
-    name: str
-    sentences: dict[str, list[str]]
-
-
-def find_entity_mentions(graph: ResolvedGraph, documents: Documents, entity: str) -> EntityMentions:
-    """Return the sentences of all documents that contain one of an entity's names, with or without extractions."""
-    node = match_node(graph, entity)
-    names = graph.names(node)
-    folded = [normalise(name) for name in names]
-    sentences_of = dict[str, list[str]]()
-    for document, text in documents.whole_texts():
-        folded_text = normalise(text)
-        if any(name in folded_text for name in folded):  # skip documents without the name: splitting is slow
-            sentences = [" ".join(text[start:end].split()) for start, end in split_sentences(text)
-                         if any(has_name(text[start:end], name) for name in names)]
-            if sentences:
-                sentences_of[document] = sentences
-    return EntityMentions(graph.name(node), sentences_of)
