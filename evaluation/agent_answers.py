@@ -1,7 +1,7 @@
 """Evaluation of the agent's answers: are they correct and cited, and are unanswerable questions declined?
 
-An answer is compared with the expected ones by exact match, F1 and containment. Declining is measured at each threshold
-of the answer's confidence.
+An answer is compared with the expected ones by exact match, F1 and containment. The records have each answer's
+confidence, by which any other threshold of declining can be measured.
 """
 
 import re
@@ -27,9 +27,6 @@ from .datasets import DatasetQuestion, GoldPassage, is_of_gold_passage
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3040-\u30ff]")
 _PUNCTUATION = str.maketrans("", "", string.punctuation + "，。、；：？！“”‘’（）《》「」『』【】—…·")
-_CURVE_STEPS = 20
-_DECLINED = -1.0
-"""Stands for the confidence of an answer that the reasoner itself declined: below every threshold."""
 
 
 def normal_answer(text: str) -> str:
@@ -68,19 +65,6 @@ def _token_f1(given: list[str], expected: list[str]) -> float:
     return 2 * common / (len(given) + len(expected))
 
 
-class CurvePoint(Frozen):
-    """The effect of abstaining below a threshold, in % of the unanswerable and of the answerable questions.
-
-    `correct`: answered, and an expected answer is in the text. `grounded`: answered, and all gold documents are cited.
-    """
-
-    threshold: float
-    declined: float
-    answered: float
-    correct: float
-    grounded: float
-
-
 class AnswerRecord(Frozen):
     """The answer to one question without a threshold; scores are 0 to 1.
 
@@ -101,21 +85,13 @@ class AnswerRecord(Frozen):
     citation_recall: float | None
     citation_precision: float | None
     cited: tuple[str, ...]
-    curve_place: float | None
-    """The answer's confidence for the curve; None if the reasoner itself declined."""
-
-
-class Abstention(Frozen):
-    """The effect of abstention at the current threshold and over all thresholds; shares in %."""
-
-    at_threshold: CurvePoint
-    curve: tuple[CurvePoint, ...]
 
 
 class AnswerReport(Frozen):
     """Scores in %. Those of `answers` are over all answerable questions; a declined question scores 0.
 
     Citation scores are over the answered questions: recall and precision of the gold documents among the cited ones.
+    `abstention` has the shares of the unanswerable questions that were declined and of the others that were answered.
     """
 
     questions: int
@@ -123,38 +99,13 @@ class AnswerReport(Frozen):
     answered: int
     answers: dict[str, float]
     citations: dict[str, float]
-    abstention: Abstention
+    abstention: dict[str, float]
     records: tuple[AnswerRecord, ...]
-
-
-def measure_at_threshold(records: Sequence[AnswerRecord], threshold: float) -> CurvePoint:
-    """Return what would happen if answers with a confidence below a threshold were declined.
-
-    Shares are in %, and 0 if there is no answerable or no unanswerable question.
-    """
-    answerable = [record for record in records if not record.unanswerable]
-    shown = [record for record in answerable if _curve_place(record) >= threshold]
-    unanswerable = [record for record in records if record.unanswerable]
-    return CurvePoint(
-        threshold=round(threshold, 4),
-        declined=percent(sum(_curve_place(record) < threshold for record in unanswerable), len(unanswerable)),
-        answered=percent(len(shown), len(answerable)),
-        correct=percent(sum(record.correct for record in shown), len(answerable)),
-        grounded=percent(sum(record.citation_recall == 1.0 for record in shown), len(answerable)))
-
-
-def measure_at_all_thresholds(records: Sequence[AnswerRecord]) -> tuple[CurvePoint, ...]:
-    """Return the curve at thresholds from 0 to 1 in steps of 0.05."""
-    return tuple(measure_at_threshold(records, step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1))
 
 
 def percent(part: float, whole: int) -> float:
     """Return a share in % with two decimals; 0 if the whole is 0."""
     return round(100 * part / whole, 2) if whole else 0.0
-
-
-def _curve_place(record: AnswerRecord) -> float:
-    return _DECLINED if record.curve_place is None else record.curve_place
 
 
 def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestion], *, mode: Mode = "reject",
@@ -184,7 +135,7 @@ def evaluate(resources: Resources, name: str, questions: Sequence[DatasetQuestio
                 graph.ainvoke, {"knowledge_base": name, "question": question.question}, context=context))
             records.append(_score_reply(question, reply, snapshot.kb.documents, threshold))
             progress(number, len(questions))
-    return _summarise_records(records, threshold)
+    return _summarise_records(records)
 
 
 def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Documents,
@@ -198,7 +149,7 @@ def _score_reply(question: DatasetQuestion, reply: dict[str, Any], documents: Do
         confidence=reply["confidence"], declined=reply["abstained"] or reply["confidence"] < threshold,
         exact_match=exact_match(short, question.answers), f1=f1(short, question.answers),
         correct=contains_answer(f"{short}\n{answer}", question.answers), citation_recall=recall,
-        citation_precision=precision, cited=cited, curve_place=None if reply["abstained"] else reply["confidence"])
+        citation_precision=precision, cited=cited)
 
 
 def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, Any]], documents: Documents,
@@ -218,8 +169,9 @@ def _citation_scores(gold: Sequence[GoldPassage], citations: Sequence[dict[str, 
     return recall, precision
 
 
-def _summarise_records(records: Sequence[AnswerRecord], threshold: float) -> AnswerReport:
+def _summarise_records(records: Sequence[AnswerRecord]) -> AnswerReport:
     answerable = [record for record in records if not record.unanswerable]
+    unanswerable = [record for record in records if record.unanswerable]
     answered = [record for record in answerable if not record.declined]
     scores = {
         "exact_match": percent(sum(record.exact_match for record in answered), len(answerable)),
@@ -230,10 +182,10 @@ def _summarise_records(records: Sequence[AnswerRecord], threshold: float) -> Ans
                  "precision": _mean_percent([record.citation_precision for record in answered]),
                  "all_gold": _mean_percent([float(record.citation_recall == 1.0) for record in answered])}
     return AnswerReport(
-        questions=len(records), unanswerable=len(records) - len(answerable), answered=len(answered), answers=scores,
+        questions=len(records), unanswerable=len(unanswerable), answered=len(answered), answers=scores,
         citations=citations, records=tuple(records),
-        abstention=Abstention(at_threshold=measure_at_threshold(records, threshold),
-                              curve=measure_at_all_thresholds(records)))
+        abstention={"declined": percent(sum(record.declined for record in unanswerable), len(unanswerable)),
+                    "answered": percent(len(answered), len(answerable))})
 
 
 def _mean_percent(values: Sequence[float | None]) -> float:

@@ -38,8 +38,6 @@ app.add_typer(evaluation_app, name="eval")
 Questions = Annotated[Path, typer.Option(help="Question file.")]
 Form = Annotated[QuestionFormat, typer.Option("--format")]
 
-_SHOWN_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-
 
 @evaluation_app.command("retrieval")
 def eval_retrieval(
@@ -114,7 +112,7 @@ def eval_qa(  # noqa: PLR0913  (its options)
     no_decompose: NoDecompose = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure answers: exact match, F1, citations, and abstention as a curve over the confidence."""
+    """Measure answers: exact match, F1, citations, and abstention."""
     loaded = pick_evenly(load_answered_questions(questions, form), limit)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
@@ -130,15 +128,8 @@ def _print_answers(report: agent_answers.AnswerReport) -> None:
     table.add_row(*map(str, (report.questions, report.unanswerable, report.answered)),
                   *(f"{value:.1f}" for value in (*report.answers.values(), *report.citations.values())))
     out.print(table)
-    abstention = report.abstention
-    curve = Table("abstain below", "unanswerable declined %", "answerable answered %", "answered correctly %",
-                  "answered with all gold cited %")
-    for point in abstention.curve:
-        if point.threshold in _SHOWN_THRESHOLDS:
-            chosen = " *" if point.threshold == abstention.at_threshold.threshold else ""
-            curve.add_row(f"{point.threshold:.1f}{chosen}", *(f"{value:.1f}" for value in (
-                point.declined, point.answered, point.correct, point.grounded)))
-    out.print(curve)
+    out.print(f"declined of the unanswerable: {report.abstention['declined']:.1f} %, "
+              f"answered of the others: {report.abstention['answered']:.1f} %")
 
 
 @evaluation_app.command("extraction")

@@ -38,10 +38,9 @@ def test_a_multi_hop_answer_cites_all_its_gold_documents_or_there_is_none(measur
 def test_what_is_answered_is_right_and_the_rest_is_quoted(measured):
     report = measured[0]
     assert report["questions"] == len(measured[1])
-    threshold = report["abstention"]["at_threshold"]
-    assert threshold["declined"] >= 90
-    assert threshold["answered"] >= 32
-    assert threshold["correct"] >= threshold["answered"] - 2, "a wrong answer is worse than a quote"
+    assert report["abstention"]["declined"] >= 90
+    assert report["abstention"]["answered"] >= 32
+    assert report["answers"]["correct"] >= report["abstention"]["answered"] - 2, "a wrong answer is worse than a quote"
     assert report["citations"]["recall"] >= 95
-    everything = next(point for point in report["abstention"]["curve"] if point["threshold"] == 0)
-    assert everything["correct"] >= 75, "the quotes hold the answer"
+    answerable = [record for _, record in measured[1] if not record["unanswerable"]]
+    assert sum(record["correct"] for record in answerable) >= .75 * len(answerable), "the quotes hold the answer"

@@ -90,21 +90,19 @@ def test_citations_are_scored_by_document(resources):
     assert run(resources, titled, quoting("ada", BORN, 0.8)).citations == {"recall": 0, "precision": 0, "all_gold": 0}
 
 
-def test_a_doubtful_answer_counts_as_declined_but_stands_on_the_curve(resources):
+def test_a_doubtful_answer_counts_as_declined(resources):
     report = run(resources, ULM, quoting("ada", BORN, 0.4, "Ulm"))
-    assert (report.answered, report.answers["correct"]) == (0, 0)
-    assert report.abstention.at_threshold.answered == 0
-    points = {point.threshold: point.correct for point in report.abstention.curve}
-    assert (points[0.4], points[0.45]) == (100, 0)
+    assert (report.answered, report.answers["correct"], report.abstention["answered"]) == (0, 0, 0)
+    assert (report.records[0].confidence, report.records[0].correct) == (0.4, True)
     assert run(resources, ULM, quoting("ada", BORN, 0.4, "Ulm"), mode="open").answered == 1
 
 
 def test_unanswerable_questions_are_declined_or_not(resources):
     report = run(resources, NONE, quoting("ada", BORN, 0.4))
-    assert (report.unanswerable, report.abstention.at_threshold.declined) == (1, 100)
-    assert report.abstention.curve[0].declined == 0
+    assert (report.unanswerable, report.abstention["declined"]) == (1, 100)
+    assert run(resources, NONE, quoting("ada", BORN, 0.6)).abstention["declined"] == 0
     silent = run(resources, NONE, lambda _: Judgement(draft=DraftAnswer(answerable=False, confidence=0.9)))
-    assert silent.abstention.curve[-1].declined == silent.abstention.curve[0].declined == 100
+    assert silent.abstention["declined"] == 100
 
 
 @pytest.fixture
