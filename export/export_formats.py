@@ -16,11 +16,9 @@ from typing import Any, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
 from ..graph_store.graph.graph_file import TreeGraph
-from ..graph_store.graph_index import GraphIndex
 from ..schemas.naming import content_id
 from ..text.cleaning import json_text, printable
-from ..tools.entity_names import link_by_sentences
-from .tree_page import TreeOutline, map_entities, page
+from .tree_page import TreeOutline, page
 
 # Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.
 _ROWS = 500
@@ -227,13 +225,3 @@ FORMATS: dict[ExportFormat, Format] = {
     "cypher": Format(cypher, "text/plain"),
     "html": Format(page, "text/html"),
 }
-
-
-def export_pieces(form: ExportFormat, graph: TreeGraph, index: Callable[[], GraphIndex]) -> Iterator[str]:
-    """Return the pieces of the file that a graph with its tree is exported to.
-
-    `index` opens the read model. Only the HTML page needs it, for the links between entities of the same sentences.
-    """
-    if form != "html":
-        return FORMATS[form].write(graph)
-    return page(graph, link_by_sentences(index(), map_entities(graph)))

@@ -5,8 +5,6 @@ const CHINESE = {
   schema: "模式（版本 {}）", filter: "筛选", other: "中文 / English", size: "{} 个实体", cohesion: "凝聚度 {}",
   keywords: "关键词", members: "其他成员", more: "另有 {} 项", empty: "此知识库尚无社区。",
   behind: "知识树落后于事实：请重新构建或运行 banyan reindex。", capped: "本页省略了部分内容，各处均注明数目；完整内容请用 JSON 格式导出。",
-  map: "图谱", find: "查找实体", way: "到以下实体的路径", noway: "此处两者之间没有路径。", year: "年份",
-  lines: "实线为事实；虚线连接同一句中提及的实体。",
   limits: "上限：{}（社区 / 每个关键词的三元组 / 每个社区的其他成员 / 每个三元组的引文；全部内容的大小）。",
 };
 const labels = [...document.querySelectorAll("[data-t]")].map((element) => ({ element, english: element.textContent }));

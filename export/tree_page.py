@@ -8,7 +8,6 @@ by their hashes, so injected markup would have no effect.
 
 import base64
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
@@ -19,88 +18,9 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ..graph_store.graph.graph_file import KEYWORD_OF, MEMBER_OF, TreeGraph
-from ..text.cleaning import json_text, printable, visible
-from ..tools.entity_names import SentenceLink
+from ..text.cleaning import printable, visible
 
 _WEB = Path(__file__).parent.parent / "server" / "web"
-_MODULES = ("visible.js", "graph/colours.js", "saving.js", "graph/picture.js", "graph/shown.js",
-            "graph/canvas.js")
-"""The modules that draw, each after those that it imports."""
-_MOST_NODES = 80
-_CANDIDATES = 3
-"""How many entities are considered for each one that is drawn, because only those with links are drawn."""
-_LABEL = 120
-_IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
-_VENDOR = re.compile(r"export\{(\w+) as default\};?\s*$")
-
-
-def map_entities(graph: TreeGraph) -> list[str]:
-    """Return the entities that are considered for the map: those that most documents mention, then with most facts."""
-    degrees = {node: 0 for node, data in graph.nodes(data=True) if data["kind"] == "entity"}
-    for head, tail, data in graph.edges(data=True):
-        if data["kind"] == "triple":
-            degrees[head] += 1
-            degrees[tail] += 1
-    ranked = sorted(degrees, key=lambda node: (-len(graph.nodes[node]["documents"]), -degrees[node],
-                                               graph.nodes[node]["name"], node))
-    return ranked[:_CANDIDATES * _MOST_NODES]
-
-
-def map_data(graph: TreeGraph, links: Sequence[SentenceLink]) -> str:
-    """Return the map's content as JSON: nodes, edges, and the names of communities."""
-    candidates = map_entities(graph)
-    edges = [*_page_facts(graph, set(candidates)), *_sentence_links(links, set(candidates))]
-    linked = {end for edge in edges for end in (edge["source"], edge["target"])}
-    shown = [node for node in candidates if node in linked][:_MOST_NODES]
-    shown_edges = [edge for edge in edges if {edge["source"], edge["target"]} <= set(shown)]
-    nodes = [_page_node(graph, node) for node in shown]
-    community_ids = dict.fromkeys(node["community"] for node in nodes if node["community"])
-    communities = {community: visible(graph.nodes[community]["name"]) for community in community_ids}
-    return printable(json_text({"nodes": nodes, "communities": communities, "edges": shown_edges}))
-
-
-def _page_node(graph: TreeGraph, node: str) -> dict[str, Any]:
-    data = graph.nodes[node]
-    edges = [*graph.in_edges(node, data=True), *graph.out_edges(node, data=True)]
-    community = next((end for _, end, edge in graph.out_edges(node, data=True) if edge["kind"] == MEMBER_OF), "")
-    return {"id": node, "name": visible(data["name"][:_LABEL]), "type": visible(data["type"]), "community": community,
-            "support": len(data["documents"]), "degree": sum(edge["kind"] == "triple" for *_, edge in edges)}
-
-
-def _page_facts(graph: TreeGraph, nodes: set[str]) -> Iterator[dict[str, Any]]:
-    for head, tail, data in graph.edges(data=True):
-        if data["kind"] == "triple" and {head, tail} <= nodes:
-            yield {"id": data["id"], "source": head, "target": tail, "relation": visible(data["relation"]),
-                   "kind": "fact", "start": data.get("start", ""), "end": data.get("end", "")}
-
-
-def _sentence_links(links: Sequence[SentenceLink], nodes: set[str]) -> Iterator[dict[str, Any]]:
-    for one, other, _ in links:
-        if {one, other} <= nodes:
-            yield {"id": f"{one} {other}", "source": one, "target": other, "relation": "", "kind": "sentence"}
-
-
-def map_style() -> str:
-    """Return the style sheet with the colours of the server's page, which the map uses too."""
-    return (_WEB / "colours.css").read_text("utf-8")
-
-
-def map_script() -> str:
-    """Return the script that draws the map: Cytoscape, the modules of the server's page, and the export's own."""
-    vendor = (_WEB / "vendor" / "cytoscape.esm.min.js").read_text("utf-8")
-    parts = ["const cytoscape = (() => {", _VENDOR.sub(r"return \1;", vendor), "})();"]
-    parts += [_as_function((_WEB / name).read_text("utf-8")) for name in _MODULES]
-    parts.append((Path(__file__).parent / "map.js").read_text("utf-8"))
-    return "(() => {\n" + "\n".join(parts) + "\n})();\n"
-
-
-def _as_function(module: str) -> str:
-    """Return a JavaScript module as a function that is called at once and returns the module's exports."""
-    names = ", ".join(_EXPORT.findall(module))
-    return f"const {{ {names} }} = (() => {{\n{_EXPORT.sub('', _IMPORT.sub('', module))}\nreturn {{ {names} }};\n}})();"
-
-
 # The whole tree's limit in bytes: a page of 10 MB opens in seconds, a larger one takes up to minutes.
 _TREE_BYTES = 8_000_000
 # More than a person looks through; each community then still has at least 2,000 bytes.
@@ -182,22 +102,18 @@ class _Listed(NamedTuple):
     left_out: int
 
 
-def page(graph: TreeGraph, links: Sequence[SentenceLink] = ()) -> Iterator[str]:
-    """Write the page, in pieces: the map, the numbers, then the tree, largest communities first.
+def page(graph: TreeGraph) -> Iterator[str]:
+    """Write the page, in pieces: the numbers, then the tree, largest communities first.
 
     A community opens to its keywords, their triples with supporting quotes, and the entities' attributes. If a limit
     leaves items out, the page shows how many.
-
-    Args:
-        graph: the graph with its tree.
-        links: links between entities that the same sentences name, for the map; see `map_entities`.
     """
     outline = TreeOutline(graph)
     tree = _Tree(graph, outline)
     stream = _template().stream(
         name=_cut(str(graph.graph["name"])), current=graph.graph["current"],
-        style=map_style() + (_FOLDER / "page.css").read_text("utf-8"),
-        script=map_script() + (_FOLDER / "page.js").read_text("utf-8"), map=map_data(graph, links),
+        style=(_WEB / "colours.css").read_text("utf-8") + (_FOLDER / "page.css").read_text("utf-8"),
+        script=(_FOLDER / "page.js").read_text("utf-8"),
         numbers=list(_number_rows(graph, outline)), empty=not outline.roots,
         # One root at a time, because all of them may be large together.
         roots=(tree.listed([root]) for root in outline.roots),

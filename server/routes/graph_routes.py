@@ -13,7 +13,7 @@ from pydantic import Field
 
 from ...agents.introduction import Introduction, introduce, suggest_questions
 from ...api.python_results import CitedPlace, Fact, Source, facts_of, find_stated
-from ...export.export_formats import FORMATS, ExportFormat, export_pieces
+from ...export.export_formats import FORMATS, ExportFormat
 from ...graph_store.graph.graph_file import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
@@ -218,7 +218,7 @@ async def export(request: Request, kb: KbName, service: Serving,
 def _write_export(service: Service, kb: str, form: ExportFormat) -> IO[bytes]:
     with ExitStack() as closing, service.resources.snapshot(kb) as snapshot:
         file = closing.enter_context(SpooledTemporaryFile(_SPOOLED))
-        for piece in export_pieces(form, snapshot.kb.tree_graph(), lambda: snapshot.index):
+        for piece in FORMATS[form].write(snapshot.kb.tree_graph()):
             check_cancelled()
             file.write(piece.encode())
         closing.pop_all()  # no error has occurred, so the file stays open
