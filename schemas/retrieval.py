@@ -129,10 +129,14 @@ class DraftAnswer(BaseModel):
 
 
 class QuotedDraft(DraftAnswer):
-    """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences."""
+    """A draft in the documents' words: its claims are quotes from passages or cells of tables, not sentences.
+
+    `asks_back` is what to ask the user instead, because nothing says what a pronoun of the question means.
+    """
 
     quoted: Literal[True] = True
     """Tells such a draft from another as plain data, as it is in the graph's state."""
+    asks_back: str = ""
 
 
 class AnswerRow(Frozen):

@@ -279,7 +279,7 @@ class RetrievalNodes:
                 shown = (present_unanswered(question, draft, items, documents)
                          or present_quotes(question, closest, items, documents, abstain_below=2.0))  # always
                 checked = shown.model_copy(update={"confidence": checked.confidence, "grade": "none"})
-        if checked.abstained:
+        if checked.abstained and not (isinstance(draft, QuotedDraft) and draft.asks_back):
             # Without a model, say once a process and once a conversation that one would help.
             hint = not (self._gave_model_hint or state["hinted"] or self._resources.settings.llm_base_url)
             self._gave_model_hint = self._gave_model_hint or hint

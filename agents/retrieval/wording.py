@@ -11,7 +11,7 @@ from ...graph_store.graph_index import GraphIndex
 from ...graph_store.ledger.document_rows import Documents
 from ...models.rules.recognition.names import names_in
 from ...schemas.naming import normalise
-from ...schemas.retrieval import Answer, DraftAnswer, Passage
+from ...schemas.retrieval import Answer, DraftAnswer, Passage, QuotedDraft
 from ...text.languages import Language, phrase_language
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
@@ -102,9 +102,11 @@ def respelt(question: str, index: GraphIndex) -> tuple[str, list[tuple[str, str]
     return question, list(replaced.items())
 
 
-def present_quotes(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,
+def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage], documents: Documents,
                    abstain_below: float) -> Answer:
-    """Return an answer that shows the short answer, if there is one, and below it the quotes."""
+    """Return an answer that shows the short answer, if there is one, and below it the quotes; or what it asks back."""
+    if draft.asks_back:
+        return Answer(answer=draft.asks_back, abstained=True)
     phrases = _WORDS[phrase_language(question)]
     # `cite` shows no quotes of a draft that it does not trust, so it is given full confidence.
     quoted = cite(draft.model_copy(update={"confidence": 1.0}), passages, documents, "reject")

@@ -7,6 +7,7 @@ before the predicate embeds it ("计划收购", "否认自己创立"), so nothin
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from ...text.lexicon import word_set
 from ..parsing.chinese import Word, load_tagger
@@ -41,10 +42,12 @@ class ChineseStatement:
                  if word.tag in {"n", "nz", "vn", "an"} and not (before and before.tag == "r")]
         self._predicate, self._is_light = (verbs or nouns)[-1:], not verbs
         self._words = _tag(text)
+        # A noun of several words, such as 诺贝尔物理学奖, is a thing of another name without one of them.
+        self._is_of_same_things = all(run in text or run[-1:] not in text for run in _noun_runs(asked))
 
     def states(self, start: int, end: int, values: Sequence[tuple[int, int]]) -> bool:
         """Return True if the clause of the value at characters `start` to `end` states it; `values` are all of them."""
-        if _BOUND.match(self._text, end) or self._text.rstrip().endswith(("？", "?")):
+        if not self._is_of_same_things or _BOUND.match(self._text, end) or self._text.rstrip().endswith(("？", "?")):
             return False
         clause_start, clause_end = next(clause for clause in clauses(self._text, values) if clause[1] > start)
         words = [word for word in self._words if clause_start <= word.start < clause_end]
@@ -107,6 +110,18 @@ def clauses(text: str, values: Sequence[tuple[int, int]]) -> Iterator[tuple[int,
         begin = -1
         yield start, match.end()
     yield (begin if begin >= 0 else len(text)), len(text) + 1
+
+
+def _noun_runs(words: Sequence[Word]) -> Iterator[str]:
+    """Yield the nouns of a question, each with the nouns before it; not what a question word asks for."""
+    run = list[Word]()
+    for before, word in pairwise([None, *words, None]):
+        is_noun = word is not None and word.tag in {"n", "nz", "vn", "ORG"}
+        if word is not None and is_noun and (run or not (before and before.tag == "r")):
+            run.append(word)
+        elif not is_noun and run:
+            yield "".join(one.text for one in run)
+            run = []
 
 
 @lru_cache(16)

@@ -23,6 +23,8 @@ _IMPLICATIVE = word_set("begin start continue go come help manage proceed make c
 _STATIVE = word_set("contain include comprise consist hold cover measure weigh cost total number amount seat span last "
                     "count lie stand sit situate locate take start begin open happen occur")
 """Verbs that say as much as "is" and "has" of a size, a place or a time: "The hall seats 40"."""
+_UNREAL = word_set("fiction theory principle legend myth story novel film play dream rumour rumor joke")
+"""What something may be so in without being so: "in fiction"."""
 _WEAKENING = word_set("almost nearly hardly scarcely barely practically virtually perhaps maybe probably possibly "
                       "likely unlikely potentially conceivably apparently seemingly presumably allegedly reportedly "
                       "supposedly purportedly ostensibly arguably wrongly falsely mistakenly erroneously incorrectly "
@@ -71,6 +73,18 @@ class AskedClause:
         self.predicate = (next(filter(None, map(self._noun_stems, nouns)), frozenset()) if self.is_light
                           else self._stems(root))
         self.is_present = _tense(root) == "present"
+        self._qualified = [(self._stems(noun), [self._stems(word) for word in words]) for noun in doc
+                           if not noun.ent_type_ and (words := _qualifiers(noun))]
+
+    def is_of_same_things(self, doc: "Doc") -> bool:
+        """Return False if the question qualifies a noun by other words than a sentence: a prize of another name."""
+        for noun, wanted in self._qualified:
+            found = [token for token in doc if not noun.isdisjoint(self._stems(token))]
+            said = frozenset(stem for token in doc for stem in self._stems(token))
+            is_same = any(not _qualifiers(token) for token in found) or all(map(said.intersection, wanted))
+            if found and not is_same:
+                return False
+        return True
 
     def says(self, token: "Token") -> bool:
         """Return True if the question has a word."""
@@ -105,7 +119,7 @@ class EnglishStatement:
 
         What describes another one is left out: "Foo Ltd, a company of Bar Group".
         """
-        if self._doc.text.rstrip().endswith("?"):
+        if self._doc.text.rstrip().endswith("?") or not self._asked.is_of_same_things(self._doc):
             return []
         spans = {place: span for place in places
                  if (span := self._doc.char_span(*place, alignment_mode="expand")) and self._states(span.root)}
@@ -293,7 +307,13 @@ class EnglishStatement:
             is_doubt = any(one.dep_ == "neg" or (one.lemma_.lower() in _WEAKENING and one.lemma_ not in lemmas)
                            for one in adverbs)
             is_hearsay = child.dep_ in {"prep", "advcl"} and lemma in {"accord", "according"}
-            if is_modal or is_condition or is_doubt or is_hearsay or (is_infinitive and clause.dep_ != "xcomp"):
+            is_unreal = child.dep_ == "prep" and any(
+                one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - lemmas for one in child.children)
+            # "Only in Ulm is Ada the owner": elsewhere, or otherwise, she is not.
+            is_restricted = lemma == "only" and child.i < clause.i and any(
+                one.dep_ in _SUBJECTS and one.i > clause.i for one in clause.children)
+            if is_modal or is_condition or is_doubt or is_hearsay or is_unreal or is_restricted or (
+                    is_infinitive and clause.dep_ != "xcomp"):
                 return True
             if child.dep_ in _SUBJECTS | {"dobj", "attr"} and (
                     lemma in _NEGATING or any(one.lemma_.lower() in _NEGATING for one in child.children)):
@@ -323,6 +343,12 @@ def _is_content(clause: "Token") -> bool:
     has_object = any(child.dep_ in {"dobj", "attr", "acomp"} and child != that for child in clause.children)
     has_no_gap = that.lower_ == "that" and own is not None and own != that and has_object
     return has_no_gap or any(child.dep_ == "mark" for child in clause.children)
+
+
+def _qualifiers(noun: "Token") -> list["Token"]:
+    """Return the words that tell which one of its kind a common or proper noun means, as in "physics prize"."""
+    return [child for child in noun.children if child.dep_ in {"compound", "amod"} and child.pos_ != "NUM"
+            and child.i < noun.i and child.lemma_.lower() not in _CURRENT] if noun.pos_ in {"NOUN", "PROPN"} else []
 
 
 def _is_verb(token: "Token") -> bool:

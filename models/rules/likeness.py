@@ -28,6 +28,10 @@ _LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 _LEAST_OF_ACRONYM = 0.1  # how much closer an acronym must be
 _LEAST_OF_PERSON = -0.045
 """The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
+_ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame 夫人 女士 小姐 太太"), "man": word_set("mr sir lord 先生")}
+"""Forms of address before or after a name that tell the person's gender."""
+_LEAST_LEANING = 0.02
+"""How much nearer a first name must be to the words for women than to those for men, or the reverse."""
 
 
 def likeness(asked: Sequence[str], texts: Sequence[str]) -> Vectors:
@@ -71,6 +75,24 @@ def may_be(kind: str, name: str) -> bool:
         return closeness > _LEAST_CLOSENESS[kind][is_rare_word]
 
     return any(_is_spelled_like_name(word) or is_close(word) for word in parts)
+
+
+@lru_cache(1024)
+def gender_of(name: str) -> str:
+    """Return "woman" or "man" by a form of address or the first name of a person, or "" if neither tells."""
+    words = name.lower().replace(".", " ").split()
+    for gender, address in _ADDRESS_OF.items():
+        if words[0] in address or name.endswith(tuple(address)):
+            return gender
+    leaning = float(word_vectors(words[:1])[0] @ _women_minus_men())
+    return "" if abs(leaning) < _LEAST_LEANING else "woman" if leaning > 0 else "man"
+
+
+@cache
+def _women_minus_men() -> Vectors:
+    women, men = (word_vectors(words).mean(axis=0) for words in (
+        ["she", "her", "woman", "daughter", "mother"], ["he", "his", "man", "son", "father"]))
+    return np.asarray(women - men, np.float32)
 
 
 def is_known(name: str) -> bool:

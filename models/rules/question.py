@@ -1,17 +1,13 @@
-"""The analysis of a question: the kind of its answer, the requested noun, and its names.
-
-And follow-up questions made self-contained: pronouns and ellipses are filled from the conversation.
-"""
+"""The analysis of a question: the kind of its answer, the requested noun, and its names."""
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from ...schemas.naming import canonical_name, normalise
+from ...schemas.naming import normalise
 from ...text.content_words import content_words, spoken_words
 from ...text.dates import spell_dates
 from ...text.languages import language_of, phrase_language
@@ -21,7 +17,7 @@ from ...text.scripts import MARKS
 from ...text.sentences import split_sentences
 from .likeness import likeness
 from .recognition.name_kinds import kind_of_noun
-from .recognition.names import find_names, names_in
+from .recognition.names import names_in
 
 Expected = Literal["person", "location", "organization", "name", "date", "number", "reason", "polar", "text"]
 """The kind of an answer. "text" has no recognisable form; "polar" is yes or no."""
@@ -79,23 +75,6 @@ _ASKED_MEASURES = (
     (re.compile(r"\b(?:percentage|per ?cent|share|proportion)\b|比例|百分之", re.IGNORECASE), word_set("%")),
 )
 """The measures that answer a question of a form."""
-_LONGEST_MESSAGE = 1_000  # the longest message read in characters; longer messages name their subject
-_MESSAGES_READ = 12
-_OPENING = re.compile(r"^(?:(?:and|but|so|then|ok|okay|also)[,\s]+)?(?:(?:what|how) about\s+)?|"
-                      r"^(?:那么?(?![里儿个座家位所条])|而且?|所以|然后|还有)[，,]?\s*", re.IGNORECASE)
-_HAN_PRONOUN = (r"(?:这|那|该)(?:个|座|家|位|所|条)?(?:公司|人|城市|国家|大学|机构|地方|省)|"
-                r"[他她它]们?|(?<![极尤与])其(?!他|它|中|实|次|余)")
-_ELLIPTIC_NOUN = re.compile(rf"(?:the|its|his|her|their)\s++(?P<en>[a-z][a-z ]*)|"
-                            rf"(?:(?:{_HAN_PRONOUN})的)?(?P<zh>[一-鿿]{{1,20}})呢", re.IGNORECASE)
-"""The noun that "what about" asks for: "its capital", 首都呢."""
-_AFTER_OBJECT = r"(?:born|died?|lived?|win|won|in|on|at|to|from|for|by|when|where|and|or)\b"
-"""What follows "her" where it is no possessive."""
-_PRONOUN = re.compile(
-    rf"\b(?:(?P<owner>his|its|their|her(?= (?!{_AFTER_OBJECT})[a-z]))|"
-    r"(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?P<place>there)|he|she|it|they|him|her|hers|them|"
-    r"(?:this|that) (?:one|person|city|country|company|place|man|woman|book|film|river))\b|"
-    rf"{_HAN_PRONOUN}|(?P<where>那里|那儿|这里)", re.IGNORECASE)
-_PERSON_PRONOUNS = word_set("he she him his her hers 他 她 这个人 那个人 该人")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,66 +204,3 @@ def _kind_in_english(text: str) -> tuple[Expected, str]:
     asks_for_noun = match is not None and not is_verb and _NOUN_FOLLOWS.match(match[0])
     expected = "name" if asks_for_noun and noun_words else "text"
     return expected, noun_words[-1] if noun_words else ""
-
-
-def condense(question: str, messages: Sequence[tuple[str, str]]) -> str:
-    """Return a follow-up question completed with names from the conversation; unchanged if it needs none or none fits.
-
-    `messages` are (role, text), oldest first. Only the last few are read, each up to the longest length of a question.
-    """
-    if len(question) > _LONGEST_MESSAGE:
-        return question
-    recent = [(role, text[:_LONGEST_MESSAGE]) for role, text in messages[-_MESSAGES_READ:]]
-    text = _OPENING.sub("", question.strip())
-    without_mark = text.rstrip("?？ ")
-    name = without_mark.removeprefix("the ").removesuffix("呢")
-    is_elliptic = text != question.strip() or without_mark.endswith("呢")  # "And Norway?", 挪威呢
-    if is_elliptic and names_in(name) == (name,):
-        return _swap_name(name, recent) or question
-    noun = _ELLIPTIC_NOUN.fullmatch(without_mark) if is_elliptic else None
-    pronoun = _PRONOUN.search(text)
-    # A pronoun after a name in the question itself refers to that name.
-    if noun is None and (pronoun is None or names_in(text[: pronoun.start()])):
-        return question
-    refers_to_person = pronoun is not None and pronoun[0].lower() in _PERSON_PRONOUNS
-    refers_to_place = bool(pronoun and (pronoun["place"] or pronoun["where"]))
-    entity = _find_antecedent(recent, personal=refers_to_person, place=refers_to_place)
-    if not entity:
-        return question
-    if noun:
-        return f"What is the {noun['en']} of {entity}?" if noun["en"] else f"{entity}的{noun['zh']}是什么？"
-    if pronoun is None:  # for the type checker: what has no noun has a pronoun
-        return question
-    # "its capital", "who was born there" and "who leads it".
-    replacement = f"{entity}'s" if pronoun["owner"] else f"in {entity}" if pronoun["place"] else entity
-    completed = f"{text[: pronoun.start()]}{replacement}{text[pronoun.end():]}"
-    return f"{completed[:1].upper()}{completed[1:]}"
-
-
-def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
-    """Return the user's last question that has a name, with its last name replaced; "" if no question has one."""
-    for role, text in reversed(messages):
-        places = find_names(text) if role == "user" else []
-        if places:
-            start, end = places[-1]
-            return f"{text[:start]}{name}{text[end:]}"
-    return ""
-
-
-def _find_antecedent(messages: Sequence[tuple[str, str]], *, personal: bool, place: bool) -> str:
-    """Return the name that a pronoun refers to, or ""."""
-    reply_names: list[str] = []
-    for role, text in reversed(messages):
-        names = names_in(text)
-        if role != "user":
-            reply_names = [*names, *reply_names]
-            continue
-        asked_names = {canonical_name(name) for name in names}
-        new_names = [name for name in reply_names if canonical_name(name) not in asked_names]
-        expected = analyse(text).expected
-        reply_names_referent = (personal and expected == "person") or (place and expected == "location")
-        if new_names and (reply_names_referent or not names):
-            return new_names[0]
-        if names:
-            return names[-1]
-    return reply_names[0] if reply_names else ""

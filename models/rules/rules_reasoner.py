@@ -20,7 +20,8 @@ from ...text.languages import phrase_language
 from ...text.table_rows import DOCUMENT, Row
 from ..parsing.parser import Parser
 from .finder import Finder, named_documents
-from .question import Question, analyse, condense
+from .follow_ups import ask_back, condense
+from .question import Question, analyse
 from .short_answers import is_asked_thing, short_answer
 from .units import Unit, readable_row
 
@@ -100,8 +101,8 @@ class RulesReasoner:
         return Judgement(draft=await in_thread(self._answers.answer, inquiry.question, list(inquiry.items())))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Make a follow-up question self-contained; see `question.condense`."""
-        return await in_thread(condense, question, messages)
+        """Make a follow-up question self-contained; see `follow_ups.condense`."""
+        return await in_thread(condense, question, messages, self._parser)
 
 
 def _summarise(digest: CommunityDigest) -> CommunitySummary:
@@ -149,6 +150,8 @@ class Answers:
     def find(self, question: str, passages: Sequence[Passage]) -> QuotedDraft:
         """Return the best quotes for a question as a draft; see `answer`."""
         analysed = analyse(question)
+        if unclear := ask_back(analysed, self._parser):
+            return QuotedDraft(answerable=False, confidence=0.0, asks_back=unclear)
         return _draft_answer(analysed, Finder(passages, self._parser, named_documents(analysed, passages)))
 
 

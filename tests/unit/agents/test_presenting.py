@@ -66,3 +66,9 @@ def test_nothing_to_quote_is_said_in_the_language_of_the_question():
 ])
 def test_a_misspelt_name_is_read_as_the_one_that_is_known(question, meant, replaced):
     assert respelt(question, index()) == (meant, replaced)
+
+
+def test_what_a_question_leaves_open_is_asked_back():
+    draft = QuotedDraft(answerable=False, confidence=0.0, asks_back="Who is meant by 'he'?")
+    said = present_quotes("Where does he work?", draft, [PASSAGE], DOCUMENTS, 0.5)
+    assert (said.answer, said.abstained, said.grade) == ("Who is meant by 'he'?", True, "none")

@@ -1,9 +1,19 @@
 """The question side of the rules reasoner: the expected kind of answer, follow-ups."""
 
+import re
+
 import pytest
-from banyan.models.rules.question import analyse, condense
+from banyan.models.parsing.parser import Parser
+from banyan.models.rules import follow_ups
+from banyan.models.rules.question import analyse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+PARSER = Parser()
+
+
+def condense(question, messages):
+    return follow_ups.condense(question, messages, PARSER)
 
 
 @pytest.mark.parametrize(("question", "expected"), [
@@ -45,6 +55,30 @@ def test_follow_ups_are_made_to_stand_alone(messages, question, expected):
 def test_a_question_that_stands_alone_is_unchanged(question):
     assert condense(question, COUNTRY) == question
     assert condense(question, []) == question
+
+
+@pytest.mark.parametrize(("earlier", "question", "expected"), [
+    ("Who was Marie Curie? Who was Pierre Curie?", "Where was she born?", "Where was Marie Curie born?"),
+    ("Who was Marie Curie? Who was Pierre Curie?", "Where was he born?", "Where was Pierre Curie born?"),
+    ("Who was Mrs. Keller? Who is Mr. Blum?", "When did she die?", "When did Mrs. Keller die?"),
+    ("Who was Karl Blum? Where is Warsaw?", "When did he die?", "When did Karl Blum die?"),
+    ("Where is Warsaw? Who was Karl Blum?", "How large is it?", "How large is Warsaw?"),
+    ("居里夫人是谁？王先生是谁？", "她出生在哪里？", "居里夫人出生在哪里？"),
+])
+def test_a_pronoun_means_the_last_subject_of_its_kind(earlier, question, expected):
+    messages = [("user", text) for text in re.findall(r"[^?？]+[?？]", earlier)]
+    assert condense(question, messages) == expected
+
+
+@pytest.mark.parametrize(("question", "asked"), [
+    ("Where does he work?", "Who is meant by 'he'?"), ("In which year was she born?", "Who is meant by 'she'?"),
+    ("Who is his wife?", "Who is meant by 'his'?"), ("Where is it?", "What is meant by 'it'?"),
+    ("When did Ada Byron win her first prize?", ""), ("When the mayor resigned, where did he go?", ""),
+    ("What does it say about pay?", ""), ("Who lost his life?", ""), ("Is it possible to leave early?", ""),
+    ("What happens to a block when it is orphaned?", ""), ("Where is Ulm?", ""),
+    ("他在哪里工作？", "“他”指的是谁？"), ("它的总部在哪里？", "“它”指的是什么？"), ("屠呦呦和她的丈夫住在哪里？", "")])
+def test_a_pronoun_that_nothing_explains_is_asked_back(question, asked):
+    assert follow_ups.ask_back(analyse(question), PARSER) == asked
 
 
 PIECES = ("the of who which that where whose in was born does lie Marie Curie 's author city # #1 , ? first or and "

@@ -14,6 +14,8 @@ DENIED = ["{} is not the director of Radio Thun.", "{} is no longer the director
           "{} met the director of Radio Thun.", "{}'s sister is the director of Radio Thun.",
           "The rumour that {} is the director of Radio Thun is old.", "Is {} the director of Radio Thun?",
           "Had {} been the director of Radio Thun, the choir would sing.", "{} will be the director of Radio Thun.",
+          "Only in fiction is {} the director of Radio Thun.", "Only in fiction is {} the director",
+          "In the novel, {} is the director of Radio Thun.",
           "According to the leaflet, {} is the director of Radio Thun.", "{} is the director of Radio Thun Nord."]
 STATED = ["{} is the director of Radio Thun.", "The director of Radio Thun is {}.",
           "{}, the director of Radio Thun, plays chess.", "The director of Radio Thun, {}, plays chess."]
@@ -43,6 +45,10 @@ def test_a_sentence_that_asserts_an_answer_gives_it(sentence):
     ("How many members does the choir have?", "The board has 40 members.", ""),
     ("How many members does the choir have?", "The choir has about 40 members.", "about 40"),
     ("When was the mill sold?", "The mill was sold before 1931.", ""),
+    ("Who won the physics prize?", "Ida Roth won the medicine prize.", ""),
+    ("Who won the physics prize?", "Ida Roth won the physics prize.", "Ida Roth"),
+    ("谁获得了诺贝尔物理学奖？", "2015年，屠呦呦获得了诺贝尔生理学或医学奖。", ""),
+    ("谁获得了诺贝尔物理学奖？", "1957年，杨振宁获得了诺贝尔物理学奖。", "杨振宁"),
     ("谁创立了清河公司？", "李明否认自己创立了清河公司。", ""),
     ("谁创立了清河公司？", "据说李明创立了清河公司。", ""),
     ("谁创立了清河公司？", "如果李明创立了清河公司，王芳会加入。", ""),
