@@ -71,9 +71,10 @@ class AppRoute(BaseRoute):
 
 
 class LangGraphGate:
-    """Middleware that puts the app's gate before LangGraph's own routes; bodies sent there must be declared as JSON.
+    """Middleware that puts the app's gate before LangGraph's own routes; pages must declare their bodies as JSON.
 
-    Pages of Studio may send changes, as our own page may. Their origins are the `cors` origins in langgraph.json.
+    Pages of Studio and agent-chat-ui may send changes, as our own page may: those of the `cors` origins in
+    langgraph.json.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, clients: Clients, hosts: Hosts, needs_keys: bool) -> None:

@@ -1,7 +1,8 @@
 """What Studio's chat and agent-chat-ui send, messages alone: `python examples/agents/chat_messages.py [URL] [KB]`.
 
 Start the server first: `banyan build examples/en --kb english && langgraph dev`, which serves http://127.0.0.1:2024. In
-agent-chat-ui, enter that address and, as the assistant's id, `retrieval` or the id of the knowledge base's assistant.
+agent-chat-ui (at http://localhost:3000, as `pnpm dev` serves it), enter that address and, as the assistant's id,
+`retrieval` or the id of the knowledge base's assistant.
 """
 
 import sys

@@ -107,8 +107,9 @@ class Gate:
             hosts: the host names that the server accepts; None accepts any.
             needs_keys: whether other machines can reach the server.
             origins: other origins whose pages may send changes.
-            json_only: whether bodies must be declared as JSON. A page of another origin needs permission to send such a
-                body, but can send plain text to any server.
+            json_only: whether pages must declare bodies as JSON. A page of another origin needs permission to send such
+                a body, but can send plain text to any server. Programs may leave the declaration out, as the proxy of
+                agent-chat-ui does.
             workers: the number of processes that share a client's requests; limits in the settings are already divided.
         """
         self._app = app
@@ -166,7 +167,8 @@ class Gate:
             raise ForbiddenError("pages of another origin may not make changes here: open the server's own page")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-        if self._json_only and content_type != "application/json" and (content_type or has_body):
+        is_from_page = "origin" in headers or "sec-fetch-site" in headers
+        if self._json_only and is_from_page and content_type != "application/json" and (content_type or has_body):
             raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
     async def _identify_client(self, scope: Scope) -> tuple[str, float]:

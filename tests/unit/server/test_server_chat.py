@@ -68,8 +68,9 @@ def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
     studio, asks_as_json = {"Origin": "https://studio.example"}, {"Content-Type": "application/json"}
     with in_process.client(hosted(resources)) as client:
         for headers, status in [
-                (asks_as_json, 404), (asks_as_json | studio, 404), ({"Content-Type": "text/plain"}, 415), ({}, 415),
-                ({"Content-Type": "text/plain"} | studio, 415), (asks_as_json | {"Host": "evil.example"}, 400),
+                (asks_as_json, 404), (asks_as_json | studio, 404), ({"Content-Type": "text/plain"}, 404), ({}, 404),
+                ({"Content-Type": "text/plain"} | studio, 415), ({"Sec-Fetch-Site": "same-origin"}, 415),
+                (asks_as_json | {"Host": "evil.example"}, 400),
                 (asks_as_json | {"Origin": "https://evil.example"}, 403),
                 (asks_as_json | {"Sec-Fetch-Site": "cross-site"}, 403)]:
             assert client.post("/runs/wait", content=b"{}", headers=headers).status_code == status, headers
