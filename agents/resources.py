@@ -27,6 +27,7 @@ from ..runtime.budgets import Budget
 from ..runtime.threads import once
 from ..schemas.delta import Decision
 from ..schemas.documents import EVERYTHING, Document, Scope
+from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
 from ..tools.retriever import RankingModels, Retriever
 from .process_models import ProcessModels, Spending
@@ -107,35 +108,41 @@ class Resources(ProcessModels):
     # Changes. Each is a run of one step, which also derives what follows from the change.
 
     @contextmanager
-    def _change_and_derive(self, name: str, action: audit.Action, detail: str, *, grows: bool = False,
-                           ) -> Iterator[KnowledgeBase]:
-        """Yield a knowledge base for a change; note it in the audit log, and derive what follows from it."""
+    def _change_and_derive(self, name: str, *, grows: bool = False) -> Iterator[KnowledgeBase]:
+        """Yield a knowledge base for a change, and derive what follows from it.
+
+        Also if the change is refused: a run that was killed may have made it already, and derived nothing from it.
+        """
         with self.writers.single_step(name) as kb:
-            yield kb
-            audit.record(self.settings.home, action, name, detail)
+            try:
+                yield kb
+            except BanyanError:
+                derive(kb, self.reasoner(name))
+                raise
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings) if grows else None)
 
     def delete_documents(self, name: str, document_ids: Sequence[str], *, missing_ok: bool = False) -> None:
         """Delete all of some documents, and everything that only they support; none if one is not there."""
         named = f"{len(document_ids)} document{'s' * (len(document_ids) != 1)}: {', '.join(document_ids)}"
         # All are deleted or none, so after a crash the caller can repeat the call with the same ids.
-        with self._change_and_derive(name, "delete", named, grows=True) as kb:
+        with self._change_and_derive(name, grows=True) as kb:
             kb.documents.delete(*document_ids, missing_ok=missing_ok)
+            audit.record(self.settings.home, "delete", name, named)
         self.snapshots.settle(name)
 
     def decide_entities(self, name: str, verdict: Literal["merge", "split"], names: tuple[str, str], who: str,
                         why: str = "") -> None:
         """Merge or split two entities, given by their names, or raise EntityDecisionError; `who` is the person."""
-        with self._change_and_derive(name, "decide", f"{verdict} two entities") as kb:
+        with self._change_and_derive(name) as kb:
             kb.resolution.decide(verdict, names, who, why)
+            audit.record(self.settings.home, "decide", name, f"{verdict} two entities")
 
     def edit(self, name: str, change: Callable[[GraphEditor], _Edited]) -> _Edited:
         """Apply a person's change, such as `lambda edits: edits.rename(...)`, or raise EntityDecisionError."""
-        with self.writers.single_step(name) as kb:
+        with self._change_and_derive(name) as kb:
             edited = change(kb.edits)
             audit.record(self.settings.home, "edit", name, "" if edited is None else f"number {edited}")
-            derive(kb, self.reasoner(name))
-            return edited
+        return edited
 
     def decide(self, name: str, decisions: Sequence[Decision], who: str) -> bool:
         """Apply a person's decisions on the schema, all or none; return True if the schema changed.
@@ -150,11 +157,12 @@ class Resources(ProcessModels):
 
     def unlink(self, name: str, field: str, who: str | None) -> None:
         """Stop values of a field that are keys of documents or rows from becoming links; None for `who` undoes it."""
-        with self._change_and_derive(name, "decide", f"links of {field}") as kb:
+        with self._change_and_derive(name) as kb:
             fields = {*kb.graph.relations(), *kb.graph.attribute_names()}
             if field not in fields:
                 raise DecisionError(f"there is no field {field!r}; there are: {', '.join(sorted(fields))}")
             kb.schemas.set_unlinked(field, who)
+            audit.record(self.settings.home, "decide", name, f"links of {field}")
 
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
         """Replace the schema of a knowledge base, which is created if needed; return True if the schema changed.
@@ -172,9 +180,10 @@ class Resources(ProcessModels):
 
     def configure(self, name: str, growth: Policy, *, resolve: bool) -> None:
         """Set how the schema grows ("auto", "review" by a person, "off") and whether an entity's names are merged."""
-        with self._change_and_derive(name, "settings", f"growth {growth}, resolve {resolve}", grows=True) as kb:
+        with self._change_and_derive(name, grows=True) as kb:
             kb.schema_control.set_policy(growth)
             kb.entities.set_active(active=resolve)
+            audit.record(self.settings.home, "settings", name, f"growth {growth}, resolve {resolve}")
 
     def instruct(self, name: str, instructions: str, purpose: Purpose = "answers") -> None:
         """Set the instructions that a model follows when it answers or extracts; an empty text removes them.

@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ import llm_server  # noqa: E402  (in the tests' folder)
 import scripted  # noqa: E402
 
 KB = "kb"
+BACKUP = "kb.zip"
 DOCUMENTS = 20
 ADDED = 6
 """The last documents, which the operation `add` adds."""
@@ -59,17 +60,33 @@ def document(number: int, *, updated: bool = False) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def write_documents(folder: Path, numbers: range, updated: tuple[int, ...] = ()) -> None:
-    """Write some documents below a folder, with the schema that they are built by beside it."""
+def write_documents(folder: Path, numbers: Iterable[int], updated: tuple[int, ...] = ()) -> None:
+    """Write some documents and a table below a folder, with the schema that they are built by beside it.
+
+    If documents are updated, a row of the table is added, another is changed, and a third is gone.
+    """
     (folder / "documents").mkdir(parents=True, exist_ok=True)
     for number in numbers:
         text = document(number, updated=number in updated)
         (folder / "documents" / f"doc{number:02}.txt").write_text(text, "utf-8")
+    keys = (1, 2, 4, 5) if updated else (1, 2, 3, 4)
+    rows = [f"{key},{_FIRMS[key - 1]}:Organization.founded = {1950 + key + len(updated) * (key == 2)}.,{10 * key}"
+            for key in keys]
+    (folder / "documents" / "rows.csv").write_text("\n".join(["id,note,amount", *rows]) + "\n", "utf-8")
     (folder / "schema.json").write_text(json.dumps(scripted.SCHEMA), "utf-8")
+    narrower = [relation for relation in scripted.SCHEMA["relation_types"] if relation["name"] != "located_in"]
+    (folder / "narrower.json").write_text(json.dumps(scripted.SCHEMA | {"relation_types": narrower}), "utf-8")
+
+
+def _write_what_is_synced(folder: Path) -> None:
+    """Add documents, change some, and remove one."""
+    write_documents(folder, ALL, UPDATED)
+    (folder / "documents" / f"doc{REMOVED:02}.txt").unlink()
 
 
 FIRST = range(DOCUMENTS - ADDED)
 ALL = range(DOCUMENTS)
+REMOVED = 3
 
 
 @dataclass(frozen=True)
@@ -77,8 +94,8 @@ class Operation:
     """A command that is killed and run again.
 
     Args:
-        start: the store that it begins with: "nothing", "built" (of the first documents), or "unindexed" (the
-            same, ended before its communities were found).
+        start: the store that it begins with: "nothing", "built" (of the first documents), "merged" (the same after
+            the operation `merge`), or "unindexed" (ended before its communities were found).
         arguments: of the command line.
         prepare: writes the documents as they are by then.
         done: what the second run may end with instead, where the first had done all of it before it died.
@@ -91,18 +108,24 @@ class Operation:
 
 
 _BUILD = ("build", "documents", "--kb", KB, "--schema", "schema.json", "--json")
+_NOTHING_LEFT = "nothing is to do"
 OPERATIONS = {
     "build": Operation("nothing", _BUILD),
     "add": Operation("built", _BUILD, lambda folder: write_documents(folder, ALL)),
     "update": Operation("built", _BUILD, lambda folder: write_documents(folder, FIRST, UPDATED)),
     "delete": Operation("built", ("delete", "doc03.txt", "--kb", KB), done="there is no document 'doc03.txt'"),
     "index": Operation("unindexed", _BUILD),
-    "tree": Operation("built", ("tree", "--kb", KB, "--by", "employer", "--json")),
+    "sync": Operation("built", ("sync", "documents", "--kb", KB, "--yes", "--json"), _write_what_is_synced),
     "review": Operation("built", ("schema", "review", "--kb", KB, "--all", "accept", "--by", "tester")),
+    "schema": Operation("built", ("schema", "set", "narrower.json", "--kb", KB, "--by", "tester")),
     "merge": Operation("built", ("entities", "merge", "Acme", "Bolt", "--kb", KB)),
+    "split": Operation("merged", ("entities", "split", "Acme", "Bolt", "--kb", KB), done=_NOTHING_LEFT),
+    "retype": Operation("built", ("entities", "retype", "Acme", "School", "--kb", KB), done=_NOTHING_LEFT),
+    "restore": Operation("merged", ("restore", BACKUP, "--kb", KB, "--force", "--json")),
     "reindex": Operation("built", ("reindex", "--kb", KB)),
 }
 """Every operation that writes."""
+BACK_UP = ("backup", "--kb", KB, "--output", BACKUP)
 
 SETTINGS = {
     "BANYAN_HOME": "home", "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0", "BANYAN_LLM_CONCURRENCY": "4",

@@ -40,7 +40,7 @@ from banyan.agents.resources import Resources  # noqa: E402
 from banyan.config import Settings  # noqa: E402
 from banyan.graph_store.ledger.postgresql import LedgerSchema, connect  # noqa: E402
 from crash_child import Child, Fault, run_command, start  # noqa: E402
-from crash_world import FIRST, KB, OPERATIONS, SETTINGS, CountingServer, Operation, write_documents  # noqa: E402
+from crash_world import BACK_UP, FIRST, KB, OPERATIONS, SETTINGS, CountingServer, write_documents  # noqa: E402
 from hashed_embedding import HashedEmbedder  # noqa: E402
 from pydantic import SecretStr  # noqa: E402
 from sqlalchemy import make_url  # noqa: E402
@@ -90,14 +90,17 @@ class Laboratory:
 
     def prepare(self, names: list[str]) -> None:
         """Make the stores that operations begin with, then run each operation undisturbed."""
-        for start_name, fault in (("built", Fault()), ("unindexed", Fault(word="INTO communities"))):
-            home = self._folder / start_name
+        steps = {"built": (OPERATIONS["build"].arguments, BACK_UP), "unindexed": (OPERATIONS["build"].arguments,),
+                 "merged": (OPERATIONS["build"].arguments, BACK_UP, OPERATIONS["merge"].arguments)}
+        for start_name in sorted({OPERATIONS[name].start for name in names} & steps.keys()):
+            home, fault = self._folder / start_name, Fault(word="INTO communities" if start_name == "unindexed" else "")
             self._make_database(start_name)
             write_documents(home, FIRST)
-            child = self._command(home, OPERATIONS["build"], start_name, fault)
-            code = child.wait()
-            if code != (-9 if fault.word else 0):
-                raise SystemExit(f"preparing {start_name!r} ended with {code}: {child.output()}")
+            for arguments in steps[start_name]:
+                child = self._command(home, arguments, start_name, fault)
+                code = child.wait()
+                if code != (-9 if fault.word else 0):
+                    raise SystemExit(f"preparing {start_name!r} ended with {code}: {child.output()}")
             # A copy's files are those of a moved folder only if the first ones are gone.
             (home / "documents").rename(home / _ASIDE)
         for name in names:
@@ -105,7 +108,7 @@ class Laboratory:
 
     def _reference(self, name: str) -> Reference:
         folder = self._copy(name, f"reference-{name}")
-        child = self._command(folder, OPERATIONS[name], f"reference-{name}", Fault())
+        child = self._command(folder, OPERATIONS[name].arguments, f"reference-{name}", Fault())
         if child.wait():
             raise SystemExit(f"{name} failed undisturbed: {child.output()}")
         return Reference(self._state(folder), child.seconds, int((folder / "points.txt").read_text("utf-8")))
@@ -121,8 +124,8 @@ class Laboratory:
         operation.prepare(folder)
         return folder
 
-    def _command(self, folder: Path, operation: Operation, key: str, fault: Fault) -> Child:
-        return start(folder, self._environment(folder, key), lambda: run_command(operation.arguments, fault))
+    def _command(self, folder: Path, arguments: tuple[str, ...], key: str, fault: Fault) -> Child:
+        return start(folder, self._environment(folder, key), lambda: run_command(arguments, fault))
 
     def _environment(self, folder: Path, key: str) -> dict[str, str]:
         return {**SETTINGS, "BANYAN_LLM_BASE_URL": self._url, "BANYAN_LLM_API_KEY": key, "NO_COLOR": "1",
@@ -171,18 +174,18 @@ class Laboratory:
         if rng.random() < 0.5 or not reference.points:
             after = rng.uniform(0, reference.seconds)
             outcome = Outcome(name, f"after {after:.3f} s of {reference.seconds:.3f}")
-            outcome.killed = self._command(folder, operation, key, Fault()).kill_after(after)
+            outcome.killed = self._command(folder, operation.arguments, key, Fault()).kill_after(after)
         else:
             at = rng.randint(1, reference.points)
             outcome = Outcome(name, f"at writing {at} of {reference.points}")
-            outcome.killed = self._command(folder, operation, key, Fault(number=at)).wait() == -9
+            outcome.killed = self._command(folder, operation.arguments, key, Fault(number=at)).wait() == -9
         looked = rng.random() < 0.5
         outcome.where += ", read before it was run again" if looked else ""
         there, asked = self._read_recorded(folder), self._fetch_asked(key)
         recorded = there or set()
         if looked and there is not None:
             outcome.problems += self._read(folder)
-        again = self._command(folder, operation, key, Fault())
+        again = self._command(folder, operation.arguments, key, Fault())
         if again.wait() and not (operation.done and operation.done in again.output()):
             outcome.problems.append(f"the second run failed: {again.output()[-600:]}")
         outcome.problems += differences(reference.state, self._state(folder))

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 # The columns of each table that depend neither on when something was done nor on running numbers.
 _TABLES = {
-    "documents": "id, title, text, source",
+    "documents": "id, title, text, source, tables",
     "chunks": 'id, document, ordinal, start, "end", heading, status',
     "extractions": "chunk, reasoner, extraction",
     "mentions": "*", "facts": "*", "attribute_values": "*",

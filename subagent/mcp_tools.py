@@ -335,8 +335,7 @@ class Tools:
         with self._check_access(ctx, "review"):
             name = self._resolve_name(ctx, knowledge_base)
             changed = self._resources.decide(name, decisions, who)
-            if changed:
-                self._resources.update_tree(name)
+            self._resources.update_tree(name)
             with self._resources.snapshot(name) as snapshot:
                 return SchemaDecided(version=snapshot.kb.schemas.version(), changed=changed)
 

@@ -4,6 +4,7 @@ sqlglot reads the statement and gives each table its full name. What DuckDB is t
 itself reads it, so the two cannot differ in what they allow.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from .logical_tables import HIDDEN
 from .sql_errors import SqlError, unknown_table
 from .table_file import MAIN
 
+# Its warnings repeat the statement, and what clients ask is not for the log.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
 DIALECT = "duckdb"
 LONGEST = 20_000
 """Characters of a statement."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 import schemathesis
+from banyan.schemas.lookups import LONGEST_SQL
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
@@ -34,6 +35,43 @@ def question(draw: random.Random) -> str:
     if draw.random() < 0.3:
         pieces *= draw.choice((2, 10, 300))
     return "".join(pieces)[:10_000]
+
+
+_SOUND_TABLES = (
+    "facts", "facts", "facts a JOIN facts b USING (relation)", "born_in", "facts a, facts b, facts c, facts d")
+_SOUND_VALUES = ("*", "count(*)", "head", "tail", "relation", "documents", "min(tail)", "length(head)", "1", "NULL",
+                 "count(DISTINCT head)", "CAST(since AS DATE)", "len(documents)", "row_number() OVER (ORDER BY tail)")
+_SOUND_CLAUSES = (
+    "WHERE head LIKE '%a%'", "GROUP BY ALL", "HAVING count(*) > 0", "ORDER BY 1 DESC", "LIMIT 5", "OFFSET 2")
+_TABLES = (
+    "documents", "facts", "entities", "part", "sqlite_master", "read_csv('/etc/passwd')", "range(10000000)",
+    "(SELECT * FROM facts)", "facts a JOIN facts b ON true", "facts, facts b, facts c", "generate_series(1, 9e9)",
+    '"knows"', "nothing", "'/etc/passwd'", "duckdb_settings()")
+_VALUES = (
+    "*", "count(*)", "sum(head)", "head", "tail", "title", "1/0", "NULL", "getenv('HOME')", "repeat('a', 999999999)",
+    "list(head)", "'O''Neil'", "9e999", "unnest(range(1000000))", "(SELECT 1)", "head || tail", "x'00'", "中", "$1",
+    "CAST('a' AS INT)", "count(DISTINCT head) FILTER (WHERE tail <> '')", "row_number() OVER ()")
+_CLAUSES = (
+    "WHERE head LIKE '%a%'", "WHERE ((1 = 1", "GROUP BY 1", "GROUP BY ALL", "ORDER BY 1 DESC", "LIMIT 5", "LIMIT -1",
+    "HAVING count(*) > 1", "UNION ALL SELECT 1", "; DROP TABLE facts", "-- ", "/*",
+    "WHERE head IN (SELECT tail FROM facts)", "QUALIFY row_number() OVER () = 1", "WINDOW w AS ()",
+    "USING SAMPLE 10%", "OFFSET 1e9")
+_BEGINNINGS = (
+    "SELECT", "SELECT DISTINCT", "WITH RECURSIVE t AS (SELECT 1 UNION ALL SELECT 1 FROM t) SELECT", "COPY", "ATTACH",
+    "PRAGMA", "FROM", "EXPLAIN SELECT", "SELECT " + "(" * 3000)
+
+
+def query(draw: random.Random) -> str:
+    """A SELECT of parts that fit one another or do not, now and then with a piece of a question in it."""
+    if draw.random() < 0.5:
+        words = ["SELECT", ", ".join(draw.choices(_SOUND_VALUES, k=draw.randint(1, 3))), "FROM",
+                 draw.choice(_SOUND_TABLES), *(one for one in _SOUND_CLAUSES if draw.random() < 0.3)]
+    else:
+        words = [draw.choice(_BEGINNINGS), ", ".join(draw.choices(_VALUES, k=draw.randint(1, 3))), "FROM",
+                 draw.choice(_TABLES), *draw.choices(_CLAUSES, k=draw.randint(0, 3))]
+        if draw.random() < 0.2:
+            words.insert(draw.randrange(len(words)), draw.choice(_PIECES))
+    return " ".join(words)[:LONGEST_SQL]
 
 
 class _Client:
@@ -73,13 +111,24 @@ class Questions(_Client):
         return 1
 
 
+class Queries(_Client):
+    """Runs SELECTs over the tables, right ones and others."""
+
+    name = "queries"
+
+    def round(self, draw: random.Random) -> int:
+        """Run one; returns 1."""
+        self.post(f"{KB}/demo/sql", {"sql": query(draw), "limit": draw.choice((1, 50, 10_000))})
+        return 1
+
+
 class Mcp(_Client):
     """Calls the tools of MCP with wrong and with odd arguments."""
 
     name = "mcp"
     _TOOLS = ("search", "ask", "list_knowledge_bases", "list_documents", "read_document", "schema", "schema_candidates",
               "decide_schema", "add_document", "entity_search", "triple_search", "community_search", "dfs_search",
-              "nothing")
+              "table_query", "nothing")
 
     def round(self, draw: random.Random) -> int:
         """Call once; returns 1."""

@@ -43,6 +43,6 @@ def test_replies_of_any_form_are_read_in_time_or_of_no_use(tmp_path):
     tried(replies.Replies(), 3)
 
 
-@pytest.mark.parametrize(("target", "rounds"), [("Questions", 12), ("Mcp", 12)])
+@pytest.mark.parametrize(("target", "rounds"), [("Questions", 12), ("Queries", 12), ("Mcp", 12)])
 def test_requests_are_answered_in_time_and_without_a_defect(server, target, rounds):
     tried(getattr(requests, target)(server), rounds)

@@ -1,11 +1,16 @@
 """Documents that change: what is in service stays until what replaces it is there; in the end nothing of it is left."""
 
+import csv
+import io
+import json
 from contextlib import contextmanager
 from itertools import count
 
 import pytest
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.integrity.verify import verify
+from banyan.graph_store.knowledge_base import KnowledgeBase
+from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.models.reasoner import ReasonerError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -41,7 +46,14 @@ def state(shop):
         return contents(kb) | {
             "chunks": [c.model_dump() for c in kb.documents.chunks()], "repairs": kb.extractions.count_repairs(),
             "reliability": dict(kb.reliability.current().by_script),
-            "updating": [entry.id for entry in kb.documents.entries() if entry.updating]}
+            "updating": [entry.id for entry in kb.documents.entries() if entry.updating], "records": records(kb)}
+
+
+def records(kb):
+    """The rows that SQL reads of the files' tables."""
+    engine = kb.open_tables(kb.graph)
+    return {table.name: engine.run(f"SELECT * FROM {table.name}").rows
+            for table in engine.tables() if table.kind == "records"}
 
 
 def fresh(shop, texts, name="fresh"):
@@ -120,6 +132,30 @@ def test_a_build_that_died_in_between_leaves_the_old_facts_and_is_taken_up(shop,
     assert paid(shop) == {1}
 
 
+def test_an_edit_that_died_before_what_follows_was_derived_is_finished_by_repeating_it(shop, monkeypatch):
+    shop.copy_built()
+
+    def dies(self, *_):
+        raise OSError("no space left on device")
+
+    def retype():
+        with shop.resources() as resources:
+            resources.edit("kb", lambda edits: edits.retype("Acme", "School", "me"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KnowledgeBase, "sync_vectors", dies)
+        with pytest.raises(OSError, match="no space"):
+            retype()
+    with pytest.raises(EntityDecisionError, match="School already"):
+        retype()
+    with shop.resources() as resources:
+        assert not newest(resources).kb.tree.is_behind()
+    stood = state(shop)
+    with shop.resources() as resources:
+        resources.reindex("kb")
+    assert state(shop) == stood
+
+
 def test_a_document_deleted_while_its_update_waits_is_gone(shop):
     shop.copy_built({"a.md": text(KEPT, OLD), "b.md": LAST})
     shop.scripted.before = failing("Bolt")
@@ -136,12 +172,32 @@ _FACT = st.builds("{} --{}--> {} (0.9).".format, st.sampled_from(NAMES),
                   st.sampled_from(["employer", "works for", "knows", "located_in", "plays", "mentor of"]),
                   st.sampled_from(NAMES)) | st.just("Acme:Organization.founded = 1999.")
 _TEXT = st.lists(_FACT, min_size=1, max_size=3).map(" ".join)
+_ROWS = st.dictionaries(st.sampled_from(["k1", "k2", "k3", "k4"]), st.tuples(_FACT, st.integers(0, 99)), min_size=1)
+
+
+def table(rows):
+    """A file that is one document, whose rows are records."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(
+        [("id", "note", "amount"), *((key, *row) for key, row in sorted(rows.items()))])
+    return written.getvalue()
+
+
+def documents_of_rows(rows):
+    """A file whose rows are documents of their own."""
+    return "".join(json.dumps({"id": key, "text": fact, "amount": amount}) + "\n"
+                   for key, (fact, amount) in sorted(rows.items()))
+
+
+_FILES = st.dictionaries(st.sampled_from(["a.md", "b.md", "c.md"]), st.lists(
+    _TEXT, min_size=1, max_size=3).map(lambda parts: text(*parts)), min_size=1, max_size=2)
+_RECORDS = st.fixed_dictionaries({"rows.csv": _ROWS.map(table)}, optional={"notes.jsonl": _ROWS.map(documents_of_rows)})
 _STEP = st.one_of(
-    st.tuples(st.just("put"), st.dictionaries(st.sampled_from(["a.md", "b.md", "c.md"]), st.lists(
-        _TEXT, min_size=1, max_size=3).map(lambda parts: text(*parts)), min_size=1, max_size=2)),
+    st.tuples(st.just("put"), st.one_of(_FILES, _RECORDS)),
     st.tuples(st.just("broken"), st.dictionaries(st.sampled_from(["a.md", "b.md", "c.md"]), _TEXT, min_size=1,
                                                  max_size=2)),
-    st.tuples(st.just("delete"), st.sampled_from(["a.md", "b.md", "c.md"])),
+    st.tuples(st.just("broken"), _RECORDS),
+    st.tuples(st.just("delete"), st.sampled_from(["a.md", "b.md", "c.md", "rows.csv"])),
     st.tuples(st.just("reindex"), st.none()))
 
 

@@ -82,6 +82,12 @@ def test_a_statement_ends_at_its_limits(engine, sql):
     assert engine.run("SELECT count(*) FROM t").rows == ((3000,),)
 
 
+def test_a_refused_statement_is_not_logged(engine, caplog):
+    with pytest.raises(SqlError):
+        engine.run("EXPLAIN SELECT name FROM t WHERE s = 'private'")
+    assert not caplog.records
+
+
 def test_nested_subqueries_are_traced_once(engine):
     start = time.monotonic()
     assert engine.run("SELECT " + "(SELECT " * 12 + "count(*) FROM t" + ")" * 12).records == 3000
