@@ -19,6 +19,7 @@ from ..text.markup import without_markup
 from ..text.section_lines import Line, lines_under, mark_length
 from ..text.table_rows import LIST_MARK
 from .reading import DEFAULT_LIMITS
+from .reference_lists import reference_tables
 
 _FIELD = re.compile(r"(?P<set_in>[ \t]{0,12})(?P<mark>[-*+•][ \t]{1,4})?(?:\*{1,2}|__)?"
                     r"(?P<name>[^\W\d_][^:：|*`\"'<>{}=;,.!?。，；！？\n]{0,39})(?:\*{1,2}|__)?"
@@ -89,12 +90,12 @@ class Block:
 
 
 def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
-    """Return the tables that were placed in a text, and the records of fields in it, in order.
+    """Return the tables that were placed in a text, its records of fields and its lists of references, in order.
 
-    The tables of a stored document that is added again include its records of fields.
+    The tables of a stored document that is added again include these.
     """
-    fields = [table for table in field_tables(text, title) if table not in placed]
-    return tuple(sorted([*placed, *fields], key=lambda table: table.spans[:1]))
+    found = [table for table in (*field_tables(text, title), *reference_tables(text)) if table not in placed]
+    return tuple(sorted([*placed, *found], key=lambda table: table.spans[:1]))
 
 
 def field_tables(text: str, title: str) -> list[SourceTable]:

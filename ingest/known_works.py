@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
 
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>|{}]{1,200}")
+_DOI = re.compile(r"\b10\.\d{4,9}/(?:[^\s\"<>|{}]|(?<=[-/_.])\n(?=[a-z\d])){1,200}")  # it may go on in the next line
 _FIRST_PAGE = 6_000  # the characters of a document in which its own DOI stands
 
 
@@ -18,17 +18,19 @@ class Works:
         self._by_doi: dict[str, Mapping[str, str]] = {}
         self._by_title: dict[str, Mapping[str, str]] = {}
         for row in (dict(zip(table.columns, cells, strict=True)) for table in tables for cells in table.rows):
-            self._by_doi.setdefault(_doi_of(row.get("doi", "")), row)
+            self._by_doi.setdefault(find_doi(row.get("doi", "")), row)
             self._by_title.setdefault(label_key(row.get("title", "")), row)
 
     def fields_of(self, title: str, text: str) -> dict[str, str]:
         """Return author, year and the like of a document, by a DOI on its first page or by its title."""
-        dois = map(_doi_of, _DOI.findall(text[:_FIRST_PAGE]))
+        found = _DOI.findall(text[:_FIRST_PAGE])
+        dois = [find_doi(part) for doi in found for part in (doi, doi.partition("\n")[0])]
         row = next((self._by_doi[doi] for doi in dois if doi and doi in self._by_doi),
                    self._by_title.get(label_key(title), {}) if title else {})
         return {name: row[name] for name in ("author", "year", "venue", "doi") if row.get(name)}
 
 
-def _doi_of(text: str) -> str:
+def find_doi(text: str) -> str:
+    """Return the first DOI in a text, in lower case as DOIs are compared; "" if it has none."""
     found = _DOI.search(text)
-    return found[0].rstrip(".,;)").casefold() if found else ""
+    return found[0].replace("\n", "").rstrip(".,;)").casefold() if found else ""

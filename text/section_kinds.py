@@ -1,17 +1,19 @@
 """Sections that are no content of their document, told by their headings: references, contents, indexes, thanks."""
 
 import re
+from collections.abc import Iterable
 
 from .section_lines import BETWEEN
 
 _NUMBER = re.compile(r"\A(?:\d{1,2}(?:\.\d{1,2})*|[ivx]{1,5}|[a-z]|[一二三四五六七八九十]{1,3})(?:[.)、][ ]*+|[ ]++)")
-_NAMES = frozenset((
+_REFERENCES = frozenset((
     "references", "reference list", "references cited", "references and notes", "notes and references", "bibliography",
-    "works cited", "literature cited", "literature", "acknowledgements", "acknowledgments", "acknowledgement",
-    "acknowledgment", "contents", "table of contents", "list of figures", "list of tables", "index",
-    "literatur", "literaturverzeichnis", "danksagung", "inhaltsverzeichnis", "références", "bibliographie",
-    "remerciements", "table des matières", "referencias", "bibliografía", "agradecimientos", "índice", "referências",
-    "bibliografia", "agradecimentos", "参考文献", "引用文献", "致谢", "目录", "索引"))
+    "works cited", "literature cited", "literature", "literatur", "literaturverzeichnis", "références", "bibliographie",
+    "referencias", "bibliografía", "referências", "bibliografia", "参考文献", "引用文献"))
+_NAMES = _REFERENCES | frozenset((
+    "acknowledgements", "acknowledgments", "acknowledgement", "acknowledgment", "contents", "table of contents",
+    "list of figures", "list of tables", "index", "danksagung", "inhaltsverzeichnis", "remerciements",
+    "table des matières", "agradecimientos", "índice", "agradecimentos", "致谢", "目录", "索引"))
 
 
 def is_back_matter(heading: str) -> bool:
@@ -20,4 +22,13 @@ def is_back_matter(heading: str) -> bool:
     Such a text stays searchable, but no entities and facts are read from it: the names in a list of references are
     those of other works.
     """
-    return any(_NUMBER.sub("", part.strip().casefold()).strip(" .:：") in _NAMES for part in heading.split(BETWEEN))
+    return any(_name_of(part) in _NAMES for part in heading.split(BETWEEN))
+
+
+def is_reference_list(headings: Iterable[str]) -> bool:
+    """Return True if one of some headings is that of a list of references."""
+    return any(_name_of(heading) in _REFERENCES for heading in headings)
+
+
+def _name_of(heading: str) -> str:
+    return _NUMBER.sub("", heading.strip().casefold()).strip(" .:：")

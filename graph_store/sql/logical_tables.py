@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import duckdb
 
+from ...ingest.reference_lists import TITLE as REFERENCES
 from ...schemas.documents import SourceTable
 from ...schemas.naming import normalise
 
@@ -158,7 +159,7 @@ def _choose_title(parts: Sequence[_Part], tables_of: Mapping[str, int]) -> str:
     titles = {part.table.title for part in parts}
     documents = {part.document for part in parts}
     shared = titles.pop() if len(titles) == 1 else ""
-    if len(documents) == 1:
+    if len(documents) == 1 and shared != REFERENCES:
         (document,) = documents
         return f"{_file_stem(document)} {shared}".strip() if tables_of[document] > 1 else _file_stem(document)
     # Else by the words that the names of the files share, or the folder that they share, or the first file's name.

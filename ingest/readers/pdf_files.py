@@ -111,10 +111,9 @@ def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: t
         blocks: list[str] = []
         for block in layout.blocks:
             lines: list[str] = []
-            for style, group in groupby(block if isinstance(block, list) else (), line_style):
+            for (style, is_back), group in groupby(block if isinstance(block, list) else (), _style_and_back):
                 texts = [line_text(line) for line in group]
                 name = " ".join(texts)
-                is_back = len(texts) == 1 and is_back_matter(name)
                 if is_back or (len(texts) <= _MOST_LINES and is_heading(name, style, usual) and back in {None, style}
                                and not CAPTION.match(name)):
                     back = style if is_back else None
@@ -125,6 +124,12 @@ def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: t
             blocks.append("\n".join(lines) if isinstance(block, list) else tables[id(block)])
         pages.append("\n\n".join(filter(None, blocks)))
     return pages
+
+
+def _style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
+    """Return the style of a line, and whether it is a heading of references or the like; it may look like its text."""
+    name = line_text(line)
+    return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
 
 
 def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> dict[str, int]:

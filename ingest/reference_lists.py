@@ -1,0 +1,182 @@
+"""Read lists of references as records: the author, year, title, venue and DOI of each work that a document cites.
+
+The forms are those of numbered lists (Vancouver, IEEE, ACM, Springer) and of lists by author and year (APA, Harvard).
+What does not have such a form is left empty: a wrong author or title is worse than none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from ..schemas.documents import SourceTable
+from ..text.cleaning import one_line
+from ..text.section_kinds import is_reference_list
+from ..text.section_lines import Line, headings, lines_under
+from .known_works import find_doi
+
+TITLE = "reference list"
+COLUMNS = ("reference", "author", "year", "title", "venue", "doi")
+_FEWEST, _LONGEST, _HEAD = 2, 3_000, 1_500  # works in a list, and characters of a work and of where its fields stand
+_NUMBER = re.compile(r"\s*+(?:[-*+•]\s++)?(?:\[(?P<brackets>\d{1,4})\]|\((?P<round>\d{1,4})\)|(?P<bare>\d{1,4})[.)]?\s)"
+                     r"\s*+(?=[^\W\d_]|[“\"‘'(])")
+_LABEL = re.compile(r"\s*+(?:[-*•]\s++|\[[^\W\d_][\w+ .,&-]{1,40}+\]\s*+)(?=\S)")
+_ENDED = re.compile(r"(?:[.)\]”\"/]|\d[a-z]?|\bpress|https?://\S++)\s*+\Z")
+_CAPITAL = r"(?![a-zß-öø-ÿ])[^\W\d_]"
+_WORD = r"[\w'’´`¨˘-]{1,40}+"
+_PARTICLES = r"(?<!\w)(?:(?:[Vv]an|[Vv]on|[Dd]e|[Dd]er|den|du|da|di|dos|del|la|le|te|ten|ter|zu|al|el)[ ]){0,3}+"
+_SURNAME = rf"{_PARTICLES}(?:[dDOL]['’])?{_CAPITAL}{_WORD}(?:[ ]{_CAPITAL}{_WORD})?(?:[ ](?:Jr|Sr|II|III)\.?)?"
+_INITIALS = rf"{_CAPITAL}[a-z]?\.(?:[ -]?-?{_CAPITAL}\.){{0,3}}+"
+_VANCOUVER = rf"{_SURNAME}(?:[ ]{_CAPITAL}(?:-?{_CAPITAL}){{0,3}}+){{1,3}}+(?![\w'’-])(?:[ ](?:Jr|Sr|\dnd|\drd))?"
+_INVERTED = rf"{_SURNAME},[ ]?{_INITIALS}"
+_INITIALS_FIRST = rf"{_INITIALS}[ ]?{_SURNAME}"
+_FULL = rf"(?<!\w){_CAPITAL}{_WORD}(?:[ ](?:{_CAPITAL}\.)){{0,3}}+[ ]{_SURNAME}(?!:)"
+_PERSONS = ((_VANCOUVER, _VANCOUVER), (_INVERTED, rf"(?:{_INVERTED}|{_INITIALS_FIRST})"),
+            (_INITIALS_FIRST, _INITIALS_FIRST), (_FULL, _FULL))
+"""How a list writes its first author and the others: "Blum AB", "Blum, A. B.", "A. B. Blum" or "Ada B. Blum"."""
+_BETWEEN = r"(?:[,;][ ]?(?:(?:and|&|und|et)[ ]|(?:…|\.[ ]?\.[ ]?\.)[ ])?|[ ](?:and|&|und|et|y)[ ])"
+_AND_OTHERS = r"(?:[,;]?[ ](?:and[ ])?(?:et[ ]al|others)\b\.?)?"
+_AUTHORS = [(re.compile(rf"{person}(?:{_BETWEEN}{other}){{0,80}}+{_AND_OTHERS}"), re.compile(other))
+            for person, other in _PERSONS]
+_GROUP = re.compile(rf"{_CAPITAL}[^().;]{{3,80}}+\.?(?=[ ]\((?:1[89]|20)\d\d[a-z]?\))")
+"""An organization as an author, which is certain only in front of a year in brackets."""
+_YEAR_NEXT = re.compile(r"[,.]?[ ]?(?:\([Ee]ds?\.\),?[ ]?)?[(\[]?(?P<year>(?:1[89]|20)\d\d)[a-z]?"
+                        r"(?:,[ ][A-Z][a-z]{2,8}[^()]{0,12})?[)\]]?[.,:;]?[ ]")
+_TITLE_NEXT = re.compile(r"(?::[ ]|(?<=\.)[ ]|\.[ ])(?!\d)")
+_REST_NEXT = re.compile(r",[ ](?=[^\W\d])(?!(?:[\w'’-]+[ ]){0,2}+(?:[A-Z]\.|[A-Z]{1,3}\b[,.]))")
+"""What follows the last author, and no further author whose name has another form."""
+_UNQUOTED = re.compile(rf",[ ](?P<title>[^\n]{{16,400}}?),[ ](?={_CAPITAL}[^,\d()]{{2,90}}+\d{{1,4}}[ ](?:\(\d+\)[ ])?"
+                       r"\((?:1[89]|20)\d\d\))")
+"""A title between commas, which is certain in front of "Journal 12 (2011)"."""
+_QUOTED = re.compile(r"[,.:]?[ ]?(?:[“\"](?P<title>[^“”\"]{8,400})[”\"]|‘(?P<single>[^‘“”]{8,400}?)’(?=[,.]))")
+_SENTENCE = re.compile(r"(?P<title>[^\n]{8,400}?)(?<!\b[A-Z])(?<!\bvs)(?<!\bSt)(?<!\bNo)"
+                       r"(?P<end>[.?!](?=[ ](?![a-z]{3}))|,(?=[ ]in[ ][‘“A-Z]))")
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")  # an abbreviated journal has none or one in front of its first full stop
+_IN_NO_TITLE = re.compile(r"\d[ ]?[:(][ ]?\d|\d, \d|https?:|[‘“]|, vol\Z|\bet al\b|\bpp?\.|"
+                          r"\b(?:1[89]|20)\d\d[;,]|\Ain[: ]", re.IGNORECASE)
+_EDITION = re.compile(r",? \(?(?:\w{3,7} ed(?:n|ition)?)\)?\Z")
+_YEAR = re.compile(r"(?<![\d–./-])(?<![–-] )(?:1[89]|20)\d\d(?![\d–/-]|[ ]?[–-][ ]?\d)")
+_YEAR_IN_BRACKETS = re.compile(r"\((?:[A-Z][a-z]{2,8}\.?[ ])?(?P<year>(?:1[89]|20)\d\d)\)")
+_NO_YEAR = re.compile(r"https?://\S++|\b(?:doi|arxiv):[ ]?\S++|\b10\.\d{4,9}/\S++|"
+                      r"(?:last )?(?:accessed|retrieved)\b.*+", re.IGNORECASE)
+_VENUE = re.compile(rf"[”\",. ]{{0,3}}+(?:[Ii]n:?[ ])?(?P<venue>(?:{_CAPITAL}|arXiv)"
+                    r"(?:(?![.]? (?:https?|doi|URL)\b)[^\d,;:()\[\]“”\"]){2,150}+)"
+                    r"(?!:[ ]?[^\W\d])")  # "London: Press"
+_YEAR_OF_VENUE = re.compile(r"[ ,(]{0,3}(?P<year>(?:1[89]|20)\d\d)(?![\d–-])")
+_NO_VENUE = re.compile(r"\A(?:Proc|Abstract|Part|Series|Vol)[. ]*\Z|\b(?:[Nn]o|of|the|and|on|in|for)[. ]*\Z")
+_EDITED = re.compile(r"\b(?:[Ee]ds?|[Ee]ditors?)\b")
+
+
+class _Entry(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def reference_tables(text: str) -> list[SourceTable]:
+    """Return each list of references of a text as a table with the columns `COLUMNS`, one row for each work."""
+    tables: list[SourceTable] = []
+    if not is_reference_list(heading.title for heading in headings(text)):
+        return tables
+    for is_list, lines in groupby(lines_under(text, ""), lambda line: is_reference_list(line.above[-1:])):
+        entries = _split_entries([line for line in lines if not line.text.startswith(("#", "|"))]) if is_list else []
+        dated = sum(_YEAR.search(entry.text) is not None for entry in entries)
+        if dated >= _FEWEST and 2 * dated > len(entries):
+            tables.append(SourceTable(title=TITLE, columns=COLUMNS, rows=tuple(map(_read_fields, entries)),
+                                      spans=tuple((entry.start, entry.end) for entry in entries)))
+    return tables
+
+
+def _split_entries(lines: Sequence[Line]) -> list[_Entry]:
+    """Return the entries of a list: by their numbers, else by marks and blank lines or where authors begin a line."""
+    starts = _numbered_starts(lines) or [at for at, line in enumerate(lines) if _LABEL.match(line.text)]
+    if len(starts) < _FEWEST:
+        starts = list(_unmarked_starts(lines))
+    if not starts:
+        return []
+    entries: list[_Entry] = []
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        raw, last = "", lines[start]
+        for line in lines[start:end]:
+            if not line.text.strip() and _ENDED.search(raw) and _YEAR.search(raw):
+                break  # what follows is the text behind the list, or what stands in the middle of a page
+            raw, last = f"{raw}\n{line.text.strip()}".strip(), line if line.text.strip() else last
+        if len(raw) <= _LONGEST:
+            entries.append(_Entry(lines[start].start, last.start + len(last.text.rstrip()), raw))
+    return entries
+
+
+def _numbered_starts(lines: Sequence[Line]) -> list[int]:
+    """Return the lines that begin with the numbers of a list, from 1, each one more than the number before."""
+    starts: list[int] = []
+    for at, line in enumerate(lines):
+        found = _NUMBER.match(line.text)
+        if found and int(found["brackets"] or found["round"] or found["bare"]) == len(starts) + 1:
+            starts.append(at)
+    return starts if len(starts) >= _FEWEST else []
+
+
+def _unmarked_starts(lines: Sequence[Line]) -> Iterator[int]:
+    """Yield the lines that begin an entry: with authors, where the entry before has a year and has ended."""
+    before = ""
+    for at, line in enumerate(lines):
+        if line.text.strip():
+            head = " ".join(further.text.strip() for further in lines[at:at + 12])[:_HEAD]
+            if (not before or (_ENDED.search(before) and _YEAR.search(before))) and _begins_entry(head):
+                yield at
+                before = ""
+            before = f"{before} {line.text.strip()}"[-_HEAD:]
+
+
+def _begins_entry(text: str) -> bool:
+    """Return True if a text begins with authors and their year or title; names of journals are like names, too."""
+    authors, end = _read_authors(text)
+    return bool(authors) and (_YEAR_NEXT.match(text, end) is not None or bool(_read_title(text, end)[0]))
+
+
+def _read_authors(text: str) -> tuple[str, int]:
+    """Return the authors with whom a text begins, "; " between them, and where they end; ("", 0) without any."""
+    authors, end = "", 0
+    for whole, one in _AUTHORS:
+        found = None if text.startswith("In ") else whole.match(text)
+        if found and found.end() > end and any(
+                next_one.match(text, found.end()) for next_one in (_YEAR_NEXT, _QUOTED, _TITLE_NEXT, _REST_NEXT)):
+            authors, end = "; ".join(person.strip(" ,;") for person in one.findall(found[0])), found.end()
+    if not end and (group := _GROUP.match(text)):
+        return group[0].rstrip("."), group.end()
+    return authors, end
+
+
+def _read_fields(entry: _Entry) -> tuple[str, ...]:
+    text = one_line(entry.text)
+    mark = _NUMBER.match(text) or _LABEL.match(text)
+    body, doi = text[mark.end():] if mark else text, find_doi(entry.text)
+    authors, end = _read_authors(body[:_HEAD])
+    early = _YEAR_NEXT.match(body, end) if authors else None
+    title, rest = (_read_title(body, early.end() if early else end, is_after_year=early is not None) if authors
+                   else ("", 0))
+    venue = _VENUE.match(body, rest) if title and not _EDITED.search(body, rest) else None
+    named = early or (venue and _YEAR_OF_VENUE.match(body, venue.end()))
+    is_venue = venue is not None and not _NO_VENUE.search(venue["venue"])
+    return (text, authors, named["year"] if named else _last_year(body[rest:]), title,
+            venue["venue"].strip(" .").replace(" preprint arXiv", "") if venue and is_venue else "", doi)
+
+
+def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[str, int]:
+    """Return the title that begins at or behind a place, and where it ends; "" and that place without a certain one."""
+    if found := _QUOTED.match(text, start) or _UNQUOTED.match(text, start):
+        return next(filter(None, found.groups())).strip(" ,."), found.end()
+    mark = None if is_after_year else _TITLE_NEXT.match(text, start)
+    found = _SENTENCE.match(text, mark.end() if mark else start) if mark or is_after_year else None
+    title = _EDITION.sub("", found["title"].strip()) + found["end"].strip(".,") if found else ""
+    is_title = len(_LONG_WORD.findall(title)) > 1 and not _IN_NO_TITLE.search(title)
+    return (title, found.end()) if found and is_title else ("", start)
+
+
+def _last_year(text: str) -> str:
+    """Return the year in brackets, or the only one; "" if there is none or several that differ."""
+    plain = _NO_YEAR.sub(" ", text)
+    if found := list(_YEAR_IN_BRACKETS.finditer(plain)):
+        return found[-1]["year"]
+    years = _YEAR.findall(plain)
+    return years[-1] if len(set(years)) == 1 or (years and plain.rstrip(" .").endswith(years[-1])) else ""
