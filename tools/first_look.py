@@ -19,7 +19,7 @@ from .entity_names import named_entities
 from .fact_rows import fit_block, fit_lines, item_cost
 from .passages import look_up_passages
 from .paths import look_up_paths
-from .reports import asked_folder, look_up_reports, openings
+from .reports import look_up_reports
 from .retriever import Retriever
 from .schema_names import LabelledTerms
 from .table_choice import describe_tables, rows_by_document
@@ -153,9 +153,7 @@ def _read_reports(retriever: Retriever, terms: LabelledTerms, question: str, nam
     is_about_all = _OF_DOCUMENTS.search(question) or not named
     if SUMMARY_CUES.search(question) and is_about_all:
         return look_up_reports(retriever, terms, CommunityLookup(), question, tokens)
-    folder = asked_folder(retriever.index, question)
-    folder_openings = openings(retriever.index, tokens, folder) if folder else []
-    return [Block(title=folder, items=tuple(folder_openings))] if folder_openings else []
+    return []
 
 
 def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named: Mapping[str, str], tokens: int,

@@ -8,7 +8,6 @@ there are many, groups of documents by the fields that tell them apart are shown
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.communities import TreeCommunity
@@ -16,8 +15,8 @@ from ..graph_store.ledger.document_rows import Documents
 from ..schemas.documents import Document, Frozen
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
-from ..schemas.naming import has_name, normalise
-from ..schemas.retrieval import Passage, Place
+from ..schemas.naming import normalise
+from ..schemas.retrieval import Passage
 from ..text.content_words import content_words
 from ..text.markup import without_markup
 from ..text.sentences import split_sentences
@@ -40,15 +39,6 @@ _OPENING = 250
 _FIRST = 5
 """How many of a document's first sentences its opening is chosen from."""
 _MOST_DOCUMENTS = 300
-_MOST_ALONE = 20
-"""How many documents of several folders are listed one by one."""
-_MOST_TITLES = 12
-"""How many titles of a folder are listed; of the others, only the number is given."""
-_LONG = 5
-"""Added to a sentence's number of words in the average likeness, so that very short sentences do not win."""
-_FOLDER_ASKED = re.compile(
-    r"\b(?:about|(?:describ|cover|contain|discuss)(?:e?s|e?d|ing|e)?|deals? with|in the folder)\b|"
-    r"关于|介绍|讲|包含|收录|文件夹", re.IGNORECASE)
 _ON_THE_WHOLE = "What are these documents about?"
 _NEAREST = 6
 """How many reports are shown on one theme."""
@@ -75,29 +65,16 @@ _Opening = tuple[DocumentSummary, str]
 """A document's summary, and the document's own words at the place that the summary gives."""
 
 
-def openings(index: GraphIndex, tokens: int, folder: str = "") -> list[Passage]:
-    """Return the openings of documents as items: one for each document if they are few, else one for each folder.
-
-    Empty if they do not fit the budget or there are too many documents. `folder` limits the documents; "" means all.
-    """
+def openings(index: GraphIndex, tokens: int) -> list[Passage]:
+    """Return the openings of all documents as items; empty if they do not fit the budget or are too many."""
     documents = index.store.documents
-    ids = [entry.id for entry in documents.entries() if not folder or folder in PurePosixPath(entry.id).parts[:-1]]
+    ids = [entry.id for entry in documents.entries()]
     if len(ids) > _MOST_DOCUMENTS:
         return []
-    document_openings = list(_openings([documents.get(key) for key in ids]))
-    by_folder: dict[str, list[_Opening]] = {}
-    for summary, words in document_openings:
-        path = "/".join(PurePosixPath(summary.document).parts[:-1])
-        by_folder.setdefault(path, []).append((summary, words))
-    document_items = [Passage(
-        chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start, score=0.0,
-        kind="opening", statement=": ".join(filter(None, [summary.title, summary.said])))
-        for summary, words in document_openings]
-    are_few = len(by_folder) == 1 or len(document_openings) <= _MOST_ALONE
-    if are_few and sum(map(item_cost, document_items)) <= tokens:
-        return document_items
-    folder_items = [_folder_item(path, group) for path, group in sorted(by_folder.items())]
-    return folder_items if sum(map(item_cost, folder_items)) <= tokens else []
+    items = [Passage(chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start,
+                     score=0.0, kind="opening", statement=": ".join(filter(None, [summary.title, summary.said])))
+             for summary, words in _openings([documents.get(key) for key in ids])]
+    return items if sum(map(item_cost, items)) <= tokens else []
 
 
 def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
@@ -108,37 +85,6 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
     """
     wanted = ids or [entry.id for entry in documents.entries()]
     return [summary for summary, _ in _openings([documents.get(key) for key in wanted])]
-
-
-def asked_folder(index: GraphIndex, question: str) -> str:
-    """Return the folder whose documents a question asks about, as "what do the case studies cover?" does; "" if none.
-
-    Of several folders that the question names, it is the one with the fewest documents.
-    """
-    if not _FOLDER_ASKED.search(question):
-        return ""
-    paths = (key for key in index.document_ids if "/" in key)
-    folders = Counter(part for path in paths for part in set(PurePosixPath(path).parts[:-1]))
-    named = [folder for folder in folders if has_name(question, re.sub(r"[-_]+", " ", folder))]
-    return min(named, key=lambda folder: (folders[folder], folder), default="")
-
-
-def _folder_item(path: str, group: Sequence[_Opening]) -> Passage:
-    """Return the titles of a folder's documents as an item, with the opening that is most like the others."""
-    word_sets = [set(content_words(words)) for _, words in group]
-    counts = Counter(word for opening_words in word_sets for word in opening_words)
-    likeness = [sum(counts[word] - 1 for word in opening_words) / (len(opening_words) + _LONG)
-                for opening_words in word_sets]
-    best_number = max(range(len(group)), key=lambda number: (bool(group[number][0].said), likeness[number], -number))
-    best, text = group[best_number]
-    titles = "; ".join(summary.title for summary, _ in group[:_MOST_TITLES])
-    more = f" (+{len(group) - _MOST_TITLES})" if len(group) > _MOST_TITLES else ""
-    places = tuple(Place(document=summary.document, start=summary.start, text=words, member=summary.title)
-                   for summary, words in group)
-    quoted = f". “{best.said}”" if best.said else ""
-    return Passage(chunk_id="", document=best.document, title=path, text=text, start=best.start, score=0.0,
-                   kind="opening", places=places,
-                   statement=f"{path}{': ' if path else ''}{titles}{more}{quoted}")
 
 
 def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
