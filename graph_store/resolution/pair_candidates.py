@@ -1,7 +1,7 @@
 """Choose the pairs of entities to compare, and find the aliases that texts state.
 
-Entities are paired that share a key, or whose names' vectors are in the same cell. Both depend on an entity alone, and
-keys that many share are left out, so the number of pairs grows almost linearly.
+Entities are paired that share a key, or that are each other's nearest in another script. Keys that many share are left
+out, so the number of pairs grows almost linearly.
 """
 
 import re
@@ -22,11 +22,6 @@ _MOST_SHARED = 40
 _PERSON_WORDS = range(2, 6)
 # Prefixes of keys that are not a form of a name. Forms never begin with white space, so the two cannot be confused.
 _DATE, _WORDS, _PERSON = " date:", " words:", " person:"
-
-# Cells of random hyperplanes (Charikar 2002): two vectors with cosine 0.9 agree on a plane's side with probability
-# 0.857, so on all 12 of a table's with 0.157, and in at least one of 24 tables with 0.98.
-_TABLES, _PLANES = 24, 12
-_SEED = 20261121
 
 _LEAST_ACROSS = 0.3
 """The least cosine of names in two scripts, of which many translations are no nearer than unrelated names."""
@@ -89,29 +84,6 @@ def _keys(folded: FoldedName) -> set[str]:
     if len(folded.words) in _PERSON_WORDS and folded.name[0].isupper():
         keys.add(f"{_PERSON}{folded.words[0][0]} {folded.words[-1]}")  # the first initial and the family name
     return keys
-
-
-def near_pairs(ids: Sequence[str], vectors: Vectors, least: float) -> list[tuple[Pair, float]]:
-    """Find nearly all pairs of entities whose names' unit vectors have a cosine of at least `least`, with the cosine.
-
-    Only vectors in the same cell of one of `_TABLES` tables of random planes are compared.
-    """
-    if len(ids) < 2:  # noqa: PLR2004
-        return []
-    planes = np.random.default_rng(_SEED).standard_normal((vectors.shape[1], _TABLES * _PLANES)).astype(np.float32)
-    sides = (vectors @ planes > 0).reshape(len(ids), _TABLES, _PLANES)
-    cells = sides @ (1 << np.arange(_PLANES))  # a cell's number has one bit for each plane
-    pairs: set[tuple[int, int]] = set()
-    for table in range(_TABLES):
-        by_cell = np.argsort(cells[:, table], kind="stable")
-        cell_starts = np.flatnonzero(np.diff(cells[by_cell, table], prepend=-1))
-        for rows in np.split(by_cell, cell_starts[1:]):
-            if len(rows) > 1:
-                ordered = np.sort(rows)
-                cosines = np.triu(vectors[ordered] @ vectors[ordered].T, 1)
-                pairs.update((int(ordered[first]), int(ordered[second]))
-                             for first, second in zip(*np.nonzero(cosines >= least), strict=True))
-    return sorted((pair_of(ids[a], ids[b]), round(float(vectors[a] @ vectors[b]), _DIGITS)) for a, b in pairs)
 
 
 def nearest_across_scripts(ids: Sequence[str], vectors: Vectors, scripts: Sequence[str]) -> list[tuple[Pair, float]]:

@@ -15,7 +15,7 @@ from ..ledger.schema_rows import SchemaHistory
 from ..vectors.reliability import ReliabilityRecord
 from ..vectors.vector_store import Kind
 from .decisions import Verdict, check_carried_out, match_pair
-from .pair_candidates import near_pairs, nearest_across_scripts, statements
+from .pair_candidates import nearest_across_scripts, statements
 from .same_entities import ASK_FROM, COSINE_FACTOR, Judgements, Resolution, by_hand, resolve
 from .surroundings import Surroundings
 
@@ -28,8 +28,6 @@ _ROUNDS = 2
 """Times that a reasoner is asked in one run: merging entities in the first round can reveal more pairs."""
 _FACTS_SHOWN = 5
 """Facts of each entity that a reasoner is shown."""
-_LEAST_COSINE = 0.85
-"""Cosine from which two names may mean the same: "New York City" and "NYC" are above, "Norway" and "Sweden" below."""
 
 
 class Resolver:
@@ -131,21 +129,16 @@ class Resolver:
                 for decision in self._table.decisions()]
 
     def _find_near_pairs(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:
-        """Return the pairs of canonical entities that may mean the same by their vectors, each with its score."""
+        """Return the pairs of canonical entities in two scripts that may mean the same, each with its score."""
         reliability = self._reliability.current()
-        # How far the embedding model can be relied on for the script of each name, from 0 to 1.
-        trust = {entity: reliability.of(name) for entity, name in around.names.items()
-                 if entity not in resolution.aliases}
-        # With less trust, not even a cosine of 1 gives a score from which a reasoner is asked.
-        ids = [entity for entity in sorted(trust) if trust[entity] * COSINE_FACTOR >= ASK_FROM]
+        # Scripts that the embedding model hardly knows are left out.
+        ids = [entity for entity, name in sorted(around.names.items()) if entity not in resolution.aliases
+               and reliability.of(name) * COSINE_FACTOR >= ASK_FROM]
         vectors, scripts = self._vectors("entities", ids), [script_of(around.names[entity]) for entity in ids]
-        script = dict(zip(ids, scripts, strict=True))
-        # Each score is the cosine, lowered so that vectors alone never merge two entities (see `COSINE_FACTOR`).
-        near = [(pair, cosine * COSINE_FACTOR * min(trust[entity] for entity in pair))
-                for pair, cosine in near_pairs(ids, vectors, _LEAST_COSINE) if script[pair[0]] == script[pair[1]]]
-        # Translations may be no nearer than unrelated names, so all that are each other's nearest are asked about.
-        return [*near, *((pair, max(ASK_FROM, cosine * COSINE_FACTOR))
-                         for pair, cosine in nearest_across_scripts(ids, vectors, scripts))]
+        # Translations may be no nearer than unrelated names, so all that are each other's nearest are asked about. Each
+        # score is the cosine, lowered so that vectors alone never merge two entities.
+        return [(pair, max(ASK_FROM, cosine * COSINE_FACTOR))
+                for pair, cosine in nearest_across_scripts(ids, vectors, scripts)]
 
     def _ask_doubtful(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
         """Ask the reasoner about the doubtful pairs, and store its verdicts; return True if there are any."""
