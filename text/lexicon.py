@@ -57,11 +57,6 @@ SUMMARY_CUES = re.compile(
 """Questions about the whole corpus rather than a fact; they go to the communities."""
 
 
-def peoples_of(country: str) -> tuple[str, ...]:
-    """Return the adjectives for the people of a country; empty if the country is unknown."""
-    return tuple(people for people, known in countries().items() if known == country)
-
-
 @cache
 def countries() -> dict[str, str]:
     """Return the country of each adjective for a people, such as that of "Ethiopian"."""

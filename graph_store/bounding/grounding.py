@@ -17,7 +17,6 @@ from ...schemas.naming import canonical_name
 from ...text.cleaning import one_line
 from ...text.dates import parse_date
 from ...text.languages import language_of
-from ...text.lexicon import peoples_of
 from ...text.quantities import find_values, means, parse_value
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
@@ -65,11 +64,6 @@ _BEFORE_TEXT = re.compile(rf"(?:{_LIMIT}|\b(?:no|not|never|without)\s|没有|并
 _LONGEST_LIMIT = 20
 _BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
 """Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
-_STAGE = r"(?:alpha|beta|rc|(?:release )?candidate|preview|milestone)"
-_VERSION = re.compile(rf"(?:v\.? ?|version )?(?P<number>\d+(?:\.\d+)+)(?P<rest>(?: ?(?:{_STAGE}|[abr]c?) ?\d+| final)?)"
-                      rf"|{_STAGE} ?\d+", re.IGNORECASE)
-"""A version or stage without the name of what it is of: "3.9.0 beta 2", "beta 2"."""
-_SERIES = re.compile(r"\b(?P<thing>[^\W\d_a-z]\w*+(?: [^\W\d_a-z]\w*+)?) (?P<number>\d+(?:\.\d+)*+)(?!\w)")
 _LONGEST_QUOTE = 600
 """Characters of a sentence that supports a fact. In a longer one, such as a list of ninety names, a part does."""
 
@@ -117,7 +111,7 @@ class SourceText:
         1. The text has its words one after the other, perhaps without its article or the parenthesis at its end.
         2. The same without regard to articles, plurals and what stands in brackets.
         3. A title above the text has its words.
-        4. The text names a country by its people ("Japanese"), or spells a date differently or less precisely.
+        4. The text spells a date differently or less precisely.
         5. Its words are scattered over the text and the titles above it (see `_is_composed`).
         """
         tokens = words(canonical_name(name))
@@ -135,26 +129,9 @@ class SourceText:
             return Grounded(name.strip(), self._span(*place))
         if self._is_in_title(bare):
             return Grounded(name.strip(), self.sentence(name))
-        if people := next(filter(None, map(self.verbatim, peoples_of(name.strip()))), None):
-            return Grounded(name.strip(), people)
         if parse_date(name):
             return self.ground_value(name, "date")
         return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
-
-    def ground_version(self, name: str) -> Grounded | None:
-        """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""
-        version = _VERSION.fullmatch(name.strip())
-        place = self.find(name) if version else None
-        if version is None or place is None:
-            return None
-        series = [match for title in self._titles for match in _SERIES.finditer(title)]
-        # Of several series that match, the last is used: headings come after the title, and are nearer to the text.
-        if number := version["number"]:  # 3.9.0 is of the series "Python 3.9"
-            own = [one for one in series if f"{number}.".startswith(f"{one['number']}.")]
-            return Grounded(f"{own[-1]['thing']} {number}{version['rest']}", place) if own else None
-        # "beta 2" may be of any series; a number with a dot is more likely a version's than one without.
-        likely = [one for one in series if "." in one["number"]] or series
-        return Grounded(f"{likely[-1]['thing']} {likely[-1]['number']} {name.strip()}", place) if likely else None
 
     def _is_in_title(self, bare: Sequence[str]) -> bool:
         return bool(self.text) and any(title.find(wanted) for title in self._bare_titles for wanted in bare)
