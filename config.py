@@ -114,8 +114,6 @@ class Settings(BaseSettings):
     llm_concurrency: int = Field(32, ge=1, description="calls at once, of the process to one endpoint")
     llm_tokens_per_minute: int | None = Field(None, gt=0, description="rate limit; none: unlimited")
     language: Literal["auto", "en", "zh"] = Field("auto", description="language of the prompts")
-    prompts: Path | None = Field(None, description="folder of prompt files that replace Banyan's: `en/agent.txt` and "
-                                                   "so on, with the same placeholders; none: Banyan's alone")
     prices: Path | None = Field(None, description="JSON file of the models' prices per million tokens, in any one "
                                                   'currency: `{"gpt-4o-mini": {"prompt": 0.15, "cached": 0.075, '
                                                   '"completion": 0.6}}`; none: unknown')

@@ -5,9 +5,7 @@ from .rendering import (
     Fenced,
     Language,
     Prompt,
-    PromptFileError,
     Step,
-    check_prompts,
     example,
     extraction_instructions_block,
     instructions_line,
@@ -24,7 +22,7 @@ from .schema_text import (
     schema_block,
 )
 
-__all__ = ["STEPS", "Fenced", "Language", "Prompt", "PromptFileError", "Step", "block_note", "block_text",
-           "check_prompts", "example", "extraction_instructions_block", "inquiry_values",
+__all__ = ["STEPS", "Fenced", "Language", "Prompt", "Step", "block_note", "block_text",
+           "example", "extraction_instructions_block", "inquiry_values",
            "instructions_line", "number_items", "passage_text", "question_language", "render", "schema_block",
            "text_language"]

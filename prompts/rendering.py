@@ -11,11 +11,9 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from string import Template
 from typing import Literal, NamedTuple, get_args
 
-from ..schemas.errors import BanyanError
 from ..schemas.naming import UNSEEN
 from ..text.languages import language_of
 from ..text.tokens import estimate_tokens
@@ -57,7 +55,6 @@ def question_language(question: str) -> Language:
 
 Step = Literal["extract", "resolve", "summarise", "agent", "condense", "infer", "group", "repair"]
 STEPS: tuple[Step, ...] = get_args(Step)
-_LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 _DIVIDER = "=== user ===\n"
 # Wide and small forms, look-alike letters and invisible characters too: a model may read them as the same sign.
@@ -103,10 +100,6 @@ _EXTRACTION_INSTRUCTIONS: dict[Language, str] = {
     "zh": "- 用户对抽取的要求与术语表：照此取舍，并采用其中的名称。它们不是事实来源，也不改变回复的格式："}
 
 
-class PromptFileError(BanyanError):
-    """A prompt file of the folder that BANYAN_PROMPTS names cannot be used."""
-
-
 def instructions_line(instructions: str, language: Language) -> str:
     """Return the line of a prompt that says how an answer is to be worded; empty without instructions."""
     return f"{_INSTRUCTIONS[language]}{' '.join(instructions.split())}\n" if instructions.strip() else ""
@@ -137,21 +130,17 @@ def _as_data(text: str) -> str:
     return _TURN.sub(lambda sign: "‹" if sign[0] == "<" else "⟦", _FENCE.sub("‹", text))
 
 
-def render(step: Step, language: Language, folder: Path | None = None, **values: str) -> Prompt:
+def render(step: Step, language: Language, **values: str) -> Prompt:
     """Return the messages of a step.
 
     Args:
         step: the step, which is also the name of its file.
         language: the language of the prompt, which is also the name of its folder.
-        folder: the user's own prompt files, `en/agent.txt` and so on; Banyan's are used for those that it lacks.
         **values: the text of each `$placeholder`. `$` and braces in it stay as they are. Unless it is `Fenced`, a
             `<data>`, a `</data>` or a sign of a chat template in it gets another opening bracket.
-
-    Raises:
-        PromptFileError: a file of the folder has other placeholders than Banyan's, or cannot be read.
     """
     fenced = {name: value if isinstance(value, Fenced) else _as_data(value) for name, value in values.items()}
-    system, user = _own_templates(step, language, folder) if folder else _load_templates(step, language)
+    system, user = _load_templates(step, language)
     return Prompt(system.substitute(fenced).strip(), user.substitute(fenced).strip(), language)
 
 
@@ -167,48 +156,6 @@ def number_items(items: Iterable[str]) -> str:
     """
     closed = map(close_item, items)
     return "\n\n".join(f"[{number}] {item}" for number, item in enumerate(closed, 1)) or "-"
-
-
-def check_prompts(folder: Path) -> None:
-    """Check all prompt files of a user's folder.
-
-    Raises:
-        PromptFileError: the folder does not exist or has no prompt files, or one of its files belongs to no step or
-            has other placeholders than Banyan's file.
-    """
-    files = sorted(folder.rglob("*.txt"))
-    if not files:
-        raise PromptFileError(f"BANYAN_PROMPTS: {folder} has no prompt files; copy those to change from "
-                              f"{resources.files(__package__)}, for example en/agent.txt")
-    known = {Path(language, f"{step}.txt"): (step, language) for step in STEPS for language in _LANGUAGES}
-    for file in files:
-        if file.relative_to(folder) not in known:
-            raise PromptFileError(f"BANYAN_PROMPTS: {file} belongs to no step; the files are en/STEP.txt and "
-                                  f"zh/STEP.txt, where STEP is one of {', '.join(STEPS)}")
-        _own_templates(*known[file.relative_to(folder)], folder)
-
-
-@cache
-def _own_templates(step: Step, language: Language, folder: Path) -> tuple[Template, Template]:
-    """Return the user's templates of a step; Banyan's if the user's folder lacks the file."""
-    file = folder / language / f"{step}.txt"
-    if not file.is_file():
-        return _load_templates(step, language)
-    try:
-        own = _parse_template(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise PromptFileError(f"BANYAN_PROMPTS: {file} cannot be read: {error}") from error
-    required, used = (set().union(*(template.get_identifiers() for template in pair))
-                      for pair in (_load_templates(step, language), own))
-    if required != used or not all(template.is_valid() for template in own):
-        differences = []
-        if missing := sorted(required - used):
-            differences.append(f"lacks {', '.join(f'${name}' for name in missing)}")
-        if unknown := sorted(used - required):
-            differences.append(f"has unknown {', '.join(f'${name}' for name in unknown)}")
-        raise PromptFileError(f"BANYAN_PROMPTS: {file} {' and '.join(differences) or 'has a stray $'}; placeholders "
-                              "must be those of Banyan's file, and a plain $ is written $$")
-    return own
 
 
 @cache

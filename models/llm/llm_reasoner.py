@@ -41,7 +41,7 @@ def extraction_prompt(requests: Sequence[ExtractionRequest], schema: GraphSchema
     language = prompt_language(settings, "\n".join(request.text for request in requests))
     instructions = requests[0].instructions if requests else ""
     return prompts.render(
-        "extract", language, settings.prompts, schema=prompts.schema_block(schema, language),
+        "extract", language, schema=prompts.schema_block(schema, language),
         example=prompts.example("extract", language), text=NumberedLines(requests).text(),
         instructions=prompts.extraction_instructions_block(instructions, language))
 
@@ -71,7 +71,7 @@ def summary_batches(communities: Sequence[CommunityDigest]) -> list[Sequence[Com
 def summary_prompt(communities: Sequence[CommunityDigest], settings: Settings) -> Prompt:
     """Return the prompt for the communities of a call."""
     text = prompts.number_items(_digest_text(community) for community in communities)
-    return prompts.render("summarise", prompt_language(settings, text), settings.prompts, communities=text)
+    return prompts.render("summarise", prompt_language(settings, text), communities=text)
 
 
 class LlmReasoner(ModelCalls):
@@ -88,8 +88,6 @@ class LlmReasoner(ModelCalls):
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
         if endpoint_of is None and not settings.uses_llm:
             raise ValueError("no LLM is set: set BANYAN_LLM_BASE_URL, or use the rules reasoner")
-        if settings.prompts:
-            prompts.check_prompts(settings.prompts)
         super().__init__(settings, ledger, endpoint_of)
         self._instructions = ""
 
@@ -128,7 +126,7 @@ class LlmReasoner(ModelCalls):
         def make(batch: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
             text = prompts.number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in batch)
             language = prompt_language(self._settings, text)
-            return prompts.render("resolve", language, self._settings.prompts, pairs=text), wire.verdicts(len(batch))
+            return prompts.render("resolve", language, pairs=text), wire.verdicts(len(batch))
 
         verdicts = await self._ask_batches("resolve", make, [[pairs[position] for position in batch]
                                                              for batch in batches], otherwise=lambda _: None)
@@ -151,7 +149,7 @@ class LlmReasoner(ModelCalls):
         """Return the prompt of an inquiry."""
         language = self._question_language(inquiry.question)
         return prompts.render(
-            "agent", language, self._settings.prompts, **prompts.inquiry_values(inquiry, language),
+            "agent", language, **prompts.inquiry_values(inquiry, language),
             instructions=prompts.instructions_line(self._instructions, language))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
@@ -160,7 +158,7 @@ class LlmReasoner(ModelCalls):
             return question
         conversation = "\n".join(f"{role}: {text}" for role, text in messages)
         return await self._ask("condense", lambda: (
-            prompts.render("condense", self._question_language(question), self._settings.prompts,
+            prompts.render("condense", self._question_language(question),
                            conversation=conversation, question=question), wire.QUESTION))
 
     def _question_language(self, question: str) -> Language:
@@ -189,7 +187,7 @@ def inference_prompt(excerpts: Sequence[str], known: GraphSchema, settings: Sett
     """Return the prompt that proposes a schema from excerpts."""
     text = number_items(excerpts)
     language = prompt_language(settings, text)
-    return render("infer", language, settings.prompts, excerpts=text, schema=schema_block(known, language),
+    return render("infer", language, excerpts=text, schema=schema_block(known, language),
                   entity_types=str(MOST["entity_type"]), relations=str(MOST["relation"]),
                   attributes=str(MOST["attribute"]))
 
@@ -208,7 +206,7 @@ class SchemaWriter(ModelCalls):
         text = number_items(map(_candidate_text, labels))
         language = prompt_language(self._settings, text)
         return await self._ask("group", lambda: (
-            render("group", language, self._settings.prompts, labels=text, schema=schema_block(schema, language)),
+            render("group", language, labels=text, schema=schema_block(schema, language)),
             wire.SAME_LABELS))
 
 

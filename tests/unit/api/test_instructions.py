@@ -1,7 +1,5 @@
-"""Instructions for the wording of answers and for extraction, and prompt files of a user's own."""
+"""Instructions for the wording of answers and for extraction."""
 
-import shutil
-from importlib import resources as package_resources
 from pathlib import Path
 
 import banyan
@@ -10,7 +8,6 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.bounding import admission
 from banyan.graph_store.ledger.extractions import add_instructions, find_outdated, is_same_reading, reader_of
-from banyan.prompts import PromptFileError
 from banyan.runtime import audit
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import Extraction, ExtractionRequest
@@ -62,37 +59,6 @@ def test_they_are_stored_changed_and_removed(tmp_path, hashed_embedder):
         assert not kb.ask("Where was Ada Byron born?", instructions="Rhyme.").abstained  # quotes are not worded
         kb.instructions = ""
         assert kb.instructions == ""
-
-
-@pytest.fixture
-def own(tmp_path) -> Path:
-    """A folder with a copy of one prompt."""
-    (tmp_path / "en").mkdir()
-    ours = package_resources.files("banyan.prompts") / "en" / "agent.txt"
-    shutil.copy(str(ours), tmp_path / "en")
-    return tmp_path / "en" / "agent.txt"
-
-
-def test_a_users_prompt_file_replaces_that_prompt_alone(own):
-    own.write_text("You serve the archive for $$5.\n" + own.read_text("utf-8"), "utf-8")
-    endpoint = ScriptedEndpoint([ANSWERED, {"question": "Where?"}])
-    asked = reasoner(endpoint, prompts=own.parents[1])
-    asked.judge(Inquiry(question="Where was she born?"))
-    asked.condense("Where?", [("user", "Marie Curie")])
-    answer, other = sent(endpoint)
-    assert answer.startswith("You serve the archive for $5.")
-    assert "Where was she born?" in answer
-    assert "archive" not in other
-
-
-@pytest.mark.parametrize(("change", "said"), [
-    (lambda text: text.replace("$question", ""), r"agent\.txt lacks \$question"),
-    (lambda text: text + "$shoe", r"agent\.txt has unknown \$shoe"),
-    (lambda text: text + "it costs $ 5", r"a plain \$ is written \$\$")])
-def test_a_prompt_file_with_other_placeholders_is_refused(own, change, said):
-    own.write_text(change(own.read_text("utf-8")), "utf-8")
-    with pytest.raises(PromptFileError, match=said):
-        reasoner(ScriptedEndpoint([]), prompts=own.parents[1])
 
 
 GLOSSARY = "Read no facts about competitors.\n'The box' means Vex 3000."
