@@ -92,7 +92,8 @@ class KnowledgeBase:
         self.entities = AliasTable(self.database)
         self.communities = CommunityTable(self.database)
         self.calls = Calls(self.database)
-        self.ledger_graph = LedgerGraph(self.extractions, self.entities, EditTable(self.database), self.schemas)
+        self.ledger_graph = LedgerGraph(self.documents, self.extractions, self.entities, EditTable(self.database),
+                                        self.schemas)
         self.vector_synchroniser = VectorSynchroniser(layout, self.database, self.documents, self.ledger_graph,
                                                       self.extractions, embedder)
         self.vectors = self.vector_synchroniser.store

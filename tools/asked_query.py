@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ..graph_store.graph.citations import CITES
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.records import SqlResult, TableInfo
 from ..text.shown_numbers import show_value
+from .asked_citations import ask_citations
 from .asked_parts import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
@@ -55,6 +57,9 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     if len(question) > _LONGEST_QUESTION:
         return None
     question = _REMARK.sub("", question)
+    if (cited := ask_citations(index, question)) is not None:
+        sql, understood, result, short = cited
+        return AskedQuery(sql, understood, CITES, result, short)
     values: dict[str, list[FoundValue]] = defaultdict(list)
     for value in index.sql.find_values(value_queries(question)):
         values[value.table].append(value)

@@ -17,9 +17,11 @@ from ...schemas.edits import Edit, FactEdit, FactRef, Rename, ValueEdit, decided
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
 from ...text.times import Validity, later_values
+from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import SchemaHistory
+from .citations import with_citations
 from .graph_columns import (
     GraphColumns,
     LaterDates,
@@ -289,9 +291,10 @@ class GraphState(NamedTuple):
 class LedgerGraph:
     """Makes the graph of rows, aliases and edits, and keeps it until `refresh`; searching reads the index instead."""
 
-    def __init__(self, extractions: Extractions, entities: AliasTable, edits: EditTable,
+    def __init__(self, documents: Documents, extractions: Extractions, entities: AliasTable, edits: EditTable,
                  schemas: SchemaHistory) -> None:
         """Take the tables to read; the graph is made when it is first asked for."""
+        self._documents = documents
         self._extractions = extractions
         self._entities = entities
         self._edits = edits
@@ -325,7 +328,8 @@ class LedgerGraph:
         with self._loading:
             if self._mentions is None:
                 self._made_of = self._current_state(), self._schemas.version()
-                self._mentions = KnowledgeGraph.of_all_rows(self._extractions.rows(), self._schemas.unlinked())
+                rows = with_citations(self._extractions.rows(), self._documents, self._extractions, self._schemas)
+                self._mentions = KnowledgeGraph.of_all_rows(rows, self._schemas.unlinked())
             return self._mentions
 
     def refresh(self) -> None:

@@ -138,9 +138,13 @@ class Documents:
             raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
         return str(text)
 
-    def tables(self) -> Iterator[tuple[str, SourceTable]]:
-        """Yield the tables of all documents with their document's id, by id and in the order of the text."""
-        for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' ORDER BY id"):
+    def tables(self, like: str = "_%") -> Iterator[tuple[str, SourceTable]]:
+        """Yield the tables of all documents with their document's id, by id and in the order of the text.
+
+        `like` is SQL's pattern for the stored tables of a document.
+        """
+        for document_id in self._db.texts("SELECT id FROM documents WHERE tables <> '[]' AND tables LIKE :like "
+                                          "ORDER BY id", like=like):
             stored = self._db.scalar("SELECT tables FROM documents WHERE id = :id", id=document_id)
             yield from ((document_id, table) for table in read_tables(document_id, str(stored or "[]")))
 

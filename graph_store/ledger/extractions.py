@@ -160,6 +160,12 @@ class Extractions:
             "attribute": "SELECT DISTINCT attribute FROM attribute_values"}
         return {(kind, str(row[0])) for kind, sql in queries.items() for row in self._db.rows(sql)}
 
+    def types_of(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the type by which most chunks call each of some names that they mention."""
+        rows = self._db.rows("SELECT name, type FROM mentions WHERE "  # noqa: S608
+                             f"{among('name')} GROUP BY name, type ORDER BY count(*), type", among=names)
+        return {row.name: row.type for row in rows}
+
     def position(self) -> int:
         """Return the number of the last change of rows from which anything is derived (see `tables`)."""
         return ledger_state(self._db).position

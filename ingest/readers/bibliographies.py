@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from pybtex.database import Person, parse_string
-from pybtex.exceptions import PybtexError
+from pybtex.errors import capture
 from pybtex.richtext import Text
 
 from ...text.cleaning import one_line
@@ -18,6 +18,8 @@ _RIS = re.compile(r"^(?P<tag>[A-Z][A-Z0-9])  - ?(?P<value>[^\n]*)$", re.MULTILIN
 _RIS_FIELDS = {"TI": "title", "T1": "title", "PY": "year", "Y1": "year", "JO": "venue", "JF": "venue", "T2": "venue",
                "PB": "venue", "DO": "doi", "VL": "volume", "IS": "number", "AB": "abstract", "UR": "url"}
 _RIS_LISTS = {"AU": "author", "A1": "author", "KW": "keywords"}
+_COMMENT = re.compile(r"^[ \t]*+%[^\n]*+", re.MULTILINE)  # for BibTeX it is no comment if it has an "@"
+_STYLE = re.compile(r"\\(?:text[a-z]{2}|emph|underline)\{([^{}]{0,300})\}")  # such as of one's own name
 _YEAR = re.compile(r"\d{4}")
 
 
@@ -25,12 +27,13 @@ def read_bib(data: bytes, limits: Limits) -> Content:
     """Read a BibTeX file: each entry is a row with title, author, year and venue.
 
     Raises:
-        UnreadableError: it is not BibTeX.
+        UnreadableError: no entry of it can be read.
     """
-    try:
-        entries = parse_string(decode(data), "bibtex").entries
-    except PybtexError as error:
-        raise UnreadableError(f"not BibTeX that can be read ({error}): mend the entry") from error
+    with capture() as errors:
+        read = parse_string(_STYLE.sub(r"\1", _COMMENT.sub("", decode(data))), "bibtex").entries
+    entries = {key: entry for key, entry in read.items() if entry.fields or entry.persons}
+    if not entries:
+        raise UnreadableError(f"not BibTeX that can be read ({errors[0] if errors else 'no entry'}): mend the entry")
     works: list[Fields] = []
     for key, entry in entries.items():
         fields = {name.lower(): _without_latex(value) for name, value in entry.fields.items()}
@@ -39,7 +42,8 @@ def read_bib(data: bytes, limits: Limits) -> Content:
         works.append({"title": fields.get("title", ""), "author": "; ".join(map(_full_name, people)),
                       "year": fields.get("year", "") or fields.get("date", "")[:4], "venue": venue, "type": entry.type,
                       "key": key, **{name: fields.get(name, "") for name in _FIELDS}})
-    return _content(works, limits)
+    unread = f"{len(errors)} of its entries ({errors[0]}): mend them" if errors else ""
+    return _content(works, limits)._replace(unread=unread)
 
 
 def _without_latex(latex: str) -> str:

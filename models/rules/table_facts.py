@@ -201,8 +201,7 @@ class _SchemaHeaders:
         def relation_of(header: str) -> str:
             return self._relations.get(label_key(header), (header, False))[0]
 
-        document_type, _ = self.type_of_rows(DOCUMENT, ())
-        facts = facts_of_metadata(row, document_type, self.person, evidence, time, relation_of)
+        facts = facts_of_metadata(row, self.type_of_rows(DOCUMENT, ())[0], self.person, evidence, time, relation_of)
         return reduce(Extraction.combine, facts, Extraction())
 
     def type_of_rows(self, header: str, above: Sequence[str]) -> tuple[str, bool]:
@@ -234,6 +233,11 @@ class _SchemaHeaders:
         forms = (form for noun in (noun_phrase, noun_phrase.rpartition(" ")[2])
                  for form in (noun, noun.removesuffix("s"), re.sub("ies$", "y", noun)))
         return next((self._types[form] for form in forms if form in self._types), "")
+
+
+def document_type(schema: GraphSchema) -> str:
+    """Return the type of documents in a schema."""
+    return _headers_of(schema).type_of_rows(DOCUMENT, ())[0]
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.

@@ -51,9 +51,17 @@ def test_a_bibliography_is_a_table_of_works(tmp_path, name, text):
 
 
 def test_what_is_no_bibliography_is_said(tmp_path):
-    for text in ("@article{x, title = {open", "@article{x, author = {a, b, c, d, e}}"):
+    for text in ("@article{x, title = {open", "Some words."):
         assert "not BibTeX" in failure(write(tmp_path / "a.bib", text))
     assert "no entry of a bibliography" in failure(write(tmp_path / "a.ris", "Some words."))
+
+
+def test_other_entries_of_a_bibliography_are_read_beside_one_that_is_broken(tmp_path):
+    text = "% @Comment of mine\n" + BIB.replace("Poe, Ann and", r"\textbf{Poe, Ann} and") + "@article{x, title = {open"
+    (document,), failures = load(write(tmp_path / "a.bib", text))
+    assert [row[:2] for row in document.tables[0].rows] == [
+        ("Boats that lie at the quay", "Ann Poe; Jürgen Groß"), ("Bells", "Ida Lang")]
+    assert "1 of its entries (syntax error" in failures[0].reason
 
 
 @pytest.mark.parametrize(("title", "text"), [("Boats That Lie at the Quay", "Boats lie at a quay."),
