@@ -146,8 +146,8 @@ class Settings(BaseSettings):
 
     max_file_mb: float = Field(100.0, gt=0, description="largest file or record read, unpacked and as text too, in MB")
     max_file_seconds: float = Field(120.0, gt=0, description="deadline for reading one file that is no plain text")
-    ocr: Literal["auto", "off"] = Field("auto", description="text in pictures, as of scanned pages: read where "
-                                        "Tesseract is installed, or not at all")
+    ocr: Literal["auto", "off"] = Field("auto", description="text in pictures, as of scanned pages: read, "
+                                        "or not at all")
     fetch: Literal["off", "public", "any"] = Field("off", description="which addresses of the web a build may read: "
                                                    "none, those of public networks, any; a server reads none")
 

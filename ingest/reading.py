@@ -35,7 +35,7 @@ class Limits(Frozen):
     title: int = Field(500, ge=1, description="characters of a title: it is embedded and shown with each of its chunks")
     failures: int = Field(100, ge=1, description="bad records of a file that are told one by one; the rest are counted")
     folder_depth: int = Field(64, ge=1, description="nesting of folders")
-    ocr: Ocr = Field("auto", description="whether text in pictures is read, where Tesseract is installed")
+    ocr: Ocr = Field("auto", description="whether text in pictures is read")
     fetch: Fetch = Field("off", description="which addresses of the web are read: none, those of public networks, any")
 
     def size(self) -> str:

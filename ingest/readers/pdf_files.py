@@ -202,13 +202,18 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
                if page.pictures and not text.strip()} - broken
     if not broken | scanned:
         return {}, ""
-    scans = import_module(".scans", __package__)  # imported here, because most files do not need it
-    if scans.can_recognise(limits):
-        return scans.read_pages(data, sorted(broken | scanned)), ""
+    recognised = dict.fromkeys(broken, "")
+    fix = "set BANYAN_OCR=auto, or recognise their text with another program"
+    if limits.ocr == "auto":
+        scans = import_module(".scans", __package__)  # imported here, because most files do not need it
+        texts = dict(scans.read_pages(data, sorted(broken | scanned)))
+        recognised |= {number: text for number, text in texts.items() if text is not None}
+        broken, scanned = ({number for number in pages_of_kind if texts[number] is None}
+                           for pages_of_kind in (broken, scanned))
+        fix = f"they are in {scans.UNKNOWN_SCRIPT}, recognise their text with another program"
     notes = [f"{kind} were not read ({_list_pages(unread)})" for kind, unread in (
         ("pages that are only pictures", scanned), ("pages whose font does not tell its letters", broken)) if unread]
-    fix = "set BANYAN_OCR=auto" if limits.ocr == "off" else scans.NOT_INSTALLED
-    return dict.fromkeys(broken, ""), f"{'; '.join(notes)}: {fix}, or run text recognition (OCR) on it"
+    return recognised, f"{'; '.join(notes)}: {fix}" if notes else ""
 
 
 def _list_pages(numbers: Iterable[int]) -> str:

@@ -1,47 +1,44 @@
-"""Recognise the text of image files, and of PDF pages without text, with Tesseract if it is installed."""
+"""Recognise the text of image files, and of PDF pages without text, with RapidOCR, which brings its models."""
 
-import re
-import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from io import BytesIO
+from itertools import pairwise
+from statistics import median
 
+import numpy as np
 import pypdfium2
 from PIL import Image, ImageOps, UnidentifiedImageError
+from rapidocr import RapidOCR
 
-from ..reading import Content, Limits, UnreadableError
+from ..reading import Content, Limits, UnreadableError, note_doubt
+from .pdf_pages import Box, PageWord, TextLine, line_text, rows_of
 
-_PROGRAM = "tesseract"
+_MOST_PIXELS = 3_000_000  # an A4 page at 170 dots an inch; more did not make more words right
 _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72
-"""The resolution that Tesseract's documentation recommends, and a PDF file's unit of length."""
-_MOST_PIXELS = 25_000_000  # the most pixels of a picture: an A3 page at 300 dpi has 17 million
-_MIN_CONFIDENCE, _COLUMNS = 50.0, 12
-"""The mean confidence in percent below which a line is not text, and the columns of Tesseract's table."""
-_NO_SCRIPTS = frozenset({"osd", "equ"})
-_HAN = "[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]"
-_BETWEEN_HAN = re.compile(f"(?<={_HAN}) (?={_HAN})")
-NOT_INSTALLED = "install Tesseract with the languages of your documents (on Debian: apt install tesseract-ocr)"
-"""The fix if pictures of text cannot be read."""
-
-
-def can_recognise(limits: Limits) -> bool:
-    """Return True if text recognition is switched on and Tesseract is installed."""
-    return limits.ocr == "auto" and shutil.which(_PROGRAM) is not None
+_MOST_THREADS = 4  # each takes address space, of which the process that reads has little
+_UNKNOWN_LETTERS = "  "  # what the model gives for letters that it was not trained on; real spaces are single
+UNKNOWN_SCRIPT = "a script that text recognition does not know (it reads Latin letters, Chinese and Japanese)"
+_PARAGRAPH = 1.4  # the distance of two lines, as a multiple of the usual one, from which another paragraph begins
+_WHOLE_LINE = 0.8  # the part of a column's width that most lines of prose fill; cells of tables do not
+_FEWEST_LINES = 3  # of a column
 
 
 def read_image(data: bytes, limits: Limits) -> Content:
     """Return the text in an image file; if the file has several pictures, each one is a page.
 
     Raises:
-        UnreadableError: the file is not a picture or too large, or text recognition is not available.
+        UnreadableError: the file is not a picture, its script is unknown, or text recognition is switched off.
     """
-    if not can_recognise(limits):
-        raise UnreadableError(f"a picture, whose text only Tesseract can read: {NOT_INSTALLED}, or remove it"
-                              if limits.ocr == "auto" else "a picture, and BANYAN_OCR is off: remove it")
+    if limits.ocr == "off":
+        raise UnreadableError("a picture, and BANYAN_OCR is off: remove it")
+    texts: list[str] = []
     try:
         with Image.open(BytesIO(data)) as image:
-            texts = [_recognise_text(_page_of(image, number)) for number in range(getattr(image, "n_frames", 1))]
+            for number in range(getattr(image, "n_frames", 1)):
+                image.seek(number)
+                texts.append(_recognise_text(ImageOps.exif_transpose(image)))
     except UnreadableError:
         raise
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
@@ -49,62 +46,103 @@ def read_image(data: bytes, limits: Limits) -> Content:
     return Content("\f".join(texts), paged=len(texts) > 1)
 
 
-def read_pages(data: bytes, numbers: Sequence[int]) -> Mapping[int, str]:
-    """Return the text in the pictures of the given pages of a PDF file, by the page's number from 0."""
-    texts: dict[int, str] = {}
+def read_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, str | None]]:
+    """Yield the number from 0 and the text of the given pages of a PDF file; None for a page in an unknown script."""
     with pypdfium2.PdfDocument(data) as document:
         for number in numbers:
             page = document[number]
             width, height = page.get_size()
             scale = min(_DOTS_AN_INCH / _POINTS_AN_INCH, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
-            texts[number] = _recognise_text(page.render(scale=scale, grayscale=True).to_pil())
-    return texts
-
-
-def _recognise_text(picture: Image.Image) -> str:
-    """Return the text in a picture, with its lines, and with empty lines between paragraphs."""
-    stored = BytesIO()
-    picture.save(stored, "PNG")
-    try:
-        recognised = subprocess.run(  # noqa: S603 - the program's name is fixed, and the picture goes to standard input
-            [_PROGRAM, "stdin", "stdout", "-l", _installed_languages(), "--dpi", str(_DOTS_AN_INCH), "tsv"],
-            input=stored.getvalue(), capture_output=True, check=True)
-    except subprocess.CalledProcessError as error:
-        raise UnreadableError(f"Tesseract failed ({error.stderr.decode(errors='replace').strip()[:200]}): check that "
-                              "it works by itself") from error
-    return _text_of(recognised.stdout.decode("utf-8", errors="replace"))
-
-
-def _page_of(image: Image.Image, number: int) -> Image.Image:
-    """Return one picture of an image file, upright and in grey; raise UnreadableError if it is too large."""
-    image.seek(number)
-    if image.width * image.height > _MOST_PIXELS:
-        raise UnreadableError(f"{image.width:,} by {image.height:,} pixels, at most {_MOST_PIXELS:,} are read: save it "
-                              "smaller")
-    return ImageOps.exif_transpose(image).convert("L")
+            try:
+                yield number, _recognise_text(page.render(scale=scale, grayscale=True).to_pil())
+            except UnreadableError:
+                yield number, None
 
 
 @cache
-def _installed_languages() -> str:
-    """Return all installed languages in Tesseract's notation, English first; it detects which of them a text is in."""
-    listed = subprocess.run([_PROGRAM, "--list-langs"], capture_output=True, check=True, text=True)  # noqa: S603
-    names = [name for name in listed.stdout.splitlines()[1:] if name.isidentifier() and name not in _NO_SCRIPTS]
-    return "+".join(sorted(names, key=lambda name: (name != "eng", name)))
+def _load_recogniser() -> RapidOCR:
+    return RapidOCR(params={
+        "Global.log_level": "error", "Global.max_side_len": 1_000_000,  # pictures are reduced here, by their area
+        "Global.use_cls": False,  # looks for single lines that are upside down
+        "EngineConfig.onnxruntime.intra_op_num_threads": min(_MOST_THREADS, os.cpu_count() or 1)})
 
 
-def _text_of(table: str) -> str:
-    """Return the text in Tesseract's table of words, without lines whose mean confidence is too low."""
-    lines: dict[tuple[int, int, int], list[tuple[float, str]]] = {}
-    for row in table.splitlines()[1:]:
-        cells = row.split("\t")
-        if len(cells) == _COLUMNS and cells[11].strip():
-            block, paragraph, line = map(int, cells[2:5])
-            lines.setdefault((block, paragraph, line), []).append((float(cells[10]), cells[11]))
-    text, before = "", (0, 0)
-    for (block, paragraph, _), words in lines.items():
-        if sum(confidence for confidence, _ in words) < _MIN_CONFIDENCE * len(words):
-            continue
-        between = "" if not text else "\n" if before == (block, paragraph) else "\n\n"
-        text += between + _BETWEEN_HAN.sub("", " ".join(word for _, word in words))
-        before = block, paragraph
-    return text
+def _recognise_text(picture: Image.Image) -> str:
+    """Return the text in a picture, with its lines, and with empty lines between paragraphs.
+
+    Raises:
+        UnreadableError: most of its lines are in a script that the model does not know.
+    """
+    scale = (_MOST_PIXELS / (picture.width * picture.height)) ** 0.5
+    picture = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+    if scale < 1:
+        picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
+    found = _load_recogniser()(picture)
+    pieces = list(zip(found.txts or (), found.boxes if found.txts else (), strict=True))
+    known = [(text, corners) for text, corners in pieces if _UNKNOWN_LETTERS not in text]
+    unknown = len(pieces) - len(known)
+    if unknown > len(known):
+        raise UnreadableError(f"a picture of text in {UNKNOWN_SCRIPT}: recognise its text with another program")
+    if unknown:
+        note_doubt(f"{unknown} {'line' if unknown == 1 else 'lines'} of a picture in {UNKNOWN_SCRIPT}")
+    rows = _order_rows(rows_of(_upright_words(known))) if known else []
+    distances = [row[0].center[1] - above[0].center[1] for above, row in pairwise(rows)]
+    usual = median([distance for distance in distances if distance > 0] or [0])
+    text = "".join(line_text(row) + ("\n\n" if below > _PARAGRAPH * usual else "\n")
+                   for row, below in zip(rows, [*distances, 0], strict=True))
+    return text.rstrip()
+
+
+def _upright_words(pieces: Sequence[tuple[str, np.ndarray]]) -> list[PageWord]:
+    """Return pieces of lines, given with their corners, where they stand once the page is turned upright."""
+    turn = median(float(np.arctan2(*(corners[1] - corners[0])[::-1])) for _, corners in pieces)
+    matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    words: list[PageWord] = []
+    for text, corners in pieces:
+        places = corners @ matrix
+        box = Box(*map(float, (*places.min(axis=0), *places.max(axis=0))))
+        words.append(PageWord(len(words), text, box, box.bottom - box.top, "", upright=True))
+    return words
+
+
+def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
+    """Return rows in reading order: columns of prose one after the other, all else from top to bottom."""
+    ordered: list[TextLine] = []
+    group: list[TextLine] = []
+    gutter: tuple[float, float] | None = None  # the space between the columns of the group
+    for row in rows:
+        narrowed = _narrow(gutter, row) if gutter else None
+        if narrowed is None:
+            ordered += _read_columns(group, gutter)
+            group = []
+            narrowed = (row[0].box.x1, row[1].box.x0) if len(row) > 1 else None
+        group.append(row)
+        gutter = narrowed
+    return [*ordered, *_read_columns(group, gutter)]
+
+
+def _narrow(gutter: tuple[float, float], row: TextLine) -> tuple[float, float] | None:
+    """Return the part of a space between columns that a row leaves free; None if its words cross it."""
+    left, right = gutter
+    for word in row:
+        if word.center[0] < sum(gutter) / 2:
+            left = max(left, word.box.x1)
+        else:
+            right = min(right, word.box.x0)
+    return (left, right) if left < right else None
+
+
+def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> list[TextLine]:
+    """Return rows as two columns, the left one first, if both are prose; as they are, if they are rows of a table."""
+    if gutter is None:
+        return rows
+    middle = sum(gutter) / 2
+    left = [words for row in rows if (words := [word for word in row if word.center[0] < middle])]
+    right = [words for row in rows if (words := [word for word in row if word.center[0] >= middle])]
+    return [*_order_rows(left), *_order_rows(right)] if _is_prose(left) and _is_prose(right) else rows
+
+
+def _is_prose(rows: Sequence[TextLine]) -> bool:
+    width = max(row[-1].box.x1 for row in rows) - min(row[0].box.x0 for row in rows)
+    whole = sum(row[-1].box.x1 - row[0].box.x0 >= _WHOLE_LINE * width for row in rows)
+    return len(rows) >= _FEWEST_LINES and whole > len(rows) / 2

@@ -1,9 +1,8 @@
 """Scans and pages in broken fonts: words, places and pages of text in pictures, and what cannot be read."""
 
-import shutil
-
 import pytest
 from banyan.ingest.reading import DEFAULT_LIMITS
+from banyan.text.titles import UNREAD
 from fpdf import FPDF
 from PIL import Image, ImageDraw, ImageFont
 from pypdf import PdfReader, PdfWriter
@@ -12,7 +11,7 @@ from pypdf.generic import NameObject, StreamObject
 from ...loading import failure, load, only
 from ...pdf_sheets import pdf
 
-needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
+pytestmark = pytest.mark.usefixtures("shared_reading")
 ENGLISH = ["The lighthouse of Marlow was built in 1889", "by the engineer Ada Brandt from Kalmar."]
 OFF = DEFAULT_LIMITS.model_copy(update={"ocr": "off"})
 
@@ -25,7 +24,6 @@ def scan(lines, font="DejaVuSans.ttf"):
     return page
 
 
-@needs_tesseract
 @pytest.mark.parametrize("name", ["scan.png", "scan.jpg", "scan.tif"])
 def test_the_words_of_a_picture_are_recovered_where_they_stand(tmp_path, name):
     scan(ENGLISH).save(tmp_path / name)
@@ -34,7 +32,6 @@ def test_the_words_of_a_picture_are_recovered_where_they_stand(tmp_path, name):
     assert documents[0].text == "\n".join(ENGLISH)
 
 
-@needs_tesseract
 def test_pages_that_are_pictures_are_read_between_those_that_are_text(tmp_path):
     path = pdf(tmp_path / "a.pdf", ["A first page of text.", scan(ENGLISH), "A last page of text."])
     document = only(path)
@@ -53,11 +50,42 @@ def test_what_is_not_read_is_said_and_the_rest_is_read(tmp_path):
     assert "BANYAN_OCR is off" in failure(tmp_path / "a.png", limits=OFF)
 
 
-def test_without_tesseract_the_fix_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    scan(ENGLISH).save(tmp_path / "a.png")
-    assert "install Tesseract" in failure(tmp_path / "a.png")
-    assert "install Tesseract" in failure(pdf(tmp_path / "a.pdf", [scan(ENGLISH)]))
+def draw(texts, size, angle=0.0):
+    """A picture with texts at their places."""
+    page = Image.new("L", size, 255)
+    for (left, top), text in texts.items():
+        font = ImageFont.truetype("DejaVuSans.ttf", 36)
+        ImageDraw.Draw(page).multiline_text((left, top), text, font=font, fill=0, spacing=16)
+    return page.rotate(angle, fillcolor=255, resample=Image.Resampling.BICUBIC)
+
+
+def test_columns_of_prose_are_read_one_after_the_other_and_rows_of_tables_across(tmp_path):
+    left = "The harbour of Marlow opened\nin spring and closed again in\nlate autumn of the same year."
+    right = "Ships from Kalmar brought the\nstone for the lighthouse over\nthe sound in twelve voyages."
+    draw({(100, 60): left, (850, 60): right}, (1500, 300), angle=0.8).save(tmp_path / "a.png")
+    assert only(tmp_path / "a.png").text == f"{left}\n{right}"
+    draw({(100, 60): "Berth\nNorth quay\nSouth", (850, 60): "Fee\n40\n65"}, (1500, 300)).save(tmp_path / "b.png")
+    assert only(tmp_path / "b.png").text == "Berth Fee\nNorth quay 40\nSouth 65"
+
+
+def test_letters_on_a_transparent_ground_are_read(tmp_path):
+    page = Image.new("RGBA", (900, 200), (0, 0, 0, 0))
+    ImageDraw.Draw(page).text((60, 60), "Open from June", font=ImageFont.truetype("DejaVuSans.ttf", 44), fill=(0, 0, 0))
+    page.save(tmp_path / "a.png")
+    assert only(tmp_path / "a.png").text == "Open from June"
+
+
+def test_a_script_that_the_model_does_not_know_is_said(tmp_path):
+    russian = ["Мария Ковалёва живёт в Москве и работает там.", "Завтра утром поезд отправится в Новгород."]
+    scan(russian).save(tmp_path / "a.png")
+    assert "reads Latin letters, Chinese and Japanese" in failure(tmp_path / "a.png")
+    (document,), (found,) = load(pdf(tmp_path / "a.pdf", ["A first page of text.", scan(russian)]))
+    assert document.text.strip() == "A first page of text."
+    assert found.reason.startswith("pages that are only pictures were not read (2): they are in a script")
+    scan([*ENGLISH, *ENGLISH, russian[0]]).save(tmp_path / "b.png")
+    mixed = only(tmp_path / "b.png")
+    assert mixed.text == "\n".join([*ENGLISH, *ENGLISH])
+    assert mixed.metadata[UNREAD].startswith("1 line of a picture in a script")
 
 
 SHOWN = "The lighthouse of Marlow was built in 1889 by the engineer Ada Brandt from Kalmar."
@@ -91,7 +119,6 @@ def test_a_page_in_a_broken_font_is_named_and_its_letters_are_not_stored(tmp_pat
     assert found.reason.startswith("pages whose font does not tell its letters were not read (2): set BANYAN_OCR")
 
 
-@needs_tesseract
 def test_a_page_in_a_broken_font_is_recognised_from_its_picture(tmp_path):
     document = only(broken(tmp_path / "a.pdf", FIRST["latin"]))
     assert " ".join(document.text.split()) == f"A first page of text. {SHOWN}"
