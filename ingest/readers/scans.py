@@ -1,11 +1,12 @@
 """Recognise the text of image files, and of PDF pages without text, with RapidOCR, which brings its models."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from io import BytesIO
 from itertools import pairwise
 from statistics import median
+from typing import Any
 
 import numpy as np
 import pypdfium2
@@ -16,6 +17,7 @@ from ..reading import Content, Limits, UnreadableError, note_doubt
 from .pdf_pages import Box, PageWord, TextLine, line_text, rows_of
 
 _MOST_PIXELS = 3_000_000  # an A4 page at 170 dots an inch; more did not make more words right
+_LONGEST_SIDE = 1_600  # of the picture in which lines are looked for: letters need more than lines do
 _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72
 _MOST_THREADS = 4  # each takes address space, of which the process that reads has little
 _UNKNOWN_LETTERS = "  "  # what the model gives for letters that it was not trained on; real spaces are single
@@ -60,9 +62,10 @@ def read_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, str |
 
 
 @cache
-def _load_recogniser() -> RapidOCR:
+def _load_recogniser() -> Callable[[Image.Image], Any]:
     return RapidOCR(params={
         "Global.log_level": "error", "Global.max_side_len": 1_000_000,  # pictures are reduced here, by their area
+        "Det.limit_type": "max", "Det.limit_side_len": _LONGEST_SIDE,
         "Global.use_cls": False,  # looks for single lines that are upside down
         "EngineConfig.onnxruntime.intra_op_num_threads": min(_MOST_THREADS, os.cpu_count() or 1)})
 
