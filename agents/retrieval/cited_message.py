@@ -1,7 +1,7 @@
 """An answer as a chat message that carries its sources.
 
 Many clients read nothing but the message: agent-chat-ui, A2A, deepagents. So the message ends with a list of its
-sources, and has an annotation in LangChain's form for each citation mark.
+sources, and has an annotation in LangChain's form for each citation mark. Chat pages show its text as Markdown.
 """
 
 import json
@@ -16,7 +16,10 @@ from ...text.languages import Language, phrase_language
 from .shown_text import find_marks, source_text
 
 _HEADINGS: dict[Language, str] = {"en": "Sources:", "zh": "来源："}
-_SOURCES = re.compile(rf"\n\n(?:{'|'.join(_HEADINGS.values())})\n(?=\[\d++\] )")
+_SOURCES = re.compile(rf"\n\n(?:{'|'.join(_HEADINGS.values())}) *+\n(?=\[\d++\] )")
+_LINE_END = re.compile(r"(?<=[^\n])\n(?=[^\n])")
+_LINE_BREAK = "  \n"
+"""Markdown joins lines that end otherwise."""
 WITHDRAWN = "\n\n(The text above is withdrawn; the answer follows.)\n\n"
 """For streams of text, in which nothing can be replaced."""
 _ADDRESS = re.compile(r"https?://\S++")
@@ -35,9 +38,10 @@ def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: st
         message_id: the message's id; None leaves it to the graph.
     """
     if not citations:
-        return AIMessage(answer, name=name, id=message_id)
-    return AIMessage([{"type": "text", "text": answer, "annotations": [*_make_annotations(answer, citations)]},
-                      {"type": "text", "text": sources_text(answer, citations)}], name=name, id=message_id)
+        return AIMessage(_in_markdown(answer), name=name, id=message_id)
+    return AIMessage([
+        {"type": "text", "text": _in_markdown(answer), "annotations": [*_make_annotations(answer, citations)]},
+        {"type": "text", "text": _in_markdown(sources_text(answer, citations))}], name=name, id=message_id)
 
 
 def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]], message_id: str, *,
@@ -46,10 +50,12 @@ def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]]
 
     Chunks are joined by the indices of their blocks, to the content of `answer_message`.
     """
-    notes = [note for note in _make_annotations(answer, citations) if note["start_index"] >= len(shown)]
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": answer[len(shown):], "annotations": notes, "index": 0}]
+    start = len(_in_markdown(shown))
+    notes = [note for note in _make_annotations(answer, citations) if note["start_index"] >= start]
+    blocks: list[dict[str, Any]] = [
+        {"type": "text", "text": _in_markdown(answer)[start:], "annotations": notes, "index": 0}]
     if is_last and citations:
-        blocks.append({"type": "text", "text": sources_text(answer, citations), "index": 1})
+        blocks.append({"type": "text", "text": _in_markdown(sources_text(answer, citations)), "index": 1})
     return AIMessageChunk(content=[*blocks], id=message_id, chunk_position="last" if is_last else None)
 
 
@@ -66,9 +72,14 @@ def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(["", "", _HEADINGS[phrase_language(answer)], *lines])
 
 
-def without_sources(text: str) -> str:
-    """Return the text of a message without the list of sources that `sources_text` appended."""
-    return _SOURCES.split(text, maxsplit=1)[0]
+def _in_markdown(text: str) -> str:
+    """Return a text so that Markdown keeps its lines, and amounts in dollars, which are no formulas."""
+    return _LINE_END.sub(_LINE_BREAK, text).replace("$", r"\$")
+
+
+def answer_in(text: str) -> str:
+    """Return the answer in the text of a message, as it was before `answer_message` added sources and Markdown."""
+    return _SOURCES.split(text, maxsplit=1)[0].replace(_LINE_BREAK, "\n").replace(r"\$", "$")
 
 
 def _place_text(cited: Mapping[str, Any]) -> str:
@@ -77,16 +88,17 @@ def _place_text(cited: Mapping[str, Any]) -> str:
 
 
 def _make_annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> list[CitationAnnotation]:
-    """Return an annotation for each mark; its indices are those of the mark in the answer."""
+    """Return an annotation for each mark; its indices are those of the mark in the answer as Markdown."""
     by_id = {cited["id"]: cited for cited in citations}
-    return [_make_annotation(mark, by_id[int(mark[1])]) for mark in find_marks(answer) if int(mark[1]) in by_id]
+    return [_make_annotation(len(_in_markdown(answer[:mark.start()])), mark[0], by_id[int(mark[1])])
+            for mark in find_marks(answer) if int(mark[1]) in by_id]
 
 
-def _make_annotation(mark: re.Match[str], cited: Mapping[str, Any]) -> CitationAnnotation:
+def _make_annotation(start: int, mark: str, cited: Mapping[str, Any]) -> CitationAnnotation:
     metadata: Mapping[str, str] = cited.get("metadata") or {}
     place = {key: cited[key] for key in ("document", "start", "end", "page") if cited.get(key) is not None}
     annotation = CitationAnnotation(type="citation", title=metadata.get("title") or cited["document"],
-                                    start_index=mark.start(), end_index=mark.end(), cited_text=cited["quote"],
+                                    start_index=start, end_index=start + len(mark), cited_text=cited["quote"],
                                     extras=place)
     addresses = [*(metadata.get(field, "") for field in _ADDRESS_FIELDS), cited["document"]]
     for address in addresses:

@@ -15,7 +15,7 @@ from ...schemas.retrieval import Answer, DraftAnswer, Passage, QuotedDraft
 from ...text.languages import Language, phrase_language
 from ...tools.entity_names import unknown_names_near
 from ...tools.retriever import Retriever
-from .cited_message import without_sources
+from .cited_message import answer_in
 from .citing import NOT_FOUND, cite
 from .shown_text import without_marks
 from .state import MAX_EARLIER, MAX_QUESTION, AskState, QuestionError
@@ -70,7 +70,7 @@ def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     roles = {"human": "user", "ai": "assistant"}
     newest_first, characters_left = list[tuple[str, str]](), MAX_EARLIER
     for message in reversed([message for message in messages if message.type in roles and message.text]):
-        text = without_sources(message.text)[:characters_left]
+        text = answer_in(message.text)[:characters_left]
         newest_first.append((roles[message.type], text))
         characters_left -= len(text)
         if not characters_left:

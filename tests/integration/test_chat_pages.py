@@ -20,7 +20,7 @@ pytestmark = pytest.mark.integration
 
 FIRST, SECOND = "Marie Curie was born in Warsaw.", "Warsaw lies in Poland."
 CLAIMS = [{"text": text, "quotes": [{"item": 1, "words": text}], "unstated": ""} for text in (FIRST, SECOND)]
-ANSWER = f"{FIRST} [1]\n{SECOND} [2]"
+ANSWER = f"{FIRST} [1]  \n{SECOND} [2]"
 PAGE = Path(__file__).parent.parent / "use_stream"
 QUESTION = {"messages": [{"role": "user", "content": "Where was Marie Curie born?"}]}
 LOOKED_UP = {"tool": "entity_search", "entity": "Warsaw"}
@@ -90,7 +90,7 @@ def test_by_the_sdk_lookups_are_tool_calls_and_the_answer_grows_in_one_message(u
     assert result[0]["content"] == "<- born in: Marie Curie (curie.md)"
     assert [message["id"] for message in state[1:]] == [*seen]
     assert joined(answer).text == "".join(block["text"] for block in state[-1]["content"])
-    assert joined(answer).text.startswith(f"{ANSWER}\n\nSources:\n[1] curie.md, ")
+    assert joined(answer).text.startswith(f"{ANSWER}\n\nSources:  \n[1] curie.md, ")
 
 
 @pytest.fixture(scope="module")

@@ -145,7 +145,7 @@ class TestMessagesAlone:
         answered, sources = told["messages"][-1]["content"]
         assert "Warsaw" in answered["text"]
         assert [note["cited_text"] for note in answered["annotations"]] == ["She was born in Warsaw."]
-        assert sources["text"].startswith("\n\nSources:\n[1] ada-blum.md, characters ")
+        assert sources["text"].startswith("\n\nSources:  \n[1] ada-blum.md, characters ")
         offered = {one["name"]: one for one in client.assistants.search()}
         assert offered.keys() == {"construction", "retrieval", "chess", "rivers"}
         assert "Warsaw" in client.runs.wait(None, offered["chess"]["assistant_id"], input=BORN)["answer"]

@@ -128,7 +128,7 @@ class TestExamples:
         said = json.loads(self.run(folder, "async_subagent", url))
         assert said["status"] == "success"
         assert "Warsaw" in said["result"]
-        assert "Sources:\n[1] marie-curie.md, " in said["result"]
+        assert "Sources:  \n[1] marie-curie.md, " in said["result"]
 
     def test_a_remote_graph(self, folder, url):
         said = self.run(folder, "remote_graph", url)
@@ -144,7 +144,7 @@ class TestExamples:
         said = self.run(folder, "planning_agent", "Who was born in Vienna in 1878, the third of eight children?")
         assert "Found in: " in said
         assert "Vienna" in said
-        assert "Sources:\n[1] " in said
+        assert "Sources:  \n[1] " in said
 
     def test_a_supervisor_with_a_subagent(self, folder):
         said = self.run(folder, "supervisor")
@@ -155,7 +155,7 @@ class TestExamples:
         said = self.run(folder, "a2a_client", url)
         assert said.startswith("english: Answers questions from the documents of the knowledge base 'english'")
         assert "Warsaw" in said
-        assert "Sources:\n[1] marie-curie.md, characters " in said
+        assert "Sources:  \n[1] marie-curie.md, characters " in said
 
     def test_mcp_in_an_editor(self):
         """The configuration that editors read is a command that there is, with tools that only read."""

@@ -22,7 +22,7 @@ opened, resources = asking.opened, asking.resources
 
 KEPT = scripted.reply(scripted.claim("She was born in Ulm.", scripted.BORN),
                       scripted.claim("She was a mathematician.", scripted.WAS))
-TEXT = "She was born in Ulm. [1]\nShe was a mathematician. [2]"
+TEXT = "She was born in Ulm. [1]  \nShe was a mathematician. [2]"
 ASKED = {"messages": [("user", asking.QUESTION)]}
 
 
@@ -55,7 +55,7 @@ def answered(resources):
 def test_claims_are_chunks_that_join_to_the_answers_message(says):
     chunks, (answer,) = answered(says(KEPT))
     assert [chunk.content[0]["text"] for chunk in chunks] == ["She was born in Ulm. [1]",
-                                                              "\nShe was a mathematician. [2]", ""]
+                                                              "  \nShe was a mathematician. [2]", ""]
     assert all(isinstance(chunk, AIMessageChunk) for chunk in chunks)
     assert {chunk.id for chunk in chunks} == {answer.id}
     joined = reduce(add, chunks)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from banyan.agents.retrieval.cited_message import answer_in, answer_message
 from banyan.agents.retrieval.citing import OWN_KNOWLEDGE
 from banyan.agents.retrieval.evidence import completed_round
 from banyan.agents.retrieval.graph import build_graph
@@ -70,7 +71,7 @@ def test_a_follow_up_is_condensed_and_the_answer_joins_the_messages(resources):
     assert [message.type for message in said["messages"]] == ["human", "ai", "human", "ai"]
     assert said["answer"] == "Claim on ada: She was born in Ulm [1]"
     answered = said["messages"][-1]
-    assert answered.text == f'{said["answer"]}\n\nSources:\n[1] ada, characters 31-50: "She was born in Ulm"'
+    assert answered.text == f'{said["answer"]}\n\nSources:  \n[1] ada, characters 31-50: "She was born in Ulm"'
 
 
 def test_the_message_carries_its_sources_as_annotations_and_follow_ups_are_read_without_them(resources):
@@ -82,9 +83,20 @@ def test_the_message_carries_its_sources_as_annotations_and_follow_ups_are_read_
     assert marks == ["[1]", "[2]"]
     assert [(note["type"], note["title"], note["cited_text"]) for note in block["annotations"]] == [
         ("citation", "ada", "She was born in Ulm"), ("citation", "ulm", "Ulm lies on the\nriver Danube.")]
-    assert sources["text"].startswith("\n\nSources:\n[1] ada, ")
+    assert sources["text"].startswith("\n\nSources:  \n[1] ada, ")
     build_graph(resources).invoke({"knowledge_base": "kb", "messages": [asked, answered, HumanMessage("And where?")]})
-    assert resources.fake.condensed[-1][1][1] == ("assistant", block["text"])
+    assert resources.fake.condensed[-1][1][1] == ("assistant", block["text"].replace("  \n", "\n"))
+
+
+def test_chat_pages_show_lines_of_the_message_as_lines_and_dollars_as_dollars():
+    answer = "It cost $20. [1]\nLater it cost $35. [2]"
+    cited = {"document": "a.md", "start": 0, "end": 4, "quote": "$20"}
+    message = answer_message(answer, [cited | {"id": 1}, cited | {"id": 2}])
+    block, sources = message.content
+    assert block["text"] == "It cost \\$20. [1]  \nLater it cost \\$35. [2]"
+    assert [block["text"][note["start_index"]:note["end_index"]] for note in block["annotations"]] == ["[1]", "[2]"]
+    assert sources["text"].splitlines()[2:4] == ["Sources:  ", '[1] a.md, characters 0-4: "\\$20"  ']
+    assert answer_in(message.text) == answer
 
 
 def test_a_thread_whose_last_message_is_the_answer_does_not_answer_it_again(resources):

@@ -77,7 +77,7 @@ def test_an_invented_quote_is_sent_back_once_and_never_shown(resources, asynchro
     assert [message.type for message in said] == ["human", "ai", "tool", "ai"], "nobody sees the draft"
     assert "No result contains these words:\n- died in Rome in 1852\n" in model.asked[-1][-1].text
     assert said[-1].content_blocks[0]["text"].splitlines() == [
-        "Ada Byron was born in Ulm. [1]", "(Claims left out, as no document states them: 1.)"]
+        "Ada Byron was born in Ulm. [1]  ", "(Claims left out, as no document states them: 1.)"]
     assert "Rome" not in said[-1].text
 
 
