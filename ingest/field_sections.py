@@ -163,8 +163,9 @@ class _Blocks:
             self._block.extend(*_continuation_of(line.text, self._block.last_words), end)
             return
         found, block = _match_field(line.text), self._block
-        if found is None or (block and (block.is_opening or (
-                self._is_apart and label_key(found["name"]) in block.fields))):
+        is_other = found is not None and block is not None and self._is_apart and (
+            label_key(found["name"]) in block.fields or block.is_listed > bool(found["mark"]))
+        if found is None or (block and block.is_opening) or is_other:
             self._end_block(line)
         if found is not None:
             block = self._block or self._begin_block(line, found)
@@ -177,6 +178,19 @@ class _Blocks:
         self._read.append(self._block)
         self._heading_start = -1
         return self._block
+
+
+def hide_unnamed_items(head: str) -> str:
+    """Return a head that is a list with spaces for the items that name no field, such as a link, and what is set in."""
+    lines, is_hidden = head.split("\n"), False
+    first = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
+    for at, line in enumerate(lines[first:], first):
+        if not line.strip():
+            break
+        if line[:1].strip():
+            is_hidden = mark_length(line) > 0 and _match_field(line) is None
+        lines[at] = " " * len(line) if is_hidden else line
+    return "\n".join(lines)
 
 
 def _match_field(line: str) -> re.Match[str] | None:

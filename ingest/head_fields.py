@@ -14,7 +14,7 @@ from itertools import takewhile
 from textwrap import dedent
 
 from ..text.section_lines import lines_under
-from .field_sections import Block, read_blocks
+from .field_sections import Block, hide_unnamed_items, read_blocks
 from .source_tables import collected_tables
 from .table_lines import FORM_FIELDS, with_rows
 
@@ -48,12 +48,15 @@ def split_head(text: str) -> tuple[Mapping[str, str], str]:
     names = [name.lower() for name in fields]
     if not fields or len(set(names)) < len(names):
         return {}, text
-    rest = text[:begin + start] + text[begin + end:].lstrip("\n")
+    unnamed = (line for line, shown in zip(head[start:end].split("\n"), hide_unnamed_items(head)[start:end].split("\n"),
+                                           strict=True) if line.strip() and not shown.strip())
+    rest = text[:begin + start] + "".join(f"{line}\n" for line in unnamed) + text[begin + end:].lstrip("\n")
     return dict(zip(names, fields.values(), strict=True)), rest
 
 
 def _line_fields(text: str) -> tuple[dict[str, str], int]:
     """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
+    text = hide_unnamed_items(text)
     blocks = read_blocks(lines_under(text, ""))
     if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end) or not _is_head(blocks[0]):
         return {}, 0

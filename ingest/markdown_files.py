@@ -114,7 +114,7 @@ def _read_fields(fence: str, text: str) -> dict[str, object] | None:
     """Return the fields of YAML or TOML, with those of the tables in `_TAXONOMIES`; None if it is not a mapping."""
     if fence == _YAML:
         # Every scalar stays a string: YAML would turn some into numbers or dates.
-        mapping = yaml.load(text, yaml.BaseLoader)  # noqa: S506
+        mapping = yaml.load(text.replace(":\t", ": "), yaml.BaseLoader)  # noqa: S506
         return {str(name): value for name, value in mapping.items()} if isinstance(mapping, dict) else None
     fields = tomllib.loads(text)
     for table in _TAXONOMIES:
