@@ -5,7 +5,7 @@ Tables and columns get names in SQL, made of what documents call them.
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,6 +20,8 @@ from ...schemas.naming import normalise
 
 DOCUMENT, SECTION = "document", "section"
 """The columns that a logical table has beside its own: the document of each row, and its table's title there."""
+OWN_FIELDS = (DOCUMENT, "title", "source")
+"""The columns that the table of documents has beside their fields."""
 HIDDEN = ("_document", "_start", "_end")
 """The columns behind those of a table, which say where its rows stand; no other name begins like these."""
 _WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
@@ -168,6 +170,26 @@ def _choose_title(parts: Sequence[_Part], tables_of: Mapping[str, int]) -> str:
     folders = {PurePath(document).parent.name for document in documents}
     shared_folder = folders.pop() if len(folders) == 1 else ""
     return shared or " ".join(shared_words) or shared_folder or _file_stem(min(documents))
+
+
+def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
+    """Return the fields of documents as columns; "author" in some and "authors" in others are one field.
+
+    They are two fields if a document has both. The more frequent form is the title.
+    """
+    counts = Counter(name for fields in documents for name in fields)
+    forms = defaultdict[str, list[str]](list)
+    for name in sorted(counts, key=lambda name: (-counts[name], name)):
+        forms[name.casefold().removesuffix("s")].append(name)
+    joined = list[list[str]]()
+    for names in forms.values():
+        is_one = len(names) == 1 or sum(counts[name] for name in names) == sum(
+            not fields.keys().isdisjoint(names) for fields in documents)
+        joined += [names] if is_one else [[name] for name in names]
+    columns = NameSpace(OWN_FIELDS)
+    return [SourceColumn(columns.take(names[0], "field"), names[0],
+                         ["".join(fields.get(name, "") for name in names) for fields in documents])
+            for names in sorted(joined)]
 
 
 def _file_stem(document: str) -> str:

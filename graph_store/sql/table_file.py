@@ -18,7 +18,16 @@ from ...schemas.documents import Chunk, SourceTable
 from ...schemas.records import TableInfo
 from ..graph.knowledge_graph import KnowledgeGraph
 from .graph_tables import GRAPH_TABLES, write_graph
-from .logical_tables import DOCUMENT, HIDDEN, LogicalTable, NameSpace, Place, SourceColumn, make_logical_tables
+from .logical_tables import (
+    DOCUMENT,
+    HIDDEN,
+    OWN_FIELDS,
+    LogicalTable,
+    NameSpace,
+    Place,
+    join_fields,
+    make_logical_tables,
+)
 from .typed_columns import SqlColumn, create_table, make_text_column, make_typed_columns
 from .value_words import write_value_words
 
@@ -81,13 +90,10 @@ def _write_records(connection: duckdb.DuckDBPyConnection, table: LogicalTable) -
 
 def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents) -> TableInfo:
     """Write the table of all documents with the fields of their metadata."""
-    own = (DOCUMENT, "title", "source")
-    names = NameSpace(own)
     columns = [make_text_column(name, name, [str(document[place]) for document in documents])
-               for place, name in enumerate(own)]
-    fields = [SourceColumn(names.take(field, "field"), field, [metadata.get(field, "") for *_, metadata in documents])
-              for field in sorted({field for *_, metadata in documents for field in metadata})]
-    columns += make_typed_columns(fields, names)
+               for place, name in enumerate(OWN_FIELDS)]
+    fields = join_fields([metadata for *_, metadata in documents])
+    columns += make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
     _write_table(connection, DOCUMENTS, columns, [Place(document, 0, 0) for document, *_ in documents])
     return TableInfo(name=DOCUMENTS, title=DOCUMENTS, kind="documents", rows=len(documents), documents=len(documents),
                      columns=tuple(column.info for column in columns))
