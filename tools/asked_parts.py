@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from ..schemas.records import ColumnInfo
 from ..text.scripts import is_han
@@ -9,7 +10,7 @@ from .question_words import keys_of, lexicon
 from .table_mentions import Mention, Reading
 
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
-                     "together"})
+                     "together", "contains"})
 """Kinds of words that may stand between two things that belong together."""
 DEGREES = {"max": "DESC", "most": "DESC", "commonest": "DESC", "latest": "DESC", "min": "ASC", "fewest": "ASC",
            "earliest": "ASC"}
@@ -62,9 +63,9 @@ class AskedParts:
         self._used = {mention.first for mention in self.mentions if mention.kind in skipped
                       or any(mention.last == date.first and mention.kind == "year" for date in dates)
                       or (mention.first and self.words(mention) == "whose")}
-        for before, by, after in zip(self.mentions, self.mentions[1:], self.mentions[2:], strict=False):
-            if self.words(by) == "by" and (before.kind, after.kind) == ("column", "value"):
-                self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")  # "owned by" groups nothing
+        for by, after in pairwise(self.mentions):
+            if self.words(by) == "by" and after.kind == "value":
+                self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")  # "owned by Ada" groups nothing
                 self.use(by)
 
     def use(self, *mentions: Mention | None) -> None:
@@ -295,3 +296,8 @@ def is_date(column: ColumnInfo) -> bool:
 def is_list(column: ColumnInfo) -> bool:
     """Return True for a column of lists."""
     return column.kind == "list"
+
+
+def is_text(column: ColumnInfo) -> bool:
+    """Return True for a column of texts."""
+    return column.kind == "text"

@@ -15,7 +15,7 @@ from .asked_citations import ask_citations
 from .asked_parts import UnclearError
 from .question_query import plan_query
 from .question_target import Plan
-from .question_words import keys_of
+from .question_words import keys_of, quote_words
 from .table_mentions import Reading, read_in_table, value_queries
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
@@ -26,6 +26,8 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _MOST_SHOWN = 20
 _LONGEST_QUESTION = 500
+_NONE = "(none)"
+"""The name of a group of rows without a value."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,13 @@ class AskedQuery:
 def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
     """Return what a question asks of the tables, if each of its words is accounted for in one of them.
 
-    If it can be read in several tables of records, their answers must agree; these go before the table of documents,
-    which any record is in as well, unless it says what the documents are called. None if it is unclear or not about a
-    table.
+    If it can be read in several tables of records, their answers must agree. Of them and the table of documents, which
+    any record is in as well, the larger one answers, unless the question says what the documents are called. None if it
+    is unclear or not about a table.
     """
     if len(question) > _LONGEST_QUESTION:
         return None
-    question = _REMARK.sub("", question)
+    question = quote_words(_REMARK.sub("", question))
     if (cited := ask_citations(index, question)) is not None:
         sql, understood, result, short = cited
         return AskedQuery(sql, understood, CITES, result, short)
@@ -65,29 +67,35 @@ def ask_tables(index: GraphIndex, question: str) -> AskedQuery | None:
         values[value.table].append(value)
     own_names = {word for title in index.sql.titles.get("documents", ()) for word in keys_of(title)}
     is_of_documents = not own_names.isdisjoint(keys_of(question))
-    for kind in ("documents",) if is_of_documents else ("records", "documents"):
-        tables = [table for table in index.sql.tables() if table.kind == kind and table.rows]
-        if asked := list(_answers(index, tables, question, values)):
-            return asked[0] if len({one.short for one in asked}) == 1 else None
-    return None
+    kinds = {"documents"} if is_of_documents else {"documents", "records"}
+    tables = sorted((table for table in index.sql.tables() if table.rows and table.kind in kinds),
+                    key=lambda table: (-table.rows, table.kind == "documents"))
+    asked = list(_answers(index, tables, question, values))
+    same_kind = {one and one.short for table, one in asked if table.kind == asked[0][0].kind}
+    return asked[0][1] if len(same_kind) == 1 else None
 
 
 def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
-             values: Mapping[str, Sequence[FoundValue]]) -> Iterator[AskedQuery]:
+             values: Mapping[str, Sequence[FoundValue]]) -> Iterator[tuple[TableInfo, AskedQuery | None]]:
+    """Yield each table in which a question can be read, with its answer there; None if its rows leave that open."""
     for table in tables:
         titles = tuple(dict.fromkeys((table.title, table.name, *index.sql.titles.get(table.name, ()))))
         reading = read_in_table(question, table, titles, values.get(table.name, ()))
         with suppress(UnclearError):
-            if reading is not None and (answer := _answer(index, table, reading, plan_query(reading))) is not None:
-                yield answer
+            if reading is not None:
+                yield table, _answer(index, table, reading, plan_query(reading))
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
-    """Run a plan; None if its rows do not answer, or leave open which do."""
+    """Run a plan; None if its rows leave open which of them answer. Raises UnclearError if there are none."""
     result = index.sql.run(plan.sql)
+    if plan.otherwise not in {"", plan.sql} and index.sql.run(plan.otherwise).rows != result.rows:
+        return None
     rows = [row for row in result.rows if any(value is not None for value in row)]
     is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
-    if not rows or (plan.must_be_single and len(rows) > 1) or is_cut_in_tie:
+    if not rows:
+        raise UnclearError(table.name)
+    if (plan.must_be_single and len(rows) > 1) or is_cut_in_tie:
         return None
     shown = rows[:plan.shown] if plan.shown else rows
     columns = {column.name: column.unit for column in table.columns}
@@ -102,6 +110,7 @@ def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan) -
     texts = []
     for row in rows[:_MOST_SHOWN]:
         cells = [_cell(value, unit, plan) for value, unit in zip(row, units, strict=True) if value is not None]
+        cells = [_NONE, *cells] if row[0] is None and len(row) > 1 else cells
         texts.append(f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0])
     if plan.percent:
         return f"{texts[0]}%"

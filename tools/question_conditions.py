@@ -1,28 +1,39 @@
-"""The conditions of a question on the rows of one table: values, numbers, dates, and what is missing."""
+"""The conditions of a question on the rows of one table that compare numbers and dates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from ..schemas.records import ColumnInfo
-from .asked_parts import DEGREES, SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
-from .question_words import convert, keys_of, label_variants, lexicon
+from .asked_parts import (
+    DEGREES,
+    SKIPPED,
+    AskedParts,
+    UnclearError,
+    is_date,
+    is_list,
+    is_number,
+    only,
+    quoted,
+)
+from .question_words import convert, keys_of, label_variants
 from .table_mentions import Mention
 
 SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
 _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
-_NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
-_NOT_HAVING = _NONE | {"lack any", "not have", "not have a", "not have an", "not have any"}
 _DATE_SQL = {"": "({0} >= {1} AND {0} < {2})", "since": "{0} >= {1}", "until": "{0} < {2}", "after": "{0} >= {2}",
              "before": "{0} < {1}"}
 _SAME_SIGNS = {"over": "after", "under": "before"}
-_MOST_VALUES = 200
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on a column, in SQL and in words, with the words of the question that say so."""
+    """A condition on a column, in SQL and in words, with the words of the question that say so.
+
+    `each` is the condition of each of several values, by the words for it; `otherwise` the condition in another sense
+    of the words, which must have the same answer.
+    """
 
     column: str
     sql: str
@@ -32,6 +43,8 @@ class Condition:
     values: tuple[str, ...] = ()
     is_negative: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
+    each: Mapping[str, str] = field(default_factory=dict)
+    otherwise: str = ""
 
 
 def size(column: ColumnInfo) -> tuple[str, str]:
@@ -40,23 +53,12 @@ def size(column: ColumnInfo) -> tuple[str, str]:
     return (f"len({name})", f"number of {column.title}") if is_list(column) else (name, column.title)
 
 
-class ConditionReader:
-    """Reads the conditions of a question, and marks what says them as used."""
+class MeasureReader:
+    """Reads conditions on numbers and dates, and marks what says them as used."""
 
     def __init__(self, parts: AskedParts) -> None:
         """Read from the parts of a question."""
         self._parts = parts
-
-    def read(self) -> list[Condition]:
-        """Return the conditions in the order of the question."""
-        conditions = [*self._comparisons(), *self._dates(), *self._presence(), *self._values(), *self._numbers(),
-                      *self._flags()]
-        conditions += self._only(conditions)
-        single = [condition.column for condition in conditions if condition.values and not condition.is_negative
-                  and not is_list(self._parts.columns[condition.column])]
-        if len(set(single)) < len(single):  # "how many are open, and how many are closed?"
-            raise UnclearError(self._parts.table.name)
-        return sorted(conditions, key=lambda condition: condition.first)
 
     def _condition(self, column: ColumnInfo, sql: str, text: str, *said: Mention | None, values: Sequence[str] = (),
                    words: Mapping[str, str] | None = None) -> Condition:
@@ -88,86 +90,11 @@ class ConditionReader:
         """Return the mentions of columns, or of other kinds, before and behind some words."""
         return self._parts.preceding(first, "column", *kinds), self._parts.following(last, "column", *kinds)
 
-    # Values.
-
-    def _values(self) -> list[Condition]:
-        groups: list[tuple[str, list[Mention]]] = []
-        are_all = self._parts.has("together") and not self._parts.has("or")
-        for mention in self._parts.unused("value"):
-            if (others := self._linked_columns(mention)):
-                groups += [(name, [mention]) for name in others]
-                continue
-            column = self._value_column(mention)
-            last = groups[-1][1][-1] if groups and groups[-1][0] == column else None
-            if last is None or self._is_apart(last, mention) or (are_all and is_list(self._parts.columns[column])):
-                groups.append((column, [mention]))
-            else:
-                groups[-1][1].append(mention)
-        return [self._value_condition(self._parts.columns[column], mentions) for column, mentions in groups]
-
-    def _only(self, conditions: Sequence[Condition]) -> list[Condition]:
-        """Read "alone": the only list of which a value is asked has no other."""
-        lists = [column for one in conditions if one.values and is_list(column := self._parts.columns[one.column])]
-        return [self._size_condition(only(lists, mention), "= 1", mention) for mention in self._parts.unused("only")]
-
-    def _is_apart(self, last: Mention, mention: Mention) -> bool:
-        between = [other for other in self._parts.mentions if last.last <= other.first < mention.first]
-        return any(other.kind not in {"or", "or_more", "compare", *SKIPPED, "column", "value"} for other in between)
-
-    def _linked_columns(self, mention: Mention) -> list[str]:
-        """Return the two columns of "both as a reviewer and as an approver"; empty for one column."""
-        first = self._parts.following(mention, "column")
-        second = self._parts.following(first, "column") if first is not None else None
-        if first is None or second is None or not self._parts.has("together") or self._parts.has("or"):
-            return []
-        names = [name for column in (first, second) for name in column.columns if name in mention.columns]
-        if len(set(names)) != 2:  # noqa: PLR2004 - two columns
-            return []
-        self._parts.use(first, second)
-        return names
-
-    def _value_column(self, mention: Mention) -> str:
-        """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
-        listed = [other for other in self._parts.mentions if other.kind == "value" and not self._is_apart(
-            *sorted((mention, other), key=lambda one: one.first)) and set(other.columns) & set(mention.columns)]
-        named = self._named_beside(mention, [mention]) or self._named_beside(mention, listed)
-        if len(mention.columns) > 1 and not named and self._parts.is_genitive(mention):
-            named = {name for name in mention.columns if lexicon().labels["owner"].intersection(
-                (key,) for key in keys_of(self._parts.columns[name].title))}
-        if (len(mention.columns) > 1 and len(named) != 1) or self._parts.does_other(mention):
-            raise UnclearError(mention)
-        return next(iter(named), mention.columns[0])
-
-    def _named_beside(self, mention: Mention, listed: Sequence[Mention]) -> set[str]:
-        beside = [column for other in listed for column in self._beside(other, other) if column is not None]
-        return {name for name in mention.columns if any(name in column.columns for column in beside)}
-
-    def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
-        values = _joined_values(column.name, mentions)
-        # A document is named whole, or by words that no other's title has.
-        is_vague = self._parts.are_documents and column.name in {"title", "document"} and len(values) > len(mentions)
-        if is_vague or len(values) > _MOST_VALUES:
-            raise UnclearError(mentions[0])
-        self._absorb(column.name, mentions[0], mentions[-1])
-        links = [other for other in self._parts.unused("or") if mentions[0].first < other.first < mentions[-1].last]
-        said = {mention.values[column.name][0]: self._parts.text(mention) for mention in mentions
-                if len(mention.values[column.name]) == 1}
-        shown: Sequence[str] = values
-        if set(said) == set(values):
-            shown = [value if set(keys_of(value)) & set(keys_of(word)) else f"{value} ({word})"
-                     for value, word in said.items()]
-        elif len(values) > 2 * len(mentions):
-            shown = [f"…{self._parts.text(mention)}…" for mention in mentions]
-        name = quoted(column.name)
-        sql = " OR ".join(f"list_contains({name}, {literal(value)})" for value in values) if is_list(column) else (
-            f"{name} IN ({', '.join(map(literal, values))})" if len(values) > 1 else f"{name} = {literal(values[0])}")
-        text = f"{column.title} {'has' if is_list(column) else 'is'} {' or '.join(shown)}"
-        return self._condition(column, sql, text, *mentions, *links, values=values, words=said)
-
     def _absorb(self, name: str, first: Mention, last: Mention) -> None:
         """Use the mention of a column beside its value: "Dream island", "status Final"."""
-        self._parts.use(*(beside for beside in self._beside(first, last) if beside is not None
-                          and name in beside.columns and self._parts.preceding(beside, "group", gap=1) is None))
+        self._parts.use(*(
+            beside for beside in self._beside(first, last) if beside is not None
+            and name in (*beside.columns, *beside.also) and self._parts.preceding(beside, "group", gap=1) is None))
 
     # Numbers.
 
@@ -287,58 +214,6 @@ class ConditionReader:
                  if is_number(column) and keys_of(column.title)[-1:] in {*label_variants("year")}]
         self._absorb(only(years, first).name, first, last)
         return years[0]
-
-    # What is there and what is not.
-
-    def _presence(self) -> list[Condition]:
-        conditions = []
-        for mention in self._parts.unused("missing", "present", "have"):
-            before, after = self._beside(mention, mention)
-            says_none = self._parts.words(mention) in _NONE
-            beside = after if says_none or before is None or before.is_head else before
-            if mention.kind == "have":  # "have a sponsor", but not "have a status of ..."
-                self._parts.use(mention)
-                beside = self._parts.following(mention, "column", gap=0)
-                if beside is None or not self._parts.columns_for(
-                        beside, lambda one: one.empty > 0 or one.kind == "boolean"):
-                    continue
-            if beside is None:
-                raise UnclearError(mention)
-            column, is_missing = self._parts.column_of(beside), mention.kind == "missing"
-            sql = f"{quoted(column.name)} IS {'' if is_missing else 'NOT '}NULL"
-            text = f"{column.title} is {'not ' * is_missing}given"
-            if says_none and is_number(column) and self._parts.following(beside, "reading") is None:
-                if column.empty or column.untyped:  # "no rain" may be zero or an empty cell
-                    raise UnclearError(mention)
-                sql, text = f"{quoted(column.name)} = 0", f"{column.title} is 0"
-            if column.kind == "boolean" and (mention.kind == "have" or self._parts.words(mention) in _NOT_HAVING):
-                sql = f"{'NOT ' * is_missing}{quoted(column.name)}"
-                text = f"{column.title} is {'no' if is_missing else 'yes'}"
-            conditions.append(self._condition(column, sql, text, mention, beside))
-        return conditions
-
-    def _flags(self) -> list[Condition]:
-        """Read the name of a column of truth values as true, unless it is what is asked for."""
-        return [self._condition(column, quoted(column.name), f"{column.title} is yes", mention)
-                for mention in self._parts.unused("column")
-                if self._parts.has("count", "share") and self._parts.preceding(mention, "group", gap=1) is None
-                and (column := self._parts.columns[mention.columns[0]]).kind == "boolean"
-                and len(mention.columns) == 1]
-
-
-def _joined_values(name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
-    """Return the values of any of some mentions; neighbouring words of one value must all be in it."""
-    joined: list[set[str]] = []
-    end = -1
-    for mention in mentions:
-        fitting = set(mention.values[name])
-        if joined and mention.first == end and joined[-1] & fitting:
-            joined[-1] &= fitting
-        else:
-            joined.append(fitting)
-        end = mention.last
-    return tuple(sorted(set().union(*joined)))
-
 
 def _figure(number: Mention, column: ColumnInfo) -> str:
     """Return a number in the unit of a column."""

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
-from .question_conditions import SIGNS, ConditionReader, size
-from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, bare_name, members_of
+from .question_conditions import SIGNS, size
+from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, bare_name, count_different, members_of
+from .question_values import ConditionReader
 from .table_mentions import Mention, Reading
 
 _EACH = frozenset({"each", "of each", "for each"})
@@ -21,12 +22,15 @@ def plan_query(reading: Reading) -> Plan:
     query = QuestionQuery(parts, ConditionReader(parts).read())
     plan = query.plan()
     conditioned = {condition.column for condition in query.conditions}
-    parts.use(*(mention for mention in parts.unused("column")
-                if mention.is_head or conditioned.intersection(mention.columns)))  # "authored", beside an author
+    parts.use(*(mention for mention in parts.unused("column") if mention.is_head or conditioned.intersection(
+        (*mention.columns, *mention.also))))  # "authored", beside an author
     parts.use(*(mention for mention in parts.unused("or") if parts.joins_column(mention)))
     if left := parts.unused():
         raise UnclearError(left[0])
-    return plan
+    otherwise = plan.sql
+    for condition in query.conditions:
+        otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
+    return replace(plan, otherwise=otherwise)
 
 
 class QuestionQuery(QuestionTarget):
@@ -34,8 +38,8 @@ class QuestionQuery(QuestionTarget):
 
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
-        forms = (self._share, self._groups_of_size, self._comparison, self._ranking, self._aggregate, self._count,
-                 self._lookup)
+        forms = (self._share, self._difference, self._groups_of_size, self._comparison, self._ranking, self._aggregate,
+                 self._count, self._lookup)
         plan = next((plan for form in forms if (plan := form()) is not None), None)
         if plan is None:
             raise UnclearError(self._table.name)
@@ -81,12 +85,31 @@ class QuestionQuery(QuestionTarget):
         return replace(self._ranked_groups(group, value, label, "DESC", 0, among),
                        labels={bare_name(name): words for name, words in compared[0].words.items()})
 
+    def _difference(self) -> Plan | None:
+        """Read "How many more posts did Ada write than Bo?" as the first number without the second."""
+        said = self._parts.take("difference")
+        if said is None:
+            return None
+        compared = [one for one in self.conditions if len(one.each) == 2 and not one.is_negative]  # noqa: PLR2004
+        if len(compared) != 1:
+            raise UnclearError(said)
+        self._take_heads()
+        (more, first), (fewer, second) = compared[0].each.items()
+        if self._parts.words(said).endswith("fewer"):
+            first, second = second, first
+        others = [one for one in self.conditions if one is not compared[0]]
+        sql = f"count(*) FILTER (WHERE {first}) - count(*) FILTER (WHERE {second}) AS difference"
+        return Plan(self._select(sql, conditions=others),
+                    f"{self._parts.words(said)[4:]} {self._table.title}{self._where(others)} have "
+                    f"{self._parts.columns[compared[0].column].title} {more} than {fewer}")
+
     def _groups_of_size(self) -> Plan | None:
         """Read "Which authors wrote more than five books?"."""
         number = self._parts.counted_rows()
         if number is None:
             return None
         sign = self._parts.preceding(number, *SIGNS, gap=0)
+        self._parts.use(self._parts.preceding(number, "only", gap=0))
         groups = self._columns()
         if len({mention.columns for mention in groups}) > 1:
             raise UnclearError(number)
@@ -114,11 +137,15 @@ class QuestionQuery(QuestionTarget):
         limit = self._limit()
         if (longest := self._longest_list(degree)) is not None:
             return longest
+        distinct = self._parts.following(degree, "distinct", gap=0)
+        of = self._parts.following(distinct, "column", gap=0) if distinct is not None else None
+        self._parts.use(distinct, of)
         group = self._ranked_group(degree)
         if group is None:
             return self._extreme(degree, limit)
         self._parts.take("who")
-        return self._ranked_groups(group, *self._group_value(degree.name), order, limit)
+        value = self._group_value(degree.name) if of is None else count_different(self._parts.column_of(of))
+        return self._ranked_groups(group, *value, order, limit)
 
     def _longest_list(self, degree: Mention) -> Plan | None:
         """Read "Which book has the most authors?" as the row with the longest list."""
@@ -252,6 +279,9 @@ class QuestionQuery(QuestionTarget):
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
         self._take_heads()
         has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
+        people = self._columns() if is_distinct and noun is not None and noun.kind == "people" else []
+        if people:  # "how many different people have been editors"
+            return self._count_of(self._parts.column_of(people[0]), group, is_distinct=True)
         if (noun is None and has_number) or is_distinct or not self._parts.are_counted():
             column = self._number_column()
             if column is None:

@@ -29,6 +29,7 @@ class Plan:
         must_be_single: whether only a single row answers.
         percent: whether its value is a share of a hundred.
         labels: the words of the question for codes of a column.
+        otherwise: the query in another sense of the question's words: both must have the same result.
     """
 
     sql: str
@@ -37,6 +38,7 @@ class Plan:
     must_be_single: bool = False
     percent: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    otherwise: str = ""
 
 
 class QuestionTarget:
@@ -217,6 +219,13 @@ def members_of(column: ColumnInfo) -> str:
     members = f"unnest(list_distinct({quoted(column.name)}))"
     members = members if is_list(column) else quoted(column.name)
     return _WITHOUT_ADDRESS.format(members) if any(_ADDRESS.search(value) for value, _ in column.frequent) else members
+
+
+def count_different(column: ColumnInfo) -> tuple[str, str]:
+    """Return the number of different values of a column in a group, in SQL and in words."""
+    name = quoted(column.name)
+    return (f"len(list_distinct(flatten(list({name}))))" if is_list(column) else f"count(DISTINCT {name})",
+            f"number of different {column.title}")
 
 
 def bare_name(name: str) -> str:

@@ -22,6 +22,11 @@ _IN_WORD = re.compile(r"(?:[A-Za-z0-9]|\w[-.])$")
 """What stands before a number that is a part of a name: EIP-4844."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>")
+_ABOUT = re.compile(
+    r"\b(?P<cue>(?:the )?(?:word|term|phrase) |(?:mention|contain)(?:s|ing)? (?:the word )?|"
+    r"(?:have|has|having|with|includes?) (?=[\w-]++(?: [\w-]++)? in (?:the|their|its)\b))(?!(?:the|an?|any|no|word)\b)"
+    r"(?P<words>[\w-]++(?: (?!in\b)[\w-]++)?)(?= in (?:the|their|its|a)\b|[?.!]*+$)", re.IGNORECASE)
+"""Words that a text has, which are not quoted: "mention concurrency in their title"."""
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
 _GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})++(?![.,\d])")
 _GERMAN = re.compile(r"\b(?:wie|der|die|das|den|und|mit)\b", re.IGNORECASE)
@@ -168,6 +173,16 @@ def is_form_of(word: str, label: str) -> bool:
     return any({word[at:], label[at:]} <= endings for at in range(_LEAST_STEM, shared + 1))
 
 
+def is_kind_of(kind: str, words: str) -> bool:
+    """Return True if some words are a phrase of a kind."""
+    return any(kind == one for one, _ in lexicon().phrases.get(tuple(word.folded for word in words_of(words)), ()))
+
+
+def quote_words(question: str) -> str:
+    """Quote the words of which a question says that a text has them: "have the word soup in their name"."""
+    return question if _QUOTED.search(question) else _ABOUT.sub(r'\g<cue>"\g<words>"', question)
+
+
 def fixed_parts(question: str, words: Sequence[Word]) -> list[Part]:
     """Return the quotes, dates, numbers and units of a question; no two of them share a word."""
     parts = [*_quotes(question, words), *_dates(question, words), *_amounts(question, words)]
@@ -217,7 +232,7 @@ def _amounts(question: str, words: Sequence[Word]) -> Iterator[Part]:
             unit = unit_of(words[part.last].text) if part.last < len(words) and " " not in amount else ""
             yield Part(part.first, part.last + 1, "number", f"{amount} {unit}") if unit else part
     for at, word in enumerate(words):
-        number = 1 if word.folded == "one" and at and words[at - 1].folded in {"than", "exactly"} else (
+        number = 1 if word.folded == "one" and at and words[at - 1].folded in {"than", "exactly", "only"} else (
             _LEAST_NUMBERS.get(word.text.casefold()))
         if number and at + 1 < len(words):
             yield Part(at, at + 1, "number", str(number))

@@ -12,7 +12,7 @@ from ..graph_store.sql.value_words import FoundValue
 from ..models.rules.likeness import likeness
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import has_han, is_han
-from .question_words import Keys, Word, fixed_parts, is_form_of, keys_of, label_variants, lexicon, words_of
+from .question_words import Keys, Word, fixed_parts, is_form_of, is_kind_of, keys_of, label_variants, lexicon, words_of
 
 _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 """The cosine from which a word may stand for a column's, and its lead over the next column. Of 97 pairs of synonyms and
@@ -32,8 +32,13 @@ _MOST_CACHED = 4096
 """How many tables are prepared for questions: each question is read in all of its knowledge base."""
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
 """Columns that say where a row was read, which no question asks for by their words."""
+_WITHIN_LABELS = frozenset({"the", "of"})
+"""Words between those of a label: "managed the review", which the review manager does."""
+_PLAIN = frozenset({"document", "title"})
+"""Columns of documents whose labels say nothing of what these are."""
 _EVENTS = ("ment", "ments", "ion", "ions", "ings")
 """Endings of nouns for what happens: each row with an appointee is an appointment."""
+_BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)[^()]*+")
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
 
 
@@ -45,6 +50,7 @@ class Mention:
         kind: an operation, or "column", "value", "head" (what the table's rows are called), "title", "date", "number".
         name: of an operation the measure, of a date or number its normal form.
         columns: the columns that are meant, one of them if there are several.
+        also: the columns of which it is a part of the label, if `columns` have it as a whole.
         values: of a value, for each column the values that fit.
         is_like: whether a column is meant only by a word of similar use.
         is_head: whether a column's words are also what the table's rows are called.
@@ -55,6 +61,7 @@ class Mention:
     kind: str
     name: str = ""
     columns: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_like: bool = False
     is_head: bool = False
@@ -122,7 +129,18 @@ def _choose(candidates: Iterable[tuple[str, Mention]]) -> list[Mention]:
     for _, mention in ordered:
         if all(mention.last <= other.first or other.last <= mention.first for other in chosen):
             chosen.append(mention)
+        elif mention.kind == "value":
+            chosen = [_with_values(other, mention) for other in chosen]
     return chosen
+
+
+def _with_values(quoted: Mention, mention: Mention) -> Mention:
+    """Return quoted words with the values that are just these; other mentions as they are."""
+    if quoted.kind != "quoted" or (quoted.first, quoted.last) != (mention.first, mention.last):
+        return quoted
+    values = {column: equal for column, found in mention.values.items()
+              if (equal := tuple(value for value in found if keys_of(value) == keys_of(quoted.name)))}
+    return replace(quoted, columns=(*quoted.columns, *values), values={**quoted.values, **values})
 
 
 def _joined(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozenset[Keys],
@@ -130,10 +148,12 @@ def _joined(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozens
     """Join neighbouring words of one column's label, and mark columns that are called what the rows are called."""
     joined: list[Mention] = []
     for mention in sorted(mentions, key=lambda one: one.first):
-        last = joined[-1] if joined else None
-        shared = tuple(name for name in mention.columns if last is not None and name in last.columns)
-        if last is not None and mention.kind == last.kind == "column" and last.last == mention.first and shared:
-            joined[-1] = replace(last, last=mention.last, columns=shared)
+        place = next((at for at in range(len(joined) - 1, -1, -1) if joined[at].kind == "column"), None)
+        last = joined[place] if place is not None else mention
+        shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*last.columns, *last.also))
+        between = {word.folded for word in words[last.last:mention.first]}
+        if mention.kind == "column" and shared and last.first < mention.first and between <= _WITHIN_LABELS:
+            joined[place:] = [replace(last, last=mention.last, columns=shared, also=())]
         elif mention.kind == "column":
             keys = tuple(word.key for word in words[mention.first:mention.last])
             is_named_table = keys in others and words[mention.last:] and words[mention.last].key in _TABLES
@@ -167,11 +187,15 @@ def _runs(words: tuple[Word, ...]) -> tuple[tuple[int, int, Keys], ...]:
 
 
 def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
-    """Yield the label of a first column whose texts tell the rows apart: the rows of a table by city are cities."""
+    """Yield the label of a column whose texts tell the rows apart: the rows of a table by city are cities.
+
+    It is the first of records, and of documents one that is called as these are: "Proposal: SE-0001".
+    """
     heads, _ = _title_index(titles)
-    for column in table.columns[:1]:
+    for column in table.columns[:1] if table.kind == "records" else table.columns:
         is_name = column.kind == "text" or (column.kind == "number" and keys_of(column.title) in heads)
-        if table.kind == "records" and is_name and column.distinct >= _NAMING_SHARE * table.rows:
+        is_own = table.kind == "records" or is_kind_of("documents", column.title)
+        if is_name and is_own and column.name not in _PLAIN and column.distinct >= _NAMING_SHARE * table.rows:
             yield column.title
 
 
@@ -206,7 +230,8 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Me
     whole, parts, forms = _label_index(table)
     for first, last, keys in _runs(words):
         if keys in whole:
-            yield "column", Mention(first, last, "column", columns=whole[keys])
+            also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
+            yield "column", Mention(first, last, "column", columns=whole[keys], also=also)
         elif keys in parts:
             yield "column_word", Mention(first, last, "column", columns=parts[keys])
     for at, word in enumerate(words):
@@ -241,8 +266,7 @@ def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys
     short = {head[0] for head in heads if len(head) == 1 and len(head[0]) <= _LONGEST_SHORT}
     for _, last, keys in (run for run in _runs(words) if len(run[2]) > 1):
         initials = "".join(key[0] for key in keys)
-        ends_in_kind = any(kind in {"documents", "row_nouns"}
-                           for kind, _ in lexicon().phrases.get((words[last - 1].folded,), ()))
+        ends_in_kind = any(is_kind_of(kind, words[last - 1].text) for kind in ("documents", "row_nouns"))
         is_whole = initials in short and len(initials) >= _LEAST_LETTERS
         if is_whole or (ends_in_kind and any(one.endswith(initials) for one in short)):
             yield keys
@@ -282,10 +306,11 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
             if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
                 continue
             is_name = first > 0 and words[first].text[0].isupper()
-            # The status "done" is not "done (in part)" as well.
+            # The page "done" is not "done (in part)" as well, but the status is.
             exact = {value for fitting in index[wanted].values() for value in fitting
                      if said in literals and value.casefold() == said}
-            values = {column: tuple(sorted(exact.intersection(fitting) or set(fitting)))
+            values = {column: tuple(sorted((columns[column].distinct > _MOST_CATEGORIES and exact.intersection(fitting))
+                                           or set(fitting)))
                       for column, fitting in index[wanted].items()
                       if index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES}
             if values:
@@ -300,12 +325,15 @@ def _rank_of_literal(first: Word) -> str:
 
 
 def _value_variants(text: str, column: str) -> Iterator[Keys]:
-    """Yield a value as stems: with and without brackets, in any order, and its synonyms: women are Female.
+    """Yield a value as stems: with and without brackets, what is in these, in any order, and its synonyms.
 
     A letter has synonyms only in a column of sexes.
     """
     keys = keys_of(text)
     yield keys
+    yield tuple(word.key for word in words_of(text))  # McCall is one word, unlike a column's bodyMass
+    if parts := _BRACKETS.fullmatch(text):
+        yield from map(keys_of, parts.groups())
     if 1 < len(keys) <= _MOST_NAME_WORDS:
         yield tuple(sorted(keys))
     if len("".join(keys)) > 1:

@@ -1,0 +1,75 @@
+"""Questions without a model about documents whose heads people wrote by hand, each a little different."""
+
+import pytest
+from banyan.tools.asked_query import ask_tables
+
+from .test_asked_query import made
+
+HEADS = {
+    "0001-fees": ("Fees for blocks", "Author: Ann McRae", "Review Manager: Bo Ek", "Status: Implemented (Version 5.5)"),
+    "0002-nodes": ("Node names", "Authors: Ann McRae, Cy Holm", "Review Manager: Bo Ek", "Status: Rejected"),
+    "0003-renodes": ("Renaming of nodes", "Author: Bo Ek", "Review Manager: Cy Holm",
+                     "Status: Implemented (Version 5.5)", "Amendment: Implemented (Version 6)"),
+    "0004-clock": ("A clock", "Author: Cy Holm", "Review Manager: Ann McRae", "Status: Rejected", "Flag: clock"),
+    "0005-seal": ("A seal for blocks", "Authors: Bo Ek, Ann McRae", "Review Manager: Cy Holm", "Status: Implemented"),
+    "0006-lock": ("A lock", "Author: Cy Holm", "Review Manager: Eli Goa", "Status: Implemented (Version 6)")} | {
+    f"01{number:02}-later": (f"Part {number}", "Author: Dee Fox", "Review Manager: Eli Goa", "Status: Deferred")
+    for number in range(20)}
+TABLE = "\n\n| Author | Status |\n|---|---|\n| Dee | Final |\n| Dee | Final |\n"
+ANSWERED = [
+    ("How many proposals are there?", "26"), ("Who has written the most proposals?", "Dee Fox: 20"),
+    ("How many proposals did Bo Ek manage the review of?", "2"), ("Who managed the review of XP-0004?", "Ann McRae"),
+    ("How many proposals by Ann McRae were reviewed by Bo Ek?", "2"),
+    ("Which proposal has the most authors?", "XP-0002: Node names, 2; XP-0005: A seal for blocks, 2"),
+    ("How many proposals were implemented in Version 5.5?", "2"), ("How many proposals were implemented?", "4"),
+    ("How many of the proposals by Cy Holm were not implemented?", "2"),
+    ('How many proposals have the word "blocks" in their title?', "2"),
+    ("How many proposals mention blocks in their title?", "2"),
+    ("Which proposals have the word seal in their name?", "XP-0005"),
+    ("How many more proposals did Bo Ek review than Ann McRae?", "1"),
+    ("How many fewer proposals did Ann McRae review than Cy Holm?", "1"),
+    ("How many authors have written only two proposals?", "1"),
+    ("How many different people have been review managers?", "4"),
+    ("Which author had the most different review managers?", "Cy Holm: 3"),
+    ("Which proposals by Bo Ek were implemented?", "XP-0003: Renaming of nodes; XP-0005: A seal for blocks"),
+    ("Who wrote the proposal on node names?", "Ann McRae; Cy Holm"), ("How many proposals have a flag?", "1")]
+DECLINED = [
+    'How many proposals have "node" in their title?', "How many proposals mention blocks?",
+    "How many more proposals did Bo Ek write than Eva Frey?", "How many stars does XP-0001 have?",
+    'How many proposals have "Bo" in their colour?', "In which year was XP-0001 accepted?"]
+
+
+@pytest.fixture(scope="module")
+def proposals(tmp_path_factory, hashed_embedder):
+    files = {}
+    for name, (title, *fields) in HEADS.items():
+        number = f"Proposal: [XP-{name[:4]}]({name}.md)"
+        lines = [f"* {field}" for field in (number, *fields)]
+        lines.insert(2, "* [Discussion](https://x.org/d)")
+        files[f"{name}.md"] = f"# {title}\n\n" + "\n".join(lines) + "\n\n## Why\n\nIt helps.\n"
+    files["0006-lock.md"] += TABLE
+    return made(tmp_path_factory.mktemp("proposals"), files, hashed_embedder)
+
+
+@pytest.mark.parametrize(("question", "answer"), ANSWERED)
+def test_a_field_is_asked_for_in_the_words_of_its_readers(proposals, question, answer):
+    asked = ask_tables(proposals, question)
+    assert asked is not None
+    assert answer in asked.short
+
+
+@pytest.mark.parametrize("question", DECLINED)
+def test_what_may_be_meant_in_two_ways_or_in_none_is_no_query(proposals, question):
+    assert ask_tables(proposals, question) is None
+
+
+def test_a_field_in_the_singular_and_in_the_plural_is_one_column(proposals):
+    (documents,) = (table for table in proposals.sql.tables() if table.kind == "documents")
+    authors = [column for column in documents.columns if "author" in column.name]
+    assert [(column.name, column.kind, column.empty) for column in authors] == [("author", "list", 0)]
+
+
+def test_a_table_within_one_document_does_not_answer_for_all(proposals):
+    asked = ask_tables(proposals, "What is the most common status?")
+    assert asked is not None
+    assert asked.table == "documents"

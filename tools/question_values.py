@@ -1,0 +1,211 @@
+"""The conditions of a question on the rows of one table: values, words of texts, what is missing, numbers and dates."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..schemas.records import ColumnInfo
+from .asked_parts import SKIPPED, UnclearError, is_list, is_number, is_text, literal, only, quoted
+from .question_conditions import Condition, MeasureReader
+from .question_words import keys_of, lexicon
+from .table_mentions import Mention
+
+_NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
+_NOT_HAVING = _NONE | {"lack any", "not have", "not have a", "not have an", "not have any"}
+_MOST_VALUES = 200
+_FEW = 0.05
+"""A field of so few documents, beside another one's, is meant only if it is named."""
+_WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
+"""Words between those of one value: "implemented in version 5"."""
+
+
+class ConditionReader(MeasureReader):
+    """Reads the conditions of a question, and marks what says them as used."""
+
+    def read(self) -> list[Condition]:
+        """Return the conditions in the order of the question."""
+        conditions = [*self._comparisons(), *self._dates(), *self._presence(), *self._texts(), *self._values(),
+                      *self._numbers(), *self._flags()]
+        conditions += self._only(conditions)
+        single = [condition.column for condition in conditions if condition.values and not condition.is_negative
+                  and not is_list(self._parts.columns[condition.column])]
+        if len(set(single)) < len(single):  # "how many are open, and how many are closed?"
+            raise UnclearError(self._parts.table.name)
+        return sorted(conditions, key=lambda condition: condition.first)
+
+    # Values.
+
+    def _values(self) -> list[Condition]:
+        groups: list[tuple[str, list[Mention]]] = []
+        are_all = self._parts.has("together") and not self._parts.has("or")
+        for mention in self._parts.unused("value", "quoted"):
+            if not mention.columns:
+                continue
+            if (others := self._linked_columns(mention)):
+                groups += [(name, [mention]) for name in others]
+                continue
+            column = self._value_column(mention)
+            last = groups[-1][1][-1] if groups and groups[-1][0] == column else None
+            if last is None or self._is_apart(last, mention) or (are_all and is_list(self._parts.columns[column])):
+                groups.append((column, [mention]))
+            else:
+                groups[-1][1].append(mention)
+        return [self._value_condition(self._parts.columns[column], mentions) for column, mentions in groups]
+
+    def _texts(self) -> list[Condition]:
+        """Read quoted words that a column of texts has: "mention “soup” in their title"."""
+        conditions = []
+        for mention in self._parts.unused("quoted"):
+            cue = self._parts.before(mention)[-1:]
+            name = next((other for other in self._parts.after(mention)[:3] if self._parts.words(other) == "name"), None)
+            around = self._beside(mention, mention)[::-1]
+            beside = [other for other in around if other is not None and not other.is_head]
+            if name is not None and self._parts.are_documents:
+                beside = [replace(name, kind="column", columns=("title",))]
+            if any(set(other.columns) & set(mention.columns) for other in beside):
+                continue  # the tag “quick”
+            if not beside or not self._parts.columns_for(beside[0], is_text):
+                if [other for other in cue if other.kind == "contains"]:
+                    raise UnclearError(mention)
+                continue
+            column, words = self._parts.column_of(beside[0], is_text), re.escape(mention.name)
+            parts, whole = (f"regexp_matches({quoted(column.name)}, {literal(f'(?i){pattern}')})"
+                            for pattern in (words, rf"\b{words}\b"))
+            condition = self._condition(column, whole, f"{column.title} has “{mention.name}”", mention, beside[0])
+            is_word = any(self._parts.words(other).endswith("word") for other in cue)
+            otherwise = "" if is_word else condition.sql.replace(whole, parts)
+            conditions.append(replace(condition, otherwise=otherwise))
+        return conditions
+
+    def _only(self, conditions: Sequence[Condition]) -> list[Condition]:
+        """Read "alone": the only list of which a value is asked has no other."""
+        lists = [column for one in conditions if one.values and is_list(column := self._parts.columns[one.column])]
+        return [self._size_condition(only(lists, mention), "= 1", mention) for mention in self._parts.unused("only")
+                if self._parts.following(mention, "number", gap=0) is None]
+
+    def _is_apart(self, last: Mention, mention: Mention) -> bool:
+        between = [other for other in self._parts.mentions if last.last <= other.first < mention.first]
+        joining = {"or", "or_more", "compare", "than"}
+        is_of_other = not any(other.kind in joining for other in between) and any(
+            self._parts.words(other) == "by" for other in between)  # "by Ada and reviewed by Bo"
+        return is_of_other or any(other.kind not in {*joining, *SKIPPED, "column", "value"} for other in between)
+
+    def _linked_columns(self, mention: Mention) -> list[str]:
+        """Return the two columns of "both as a reviewer and as an approver"; empty for one column."""
+        first = self._parts.following(mention, "column")
+        second = self._parts.following(first, "column") if first is not None else None
+        if first is None or second is None or not self._parts.has("together") or self._parts.has("or"):
+            return []
+        names = [name for column in (first, second) for name in column.columns if name in mention.columns]
+        if len(set(names)) != 2:  # noqa: PLR2004 - two columns
+            return []
+        self._parts.use(first, second)
+        return names
+
+    def _value_column(self, mention: Mention) -> str:
+        """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
+        listed = [other for other in self._parts.mentions if other.kind == "value" and not self._is_apart(
+            *sorted((mention, other), key=lambda one: one.first)) and set(other.columns) & set(mention.columns)]
+        named = self._named_beside(mention, [mention]) or self._named_beside(mention, listed)
+        if len(mention.columns) > 1 and not named and self._parts.is_genitive(mention):
+            named = {name for name in mention.columns if lexicon().labels["owner"].intersection(
+                (key,) for key in keys_of(self._parts.columns[name].title))}
+        if len(mention.columns) > 1 and not named and self._parts.are_documents:
+            filled = {name: self._parts.table.rows - self._parts.columns[name].empty for name in mention.columns}
+            named = {name for name, rows in filled.items() if rows > _FEW * max(filled.values())}
+            named -= {"document"} if "title" in named else set()
+        if (len(mention.columns) > 1 and len(named) != 1) or self._parts.does_other(mention):
+            raise UnclearError(mention)
+        return next(iter(named), mention.columns[0])
+
+    def _named_beside(self, mention: Mention, listed: Sequence[Mention]) -> set[str]:
+        beside = [column for other in listed for column in self._beside(other, other)
+                  if column is not None and not self._is_of_next_value(other, column)]
+        named = {name for name in mention.columns if any(name in column.columns for column in beside)}
+        return named or {name for name in mention.columns if any(name in column.also for column in beside)}
+
+    def _is_of_next_value(self, mention: Mention, column: Mention) -> bool:
+        """Return True if a column behind a value is of the next one: "posts by Ada that were reviewed by Bo"."""
+        by = next((other for other in self._parts.after(column)), column)
+        return column.first > mention.first and self._parts.words(by) == "by"
+
+    def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
+        values = self._joined_values(column.name, mentions)
+        # A document is named whole, or by words that no other's title has.
+        is_vague = self._parts.are_documents and column.name in {"title", "document"} and len(values) > len(mentions)
+        if is_vague or len(values) > _MOST_VALUES:
+            raise UnclearError(mentions[0])
+        self._absorb(column.name, mentions[0], mentions[-1])
+        joints = ("or", "than") if self._parts.has("difference") else ("or",)
+        links = [other for other in self._parts.unused(*joints) if mentions[0].first < other.first < mentions[-1].last]
+        said = {mention.values[column.name][0]: self._parts.text(mention) for mention in mentions
+                if len(mention.values[column.name]) == 1}
+        shown: Sequence[str] = values
+        if set(said) == set(values):
+            shown = [value if set(keys_of(value)) & set(keys_of(word)) else f"{value} ({word})"
+                     for value, word in said.items()]
+        elif len(values) > 2 * len(mentions):
+            shown = [f"…{self._parts.text(mention)}…" for mention in mentions]
+        sql = _value_sql(column, values)
+        text = f"{column.title} {'has' if is_list(column) else 'is'} {' or '.join(shown)}"
+        each = {self._parts.text(mention): _value_sql(column, mention.values[column.name]) for mention in mentions}
+        return replace(self._condition(column, sql, text, *mentions, *links, values=values, words=said), each=each)
+
+    def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
+        """Return the values of any of some mentions; neighbouring words of one value must all be in it."""
+        joined: list[set[str]] = []
+        end = -1
+        for mention in mentions:
+            fitting = set(mention.values[name])
+            between = [word.folded for word in self._parts.reading.words[end:mention.first]]
+            if joined and _WITHIN_VALUES.issuperset(between) and joined[-1] & fitting:
+                joined[-1] &= fitting
+            else:
+                joined.append(fitting)
+            end = mention.last
+        return tuple(sorted(set().union(*joined)))
+
+    # What is there and what is not.
+
+    def _presence(self) -> list[Condition]:
+        conditions = []
+        for mention in self._parts.unused("missing", "present", "have"):
+            before, after = self._beside(mention, mention)
+            says_none = self._parts.words(mention) in _NONE
+            beside = after if says_none or before is None or before.is_head else before
+            if mention.kind == "have":  # "have a sponsor", but not "have a status of ..."
+                self._parts.use(mention)
+                beside = self._parts.following(mention, "column", gap=0)
+                if beside is None or not self._parts.columns_for(
+                        beside, lambda one: one.empty > 0 or one.kind == "boolean"):
+                    continue
+            if beside is None:
+                raise UnclearError(mention)
+            column, is_missing = self._parts.column_of(beside), mention.kind == "missing"
+            sql = f"{quoted(column.name)} IS {'' if is_missing else 'NOT '}NULL"
+            text = f"{column.title} is {'not ' * is_missing}given"
+            if says_none and is_number(column) and self._parts.following(beside, "reading") is None:
+                if column.empty or column.untyped:  # "no rain" may be zero or an empty cell
+                    raise UnclearError(mention)
+                sql, text = f"{quoted(column.name)} = 0", f"{column.title} is 0"
+            if column.kind == "boolean" and (mention.kind == "have" or self._parts.words(mention) in _NOT_HAVING):
+                sql = f"{'NOT ' * is_missing}{quoted(column.name)}"
+                text = f"{column.title} is {'no' if is_missing else 'yes'}"
+            conditions.append(self._condition(column, sql, text, mention, beside))
+        return conditions
+
+    def _flags(self) -> list[Condition]:
+        """Read the name of a column of truth values as true, unless it is what is asked for."""
+        return [self._condition(column, quoted(column.name), f"{column.title} is yes", mention)
+                for mention in self._parts.unused("column")
+                if self._parts.has("count", "share") and self._parts.preceding(mention, "group", gap=1) is None
+                and (column := self._parts.columns[mention.columns[0]]).kind == "boolean"
+                and len(mention.columns) == 1]
+
+
+def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:
+    """Return the condition that a column has one of some values, in SQL."""
+    name = quoted(column.name)
+    if is_list(column):
+        return " OR ".join(f"list_contains({name}, {literal(value)})" for value in values)
+    return f"{name} IN ({', '.join(map(literal, values))})" if len(values) > 1 else f"{name} = {literal(values[0])}"
