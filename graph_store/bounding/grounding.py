@@ -1,7 +1,7 @@
 """Find in a source text what was extracted from it, by comparing words (`words.py`).
 
-The words of a value must follow each other in the source. Those of a name need not ("2026 council election" in a table
-under the title "Council election, term of 2026"), but one of them must come from the title or the headings.
+The words of a value must follow each other in the source. Those of a name need not: "2026 council election" in a table
+under the title "Council election, term of 2026", "Ada's room" where Ada's is "her room".
 """
 
 import re
@@ -20,11 +20,14 @@ from ...text.languages import language_of
 from ...text.quantities import find_values, means, parse_value
 from ...text.scripts import CJK
 from ...text.sentences import split_sentences
-from ...text.table_rows import NUMBER_OF
 from ...text.times import LONGEST, read_time, split_qualifiers
+from .version_names import name_version
 from .words import (
+    ARTICLES,
     ASIDE,
     JoinedWords,
+    bare_places,
+    bare_words,
     fold_text,
     is_cjk,
     join_words,
@@ -37,19 +40,12 @@ from .words import (
     written_words,
 )
 
-_ARTICLES = frozenset({"the", "a", "an"})
-_BARE = _ARTICLES | {"s"}
-"""Words without which names and values are compared: articles, and the "s" of a possessive."""
 _BETWEEN_WORDS = frozenset({"in", "on", "at", "for", "of", "the", "a", "to"})
 """Small words of a time. The text may have other small words in their place, or none."""
 _YEAR_DIGITS = 4
 _APART = 8
 """In a stretch of text, each wanted word is fewer than this many words after the wanted word before it."""
-_ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|(?<=\])\([^()\s]{1,1000}\)|:[a-z]{2,12}:(?=`)"
-                     rf"|<[a-z/][^<>\n]{{0,200}}>|{NUMBER_OF}(?=[:：] )")
-"""What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain", markup, and what
-a header adds: "Pump 7" of "Pump Number: 7"."""
-_NOT_CONTENT = _ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
+_NOT_CONTENT = ARTICLES | frozenset({"of", "in", "on", "at", "for", "to", "and", "by", "with", "from", "s"})
 _MOST_CONTENT = 15
 """Maximum number of content words of a name whose words need not follow each other in the source."""
 _SHORTEST_CONTRACTION, _LONGEST_RATIO = 4, 2
@@ -64,6 +60,10 @@ _BEFORE_TEXT = re.compile(rf"(?:{_LIMIT}|\b(?:no|not|never|without)\s|没有|并
 _LONGEST_LIMIT = 20
 _BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
 """Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
+_SPEAKERS = frozenset({"narrator", "speaker", "author", "writer", "叙述者", "作者", "笔者", "说话人"})
+_FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我(?!们)")
+_NAMES = re.compile(r"[^\W\d_a-z][\w.’'-]*+(?: [^\W\d_a-z][\w.’'-]*+)*+")
+"""The runs of capitalised words in a phrase: the names in it."""
 _LONGEST_QUOTE = 600
 """Characters of a sentence that supports a fact. In a longer one, such as a list of ninety names, a part does."""
 
@@ -113,31 +113,44 @@ class SourceText:
         3. A title above the text has its words.
         4. The text spells a date differently or less precisely.
         5. Its words are scattered over the text and the titles above it (see `_is_composed`).
+        6. It names the speaker of a text that says "I", who is stored as the narrator of its document.
         """
         tokens = words(canonical_name(name))
         if not tokens:  # the name has only signs
             return self._in_its_words(name, self.verbatim(name))
-        without_article = tokens[1:] if tokens[0] in _ARTICLES else []
+        without_article = tokens[1:] if tokens[0] in ARTICLES else []
         without_parenthesis = words(without_aside(name)) if ASIDE.search(name) else []
         variants = [variant for variant in (tokens, without_article, without_parenthesis) if variant]
         for variant in variants:
             place = self._words.find(join_words(variant))
             if place:
                 return self._in_its_words(name, self._span(*place))
-        bare = [_bare(variant) for variant in variants]
+        bare = [bare_words(variant) for variant in variants]
         if place := next(filter(None, map(self._bare_words.find, bare)), None):
             return Grounded(name.strip(), self._span(*place))
         if self._is_in_title(bare):
             return Grounded(name.strip(), self.sentence(name))
         if parse_date(name):
             return self.ground_value(name, "date")
-        return Grounded(name.strip(), self.sentence(name)) if self.text and self._is_composed(tokens) else None
+        if self.text and self._is_composed(name, tokens):
+            return Grounded(name.strip(), self.sentence(name))
+        speaker = _FIRST_PERSON.search(self.text) if bare_words(tokens) in _SPEAKERS and self._titles else None
+        return Grounded(f"{name.strip()} of {self._titles[0]}", self._span(*speaker.span())) if speaker else None
+
+    def ground_version(self, name: str) -> Grounded | None:
+        """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""
+        whole_name = name_version(name.strip(), self._titles)
+        place = self.find(name) if whole_name else None
+        return Grounded(whole_name, place) if place else None
 
     def _is_in_title(self, bare: Sequence[str]) -> bool:
         return bool(self.text) and any(title.find(wanted) for title in self._bare_titles for wanted in bare)
 
-    def _is_composed(self, tokens: Sequence[str]) -> bool:
-        """Return True if a name's words are scattered over text and titles: one in a title, one no capitalised word."""
+    def _is_composed(self, name: str, tokens: Sequence[str]) -> bool:
+        """Return True if a name's words are scattered over text and titles: one in a title, one no capitalised word.
+
+        If none is in a title, the name is a description, such as "Ada's room" (see `_describes`).
+        """
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
@@ -151,7 +164,17 @@ class SourceText:
         all_words = above | {singular(word) for word, _, _ in self._places}
         common = {singular(word) for text in (self.text, *self._titles) for word in written_words(text)
                   if word.islower() or word[0].isdigit()}
-        return singulars <= all_words and not singulars.isdisjoint(above) and not singulars.isdisjoint(common)
+        if not singulars <= all_words or singulars.isdisjoint(common):
+            return False
+        return not singulars.isdisjoint(above) or self._describes(name)
+
+    def _describes(self, phrase: str) -> bool:
+        """Return True if the text has the names in a phrase whole, or without names, a sentence has all its words."""
+        names = _NAMES.findall(phrase)
+        others = set(words(_NAMES.sub(" ", phrase))) - _NOT_CONTENT
+        if not names:
+            return any(others <= sentence for _, sentence in self._sentences)
+        return bool(others) and all(self._bare_words.find(bare_words(words(name))) for name in names)
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2")."""
@@ -187,7 +210,7 @@ class SourceText:
 
     def _ground_text(self, value: str) -> Grounded | None:
         tokens = words(value)
-        wanted = _bare(tokens)
+        wanted = bare_words(tokens)
         if place := self._bare_words.find(wanted):
             return Grounded(value.strip(), self._span(*place))
         if len(tokens) >= _SHORTEST_CONTRACTION and (stretch := self._shortest_stretch(tokens)):
@@ -337,11 +360,11 @@ class SourceText:
 
     @cached_property
     def _bare_words(self) -> JoinedWords:
-        return _bare_places(self.text)
+        return bare_places(self.text)
 
     @cached_property
     def _bare_titles(self) -> list[JoinedWords]:
-        return [_bare_places(title) for title in self._titles]
+        return [bare_places(title) for title in self._titles]
 
     @cached_property
     def _folded_above(self) -> str:
@@ -353,17 +376,6 @@ class SourceText:
 
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])
-
-
-def _bare(tokens: Iterable[str]) -> str:
-    """Return words in the singular and joined, without articles and the "s" of a possessive."""
-    return join_words([singular(word) for word in tokens if word not in _BARE])
-
-
-def _bare_places(text: str) -> JoinedWords:
-    without_asides = _ASIDES.sub(lambda aside: " " * len(aside[0]), text)  # spaces, so that offsets stay
-    return JoinedWords([(singular(word), start, end) for word, start, end in word_places(without_asides)
-                        if word not in _BARE])
 
 
 def _is_unbalanced(name: str) -> bool:

@@ -7,13 +7,14 @@ does not matter what is between words, nor where one is cut ("hip-hop", "hip hop
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
 from ...schemas.naming import cached_if_short, label_key
 from ...text.content_words import stem_word
 from ...text.scripts import CJK
+from ...text.table_rows import NUMBER_OF
 
 # Vowel signs and the like belong to the word they are in; accents are folded away before.
 _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xAC00)) for code in codes
@@ -25,8 +26,15 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
 _INFLECTABLE = re.compile(r"[a-z]{4,}")
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
-_MARKUP = re.compile(r"`+|\*\*|(?<!\w)__|__(?!\w)|\](?:\([^()\s]{0,1000}\)?)|(?<!\w)\[(?=\w[^\[\]]*$)")
+_MARKUP = re.compile(r"`+|\*\*|(?<![\w/])_+|_+(?![\w/])|\](?:\([^()\s]{0,1000}\)?)|(?<!\w)\[(?=\w[^\[\]]*$)")
 ASIDE = re.compile(r"(?:(?<!\s)\s++)?+[(（][^()（）]*+[)）]\s*+$")
+ARTICLES = frozenset({"the", "a", "an"})
+_BARE = ARTICLES | {"s"}
+"""Words without which names and values are compared: articles, and the "s" of a possessive."""
+_ASIDES = re.compile(r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）|(?<=\])\([^()\s]{1,1000}\)|:[a-z]{2,12}:(?=`)"
+                     rf"|<[a-z/][^<>\n]{{0,200}}>|{NUMBER_OF}(?=[:：] )")
+"""What may come between the words of a name: "Ronald ("Ron") Laird", "460 inches (1,168 cm) of rain", markup, and what
+a header adds: "Pump 7" of "Pump Number: 7"."""
 _AUXILIARIES = frozenset({"is", "are", "was", "were", "be", "been"})
 _AGENT_ENDINGS = ("er", "or", "ee", "ion", "ment")
 """Noun endings that are not stemmed: stemming would make "employer", "employee" and "employ" one word."""
@@ -144,6 +152,18 @@ def without_aside(name: str) -> str:
 def without_markup(text: str) -> str:
     """Return a stretch of text without its Markdown signs, even if it has only one sign of a pair."""
     return _MARKUP.sub("", _LINK.sub(r"\1", text)).strip()
+
+
+def bare_words(tokens: Iterable[str]) -> str:
+    """Return words in the singular and joined, without articles and the "s" of a possessive."""
+    return join_words([singular(word) for word in tokens if word not in _BARE])
+
+
+def bare_places(text: str) -> JoinedWords:
+    """Return the bare words of a text, with their places in it; what is in brackets or markup is left out."""
+    without_asides = _ASIDES.sub(lambda aside: " " * len(aside[0]), text)  # spaces, so that offsets stay
+    return JoinedWords([(singular(word), start, end) for word, start, end in word_places(without_asides)
+                        if word not in _BARE])
 
 
 @cached_if_short(65536)
