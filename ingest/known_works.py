@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
 
-_DOI = re.compile(r"\b10\.\d{4,9}/(?:[^\s\"<>|{}]|(?<=[-/_.])\n(?=[a-z\d])){1,200}")  # it may go on in the next line
+_DOI = re.compile(r"\b10\.\d{4,9}/(?:(?!doi:)[^\s\"<>|{}]|(?<=[-/_.])\n(?=[a-z\d])){1,200}")
+"""A DOI; behind a mark, it may go on in the next line."""
 _FIRST_PAGE = 6_000  # the characters of a document in which its own DOI stands
 
 

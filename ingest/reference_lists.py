@@ -48,22 +48,22 @@ _REST_NEXT = re.compile(r",[ ](?=[^\W\d])(?!(?:[\w'’-]+[ ]){0,2}+(?:[A-Z]\.|[A
 _UNQUOTED = re.compile(rf",[ ](?P<title>[^\n]{{16,400}}?),[ ](?={_CAPITAL}[^,\d()]{{2,90}}+\d{{1,4}}[ ](?:\(\d+\)[ ])?"
                        r"\((?:1[89]|20)\d\d\))")
 """A title between commas, which is certain in front of "Journal 12 (2011)"."""
-_QUOTED = re.compile(r"[,.:]?[ ]?(?:[“\"](?P<title>[^“”\"]{8,400})[”\"]|‘(?P<single>[^‘“”]{8,400}?)’(?=[,.]))")
+_QUOTED = re.compile(r"[,.:]?[ ]?(?:[“\"„](?P<title>[^“”\"„]{8,400})[”\"“]|‘(?P<single>[^‘“”]{8,400}?)’(?=[,.]))")
 _SENTENCE = re.compile(r"(?P<title>[^\n]{8,400}?)(?<!\b[A-Z])(?<!\bvs)(?<!\bSt)(?<!\bNo)"
                        r"(?P<end>[.?!](?=[ ](?![a-z]{3}))|,(?=[ ]in[ ][‘“A-Z]))")
 _LONG_WORD = re.compile(r"[^\W\d_]{4,}")  # an abbreviated journal has none or one in front of its first full stop
-_IN_NO_TITLE = re.compile(r"\d[ ]?[:(][ ]?\d|\d, \d|https?:|[‘“]|, vol\Z|\bet al\b|\bpp?\.|"
+_IN_NO_TITLE = re.compile(r"\d[ ]?[:(][ ]?\d|, \d+, \d|\d, \d+[–-]|https?:|\A[‘“]|, vol\Z|\bet al\b|\bpp?\.|"
                           r"\b(?:1[89]|20)\d\d[;,]|\Ain[: ]", re.IGNORECASE)
 _EDITION = re.compile(r",? \(?(?:\w{3,7} ed(?:n|ition)?)\)?\Z")
 _YEAR = re.compile(r"(?<![\d–./-])(?<![–-] )(?:1[89]|20)\d\d(?![\d–/-]|[ ]?[–-][ ]?\d)")
-_YEAR_IN_BRACKETS = re.compile(r"\((?:[A-Z][a-z]{2,8}\.?[ ])?(?P<year>(?:1[89]|20)\d\d)\)")
+_SURE_YEAR = re.compile(r"\((?:[A-Z][a-z]{2,8}\.?[ ])?((?:1[89]|20)\d\d)\)|((?:1[89]|20)\d\d)(?=;[ ]?\d)")
 _NO_YEAR = re.compile(r"https?://\S++|\b(?:doi|arxiv):[ ]?\S++|\b10\.\d{4,9}/\S++|"
                       r"(?:last )?(?:accessed|retrieved)\b.*+", re.IGNORECASE)
-_VENUE = re.compile(rf"[”\",. ]{{0,3}}+(?:[Ii]n:?[ ])?(?P<venue>(?:{_CAPITAL}|arXiv)"
+_VENUE = re.compile(rf"[”\",. ]{{0,3}}+(?:[Ii]n:?[ ](?:\d{{4}}[ ])?)?(?P<venue>(?:{_CAPITAL}|arXiv)"
                     r"(?:(?![.]? (?:https?|doi|URL)\b)[^\d,;:()\[\]“”\"]){2,150}+)"
                     r"(?!:[ ]?[^\W\d])")  # "London: Press"
 _YEAR_OF_VENUE = re.compile(r"[ ,(]{0,3}(?P<year>(?:1[89]|20)\d\d)(?![\d–-])")
-_NO_VENUE = re.compile(r"\A(?:Proc|Abstract|Part|Series|Vol)[. ]*\Z|\b(?:[Nn]o|of|the|and|on|in|for)[. ]*\Z")
+_NO_VENUE = re.compile(r"\A(?:In|Proc|Abstract|Part|Series|Vol)[. ]*\Z|\b(?:[Nn]o|of|the|and|on|in|for)[. ]*\Z")
 _EDITED = re.compile(r"\b(?:[Ee]ds?|[Ee]ditors?)\b")
 
 
@@ -174,9 +174,9 @@ def _read_title(text: str, start: int, *, is_after_year: bool = False) -> tuple[
 
 
 def _last_year(text: str) -> str:
-    """Return the year in brackets, or the only one; "" if there is none or several that differ."""
+    """Return the year in brackets or before a volume, or the only one; "" if there is none or several that differ."""
     plain = _NO_YEAR.sub(" ", text)
-    if found := list(_YEAR_IN_BRACKETS.finditer(plain)):
-        return found[-1]["year"]
+    if found := ["".join(groups) for groups in _SURE_YEAR.findall(plain)]:
+        return found[-1]
     years = _YEAR.findall(plain)
     return years[-1] if len(set(years)) == 1 or (years and plain.rstrip(" .").endswith(years[-1])) else ""

@@ -6,9 +6,8 @@ all documents and never stored. Their quote is the reference.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from ...ingest.known_works import find_doi
 from ...ingest.metadata import document_name
@@ -27,55 +26,18 @@ _WORD = re.compile(r"[^\W_]+")
 _STORED = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # the header of a list of references, in SQL
 
 
-class _Citation(NamedTuple):
-    citing: str
-    cited: str
-    start: int
-    end: int
-
-
-class _Titles:
-    """The titles and DOIs of all documents."""
-
-    def __init__(self, documents: Sequence[tuple[str, str, str, dict[str, str]]]) -> None:
-        self._by_key: dict[str, list[str]] = {}
-        self._by_opening: dict[tuple[str, ...], list[tuple[list[str], str]]] = {}
-        for document, title, _, metadata in documents:
-            words = _words_of(title)
-            if len(words) >= _FEWEST_WORDS:
-                self._by_key.setdefault("".join(words), []).append(document)
-            if len(words) >= _FEWEST_CERTAIN:
-                self._by_opening.setdefault(tuple(words[:_FEWEST_CERTAIN]), []).append((words, document))
-            if doi := find_doi(metadata.get("doi", "")):
-                self._by_key.setdefault(doi, []).append(document)
-
-    def find(self, reference: str, title: str, doi: str) -> Iterator[str]:
-        """Yield the documents that a reference with these fields names."""
-        yield from chain(self._by_key.get(doi, ()), self._by_key.get("".join(_words_of(title)), ()))
-        words = [] if title else _words_of(reference)
-        for at in range(len(words)):
-            for known, document in self._by_opening.get(tuple(words[at:at + _FEWEST_CERTAIN]), ()):
-                if words[at:at + len(known)] == known:
-                    yield document
-
-
-def _words_of(text: str) -> list[str]:
-    return _WORD.findall(normalise(text))
-
-
 def with_citations(rows: AdmittedRows, documents: Documents, extractions: Extractions,
                    schemas: SchemaHistory) -> AdmittedRows:
     """Return the rows of all documents with the facts that a document cites another one, and their mentions."""
-    citations = _find_citations(documents)
+    citations = list(dict.fromkeys(_find_citations(documents)))
     if not citations or not schemas.version():
         return rows
-    linked = {document for citation in citations for document in (citation.citing, citation.cited)}
+    linked = {document for citing, cited, _, _ in citations for document in (citing, cited)}
     names = {document: document_name(document, title, metadata) for document, title, _, metadata in documents.about()
              if document in linked}
-    types = extractions.types_of(list(names.values()))
-    default = document_type(schemas.current())
+    types, default = extractions.types_of(list(names.values())), document_type(schemas.current())
     chunks: dict[str, list[Chunk]] = {}
-    for chunk in documents.chunks_of({citation.citing for citation in citations}):
+    for chunk in documents.chunks_of({citing for citing, _, _, _ in citations}):
         chunks.setdefault(chunk.document_id, []).append(chunk)
     mentions: list[tuple[object, ...]] = []
     facts: list[tuple[object, ...]] = []
@@ -89,10 +51,23 @@ def with_citations(rows: AdmittedRows, documents: Documents, extractions: Extrac
     return rows._replace(mentions=chain(rows.mentions, mentions), facts=chain(rows.facts, facts))
 
 
-def _find_citations(documents: Documents) -> list[_Citation]:
+def _find_citations(documents: Documents) -> Iterator[tuple[str, str, int, int]]:
+    """Yield the document that cites, the one that is cited, and where the reference begins and ends in the first."""
     lists = [(document, table) for document, table in documents.tables(_STORED) if table.columns == COLUMNS]
-    titles = _Titles(documents.about() if lists else ())
-    found = {_Citation(document, cited, *span): None for document, table in lists
-             for (reference, _, _, title, _, doi), span in zip(table.rows, table.spans, strict=True)
-             for cited in titles.find(reference, title, doi) if cited != document}
-    return list(found)
+    known: dict[object, list[str]] = {}  # documents by DOI, by the letters of their title, and by its first words
+    titles: dict[str, list[str]] = {}
+    for document, title, _, metadata in documents.about() if lists else ():
+        words = titles[document] = _WORD.findall(normalise(title))
+        keys = (find_doi(metadata.get("doi", "")), "".join(words) if len(words) >= _FEWEST_WORDS else "",
+                tuple(words[:_FEWEST_CERTAIN]) if len(words) >= _FEWEST_CERTAIN else ())
+        for key in filter(None, keys):
+            known.setdefault(key, []).append(document)
+    for document, table in lists:
+        for (reference, _, _, title, _, doi), span in zip(table.rows, table.spans, strict=True):
+            words = [] if title else _WORD.findall(normalise(reference))
+            places = ((at, tuple(words[at:at + _FEWEST_CERTAIN])) for at in range(len(words)))
+            within = (other for at, opening in places for other in known.get(opening, ())
+                      if words[at:at + len(titles[other])] == titles[other])
+            named = known.get("".join(_WORD.findall(normalise(title))), ())
+            yield from ((document, other, *span) for other in chain(known.get(doi, ()), named, within)
+                        if other != document)

@@ -38,6 +38,18 @@ def test_author_year_and_title_are_read_in_the_common_forms(form):
     assert (other["title"], other["year"]) == ("Bells of the towns", "2014")
 
 
+@pytest.mark.parametrize(("text", "year", "title", "venue"), [
+    ("[1] Poe A, Gro J. Towers and bells at 65, 203, and 222. Spine (Phila Pa 1976) 2007;32:1.", "2007",
+     "Towers and bells at 65, 203, and 222", "Spine"),
+    ("[1] A. Poe. Boats that lie “here”. In 2017 Conference on Quays (CQ), pages 88–95. Alder, 2017.", "2017",
+     "Boats that lie “here”", "Conference on Quays"),
+    ("[1] A. Poe. „Boote, die am Kai liegen“. In: Tagung der Kais. Bd. 30. 2016.", "2016", "Boote, die am Kai liegen",
+     "Tagung der Kais. Bd")])
+def test_unusual_marks_and_years_are_read(text, year, title, venue):
+    row = rows_of(f"{text}\n{OTHER['[']}")[0]
+    assert (row["year"], row["title"], row["venue"]) == (year, title, venue)
+
+
 @pytest.mark.parametrize(("text", "fields"), [
     ("[1] B. M. Poe and V. Gro, Chem. Rev., 2009, 109, 5069-5119.", ("B. M. Poe; V. Gro", "2009", "")),
     ("[1] Poe, B. M.; Gro, V. Chem. Rev. 2009, 109, 5069.", ("Poe, B. M.; Gro, V.", "2009", "")),
