@@ -109,14 +109,19 @@ def _build_mentions(graph: KnowledgeGraph, chunk_rows: NDArray[np.int32]) -> New
 
 
 def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], made: NewArrays) -> NewArrays:
-    """Return the order of the entities: by the number of documents that mention them, then of facts, then by name."""
+    """Return the order of the entities: by their mentions, then by their facts, then by name.
+
+    A mention in a further document counts more than one in a further chunk of a document, by the square root of the
+    chunks of each. So the persons of a novel are ranked, although it is one document.
+    """
     mentioned = read_lists(made, "entities.chunks")
     owners = np.repeat(np.arange(len(mentioned)), np.diff(mentioned.starts))
-    pairs = np.unique(np.stack([owners, made["chunks.documents"][mentioned.values]]), axis=1)
+    pairs, chunks = np.unique(np.stack([owners, made["chunks.documents"][mentioned.values]]), axis=1,
+                              return_counts=True)
     documents = np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
+    mentions = np.bincount(pairs[0], weights=np.sqrt(chunks), minlength=len(mentioned)).tolist()
     degrees = np.bincount(graph.columns.triples[:, [0, 2]].reshape(-1), minlength=len(labels)).tolist()
-    counts = documents.tolist()
-    ranked = sorted(range(len(labels)), key=lambda row: (-counts[row], -degrees[row], labels[row].name, row))
+    ranked = sorted(range(len(labels)), key=lambda row: (-mentions[row], -degrees[row], labels[row].name, row))
     # A line break before, between and after the names shows where a name begins and ends (`find_containing`).
     folded = ("\n".join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, others in labels)
     return {"entities.ranked": np.array(ranked, np.int32), "entities.documents": documents,

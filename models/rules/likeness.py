@@ -4,6 +4,7 @@ A question's words are compared with those of texts. And words are compared with
 Copy" for a person and "Word Marks" for a place, but names of a kind are near each other, and far from words for things.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import chain
@@ -25,9 +26,14 @@ _TYPICAL_THINGS = word_set("project policy group system service price network ge
                            "office public")
 _LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 """How much closer a common word, and a rare one, must be to names than to things, as a difference of cosines."""
+_LONGEST_UNIT = 4  # letters of a unit or degree, such as MeV and MMed
 _LEAST_OF_ACRONYM = 0.1  # how much closer an acronym must be
 _LEAST_OF_PERSON = -0.045
 """The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
+_LEAST_OF_FIRST_NAME, _LEAST_LEAD = 0.25, 0.1
+"""How close a first name is to typical ones, and how much closer than to other names: so are Lydia, Matteo and Rafael,
+but not Paris and Victoria."""
+_LEAST_OF_FIRST_WORD, _LEAST_OF_PART, _LEAST_OF_PLACE = 0.05, -0.12, 0.2
 _ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame 夫人 女士 小姐 太太"), "man": word_set("mr sir lord 先生")}
 """Forms of address before or after a name that tell the person's gender."""
 _LEAST_LEANING = 0.02
@@ -95,14 +101,42 @@ def _women_minus_men() -> Vectors:
     return np.asarray(women - men, np.float32)
 
 
+@lru_cache(8192)
+def is_first_name(word: str) -> bool:
+    """Return True if a word with a capital is used like first names, and not like the names of places or bodies."""
+    if not word.isalpha() or not word.istitle():
+        return False
+    person, place, body = (_closeness_to_kind(word, kind)[0] for kind in ("person", "location", "organization"))
+    return person > _LEAST_OF_FIRST_NAME and person - max(place, body) > _LEAST_LEAD
+
+
+@lru_cache(8192)
+def is_called_like_person(name: str, *, opens_sentence: bool) -> bool:
+    """Return True if no word of a name speaks against a person's; rare words, as surnames are, do not.
+
+    The first word of a sentence has a capital anyway, so it has to be used like names itself.
+    """
+    words = [word for word in re.findall(r"[^\W\d_]{2,}", name) if word[0].isupper()]
+    known = [_closeness_to_kind(word, "person") for word in words]
+    first_is_name = not opens_sentence or bool(known and (known[0][1] or known[0][0] > _LEAST_OF_FIRST_WORD))
+    return first_is_name and bool(known) and all(is_rare or closeness > _LEAST_OF_PART for closeness, is_rare in known)
+
+
+@lru_cache(8192)
+def is_known_place(word: str) -> bool:
+    """Return True if a word is used like the names of places, more than like those of persons."""
+    place = _closeness_to_kind(word, "location")[0]
+    return place > _LEAST_OF_PLACE and place > _closeness_to_kind(word, "person")[0]
+
+
 def is_known(name: str) -> bool:
-    """Return True if a word is used like the names of organizations more than like the words for things."""
-    return _closeness_to_kind(name, "organization")[0] > _LEAST_OF_ACRONYM
+    """Return True if a word is spelled like names, or used like those of organizations more than like common words."""
+    return _is_spelled_like_name(name) or _closeness_to_kind(name, "organization")[0] > _LEAST_OF_ACRONYM
 
 
 def _is_spelled_like_name(word: str) -> bool:
     """Return True for words such as OpenChain, 3M and U.S."""
-    has_inner_capital = any(map(str.isupper, word[1:])) and not word.isupper()
+    has_inner_capital = len(word) > _LONGEST_UNIT and any(map(str.isupper, word[1:])) and not word.isupper()
     mixes_digits = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
     return has_inner_capital or mixes_digits or "." in word[:-1]
 

@@ -16,8 +16,9 @@ from ...text.lexicon import word_set
 from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
 from ..parsing.parser import Parser
+from .likeness import gender_of, is_called_like_person, is_first_name, is_known, is_known_place
 from .metadata_facts import field_rows, people_rows
-from .recognition.name_kinds import PREPOSITIONS, ROLES, TypeNouns, infer_type
+from .recognition.name_kinds import HONORIFICS, ROLES, TypeNouns, infer_type
 from .recognition.spans import VALUES, Span, find_spans, name_of
 from .table_facts import facts_of_rows
 
@@ -39,12 +40,18 @@ _CACHED_TEXTS = 512  # titles and headings whose spans are cached: the chunks of
 _STATUTES = ("法", "条例", "办法", "规定", "细则", "规范", "章程", "合同", "的通知", "的意见", "的决定")
 """The endings of the titles of Chinese rules, which are names."""
 _FILE_NAME = re.compile(r"\.\w{1,5}$|[\\/_]")
-_BEFORE_PLACES = PREPOSITIONS | word_set("between outside inside throughout north south east west")
+_BEFORE_PLACES = word_set("in at near into across throughout around between outside inside north south east west")
 _KINDS_SURE_IF_REPEATED = frozenset({"organization", "location", "event", "work"})
 """The kinds that are confirmed by two occurrences."""
 _BEFORE_BODIES = word_set("by at for from joined of with under against")
 _SUFFIXES_OF_SONS = frozenset({"Jr", "II", "III", "IV"})
 """Suffixes that tell a son from his father: "Karl Blum" may be the father of "Karl Blum Jr"."""
+_SHARED_IN_FAMILIES = frozenset({"mrs", "lady"})
+"""Forms of address of a woman before the name that she shares with the family of her husband."""
+_PART_OF_BODY = re.compile(r"\b(?:Department|Division|Faculty|School|Section|Laborator(?:y|ies))\b")
+_OF_BODY = re.compile(r",\s{1,3}(?:the )?[A-Z]")
+"""What a part of a body is called, and what stands behind it if the body itself is named: ", University of Oslo"."""
+_SENTENCE_START = re.compile(r"(?:\A|[.!?:;\n\"“(*•-])\s{0,3}\Z")
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _OPENING_QUOTES = ('"', "“", "«")
 _LIST_LINK = re.compile(r"(?:,|,? and|,? or) $")
@@ -190,7 +197,11 @@ def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:
     """Return the full form of a person's name, or the name itself if none is certain."""
     if kinds[name] not in {"person", "name"}:
         return name
-    words = name.split()
+    address, _, addressed = name.partition(" ")
+    address = address.lower().rstrip(".")
+    if address not in HONORIFICS or address in _SHARED_IN_FAMILIES:
+        address, addressed = "", name
+    words = addressed.split()
     title_words = title.split()
     looks_like_name = len(title_words) <= _LONGEST_NAMING_HEADING and all(
         part[0].isupper() and part[-1] != ":" for part in title_words)
@@ -198,7 +209,8 @@ def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:
     if looks_like_name and name != title and _is_short_form(words, title_words) and not may_be_first_name:
         return title
     longer_names = [other for other, kind in kinds.items() if kind == "person" and _is_short_form(words, other.split())
-                    and other.rpartition(" ")[2].rstrip(".") not in _SUFFIXES_OF_SONS]
+                    and other.rpartition(" ")[2].rstrip(".") not in _SUFFIXES_OF_SONS
+                    and not (address and {gender_of(name), gender_of(other)} == {"man", "woman"})]
     return longer_names[0] if len(longer_names) == 1 else name
 
 
@@ -220,15 +232,17 @@ def _subject_of_title(title: str, document: str) -> str:
 
 
 def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
-    """Return the names that are certain: the words around one of their places confirm them, or they are repeated."""
+    """Return the names that are certain: the words around one of their places confirm them, or they are repeated.
+
+    A person of one word is repeated where the text has certain persons, too; elsewhere it may be a species or a unit.
+    """
     place_ends = {span.end for spans in names.values() for span in spans if span.kind == "location"}
-
-    def is_repeated(name: str, spans: Sequence[Span]) -> bool:
-        return len(spans) > 1 and any(span.kind in _KINDS_SURE_IF_REPEATED and (
-            span.kind != "work" or " " in name) for span in spans)
-
-    return {name for name, spans in names.items()
-            if is_repeated(name, spans) or any(_is_sure(text, span, place_ends) for span in spans)}
+    sure = {name for name, spans in names.items() if any(_is_sure(text, span, place_ends) for span in spans)}
+    has_persons = any(span.kind == "person" for name in sure for span in names[name])
+    repeated_kinds = _KINDS_SURE_IF_REPEATED | ({"person"} if has_persons else set())
+    return sure | {name for name, spans in names.items() if len(spans) > 1 and any(
+        span.kind in repeated_kinds and (" " in name or span.kind not in {"organization", "work"} or is_known(name))
+        for span in spans)}
 
 
 def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
@@ -237,19 +251,26 @@ def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
     if is_han(name[0]) or is_han(name[-1]):
         return span.kind != "name"
     before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
-    last = _LAST_WORD.search(before.rstrip(" ("))
+    last = _LAST_WORD.search(before.rstrip(" (."))
     word_before = last[0].lower() if last else ""
     match span.kind:
         case "person":
-            return " " in name or word_before in ROLES
+            first_word = name.split()[0].lower().rstrip(".")
+            return word_before in ROLES or first_word in HONORIFICS or is_first_name(name) or (
+                " " in name and is_called_like_person(name, opens_sentence=_SENTENCE_START.search(before) is not None))
         case "location":
+            if is_known_place(name):
+                return True
             link = _LIST_LINK.search(before)
             follows_place = link is not None and span.start - len(link[0]) in place_ends
             is_possessive = text.startswith(("'s", "’s"), span.end)
             is_introduced = word_before in _BEFORE_PLACES or (word_before == "the" and " " in name)
             return is_introduced or follows_place or is_possessive
         case "organization":
-            return word_before == "the" or (" " in name and word_before in _BEFORE_BODIES)
+            if " " not in name:
+                return is_known(name) and word_before in _BEFORE_BODIES
+            is_part = _PART_OF_BODY.search(name) and _OF_BODY.match(text, span.end)
+            return not is_part and (word_before == "the" or word_before in _BEFORE_BODIES)
         case "work":
             return " " in name and before.endswith(_OPENING_QUOTES)
     return False

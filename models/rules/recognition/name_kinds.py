@@ -13,6 +13,7 @@ from ....schemas.formats.schema_loading import load_schema
 from ....schemas.graph_schema import GraphSchema
 from ....text.lexicon import word_set
 from ....text.scripts import has_han
+from ..likeness import is_first_name
 
 _KINDS = {"Person": "person", "Organization": "organization", "Location": "location", "Event": "event", "Work": "work",
           "Product": "product", "Award": "award"}
@@ -60,16 +61,11 @@ ROLES = word_set("president chairman chairwoman chancellor premier minister gove
                  "brother sister congressman congresswoman senator democrat republican")
 """Titles: they mark the following name as a person's, and are not names themselves."""
 
-POSTS = word_set("director directors chairperson chairman chairwoman chair officer officers secretary treasurer "
-                 "president manager managers editor editors maintainer maintainers contributor contributors developer "
-                 "developers member members coordinator representative commissioner employee employees supplier "
-                 "suppliers vendor")
-"""The last words of posts, which no person is called."""
+HONORIFICS = word_set("mr mrs ms miss dr doctor prof professor sir dame lord lady madam madame monsieur baron baroness "
+                      "count countess councillor captain capt colonel inspector reverend")
+"""Forms of address: whoever is called so is a person, whatever the recogniser takes the name for."""
 
-THINGS = word_set("projects procedures procedure lifecycle list badge identifier playbook playbooks certification "
-                  "self-certification template templates questions questionnaire draft date checklist guideline "
-                  "guidelines")
-"""The last words of what bodies and people have, which none is called."""
+_ABBREVIATED = word_set("mr mrs ms dr prof capt")
 
 OF_ANY_KIND = word_set("member members founder owner leader winner model partner participant host supplier")
 """Nouns for persons that are also said of other things: "Norway is a member of"."""
@@ -120,6 +116,8 @@ class TypeNouns:
         if has_han(name):
             # Only its own last characters can type a Chinese name, and a person's or a work's may be any noun.
             return self._type_of_han_name(name) if span.kind not in {"person", "work"} else ""
+        if has_address(text, span.start, span.end) or is_first_name(name):
+            return self._person
         if defined := self._defined_type(text, span):
             return defined
         ends_in_surname = span.kind == "person" and name.rpartition(" ")[2].lower() in _NOUN_SURNAMES
@@ -194,6 +192,16 @@ class TypeNouns:
             return listed
         return next((type_name for ending, type_name in self._endings
                      if word.endswith(ending) and len(word) > len(ending) + _SHORTEST_STEM), "")
+
+
+def has_address(text: str, start: int, end: int) -> bool:
+    """Return True if a form of address stands before a name or begins it ("Dr Blum")."""
+    word_before = text[max(0, start - _LOOK_BACK) : start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
+    first, _, rest = " ".join(text[start:end].split()).partition(" ")
+    # In "to the Count. What" the word ends a sentence: only an abbreviation has a full stop.
+    is_addressed = any(word.rstrip(".").lower() in (_ABBREVIATED if word.endswith(".") else HONORIFICS)
+                       for word in (word_before, first if rest else ""))
+    return is_addressed and not infer_type(text[start:end])  # Lady Margaret Hall
 
 
 def infer_kind(text: str, span: "Span") -> str:

@@ -54,14 +54,14 @@ class NameRuns:
         for start, end in sorted(set(self._run_of.values())):
             parts = list(_WORD.finditer(self._text, start, end))
             while parts and (parts[0][0].lower().rstrip(".") in _NOT_AT_START
-                             or self._has_position_capital(parts[0].start())):
+                             or self.has_position_capital(parts[0].start())):
                 del parts[0]
             while parts and parts[-1][0].lower() in _NOT_IN_NAMES:
                 del parts[-1]
             if len(parts) > 1 and not any(part.start() in self._barred for part in parts):
                 yield parts[0].start(), parts[-1].end()
 
-    def _has_position_capital(self, at: int) -> bool:
+    def has_position_capital(self, at: int) -> bool:
         """Return True if a word may have its capital only because it opens a sentence."""
         word = _WORD.match(self._text, at)
         opens_sentence = at == 0 or _SENTENCE_START.search(self._text[max(0, at - 4) : at]) is not None
@@ -91,7 +91,7 @@ class NameRuns:
             is_role = word[0].lower().rstrip(".") in ROLES and word[0] != "General"  # GNU General Public License
             is_barred = word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES
             is_possessive = word[0].endswith(("'s", "’s"))
-            if is_role or is_barred or is_possessive or self._has_position_capital(word.start()):
+            if is_role or is_barred or is_possessive or self.has_position_capital(word.start()):
                 return start
             start = word.start()
         return start
@@ -116,7 +116,7 @@ class NameRuns:
         head_end = head_start = of_match.start()
         for word in reversed(list(_WORD.finditer(self._text, run[0], head_end))):
             is_next_to_of = head_start == head_end
-            if word[0].lower() in _NOT_AT_START or (is_next_to_of and self._has_position_capital(word.start())):
+            if word[0].lower() in _NOT_AT_START or (is_next_to_of and self.has_position_capital(word.start())):
                 break
             head_start = word.start()
         head = self._text[head_start:head_end].split()

@@ -7,6 +7,7 @@ navigation) contain no names.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....text.languages import language_of
@@ -53,6 +54,18 @@ _LONGEST_HEADING = 10
 _LONGEST_BAR = 12
 
 
+_INITIALED = re.compile(r"\b(?:[A-Z][\w’'-]{1,20},? (?:[A-Z]\.?-?\s?){1,3}(?=[,;:&(]| and\b| et al)|"
+                        r"(?:[A-Z]\.[ -]?){1,3} ?[A-Z][\w’'-]{1,20}(?=[,;]| and\b| et al))")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_CITED = r"[A-Z][\w’'-]{1,30}(?:(?:,? (?:and|&) |, )[A-Z][\w’'-]{1,30}){0,4}(?: et al\.?)?"
+_CITATION = re.compile(rf"[A-Z][\w’'-]{{1,30}} et al\b|"
+                       rf"[(;] ?(?:e\.g\.,? |see )?{_CITED},? (?:19|20)\d\d[a-z]?(?=[,;)])|"
+                       r"\b[A-Z][\w’'-]{1,30}(?: (?:and|&) [A-Z][\w’'-]{1,30})? \((?:19|20)\d\d[a-z]?\)")
+"""The authors that a text cites: "Lee et al.", "(Lee and Blum, 2004)", "Lee (2004)"."""
+_LEAST_AUTHORS, _LONGEST_ENTRY = 4, 250
+"""How many authors with initials make a list of references, and how far apart they are at most, in characters."""
+
+
 def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = ()) -> list[list[Span]]:
     """Return the names, dates and quantities of each text, ascending and without overlaps.
 
@@ -97,13 +110,28 @@ def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int
 
 def masked_parts(text: str) -> list[tuple[int, int]]:
     """Return the parts of a text, as (start, end), that are not searched for names."""
-    parts = [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE) for match in form.finditer(text)]
+    parts = [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE, _CITATION) for match in form.finditer(text)]
+    parts += _reference_lists(text)
     for match in _LINE.finditer(text):
         is_followed_by_blank = text.startswith("\n\n", match.end())
         is_paragraph = is_followed_by_blank and (match.start() == 0 or text.endswith("\n\n", 0, match.start()))
         if _is_no_sentence(match[0], alone=is_paragraph):
             parts.append(match.span())
     return parts
+
+
+def _reference_lists(text: str) -> list[tuple[int, int]]:
+    """Return the places of lists of references: authors with initials, one after the other, with years among them."""
+    lists, authors = list[tuple[int, int]](), list(_INITIALED.finditer(text))
+    starts = [0, *(at for at in range(1, len(authors))
+                   if authors[at].start() - authors[at - 1].end() > _LONGEST_ENTRY), len(authors)]
+    for first, last in pairwise(starts):
+        group = authors[first:last]
+        if len(group) >= _LEAST_AUTHORS:
+            start, end = group[0].start(), min(len(text), group[-1].end() + _LONGEST_ENTRY)
+            if len(_YEAR.findall(text, start, end)) * _LEAST_AUTHORS * 2 >= len(group):
+                lists.append((start, end))
+    return lists
 
 
 def _is_no_sentence(line: str, *, alone: bool) -> bool:

@@ -8,17 +8,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, word_set
-from ..likeness import is_known, may_be
+from ..likeness import is_first_name, is_known, may_be
 from .name_kinds import (
     CALENDAR,
     GENERIC_ACRONYMS,
+    HONORIFICS,
     HONOURS,
-    POSTS,
     PREPOSITIONS,
     PRONOUNS,
     ROLES,
-    THINGS,
     Span,
+    has_address,
     infer_kind,
     infer_type,
     kind_of_noun,
@@ -35,8 +35,6 @@ _KINDS = {"PERSON": "person", "ORG": "organization", "GPE": "location", "LOC": "
           "PER": "person", "MISC": "name"}
 """Kinds by spaCy's labels, including its pipelines for other languages; peoples, languages and values are omitted."""
 
-_HONORIFICS = word_set("dr mr mrs ms miss prof professor sir dame lord lady baroness councillor captain capt")
-"""Words that mark the following name as a person's, regardless of the recogniser's label."""
 _NOT_NAMES = CALENDAR | GENERIC_ACRONYMS | ROLES | PRONOUNS
 _INDEFINITE_WORDS = word_set("own your our other another such certain any each some 3rd")
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
@@ -55,6 +53,11 @@ _WORK_CONTEXT = re.compile(
 """What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
 _QUOTES = frozenset("\"“”")
+_INITIALS = re.compile(r"(?:[A-Z]\.[- ]?){1,4}[A-Z]?")
+_ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")
+"""How citations give names: "Curie M", and what a recogniser makes of the beginning of the next sentence."""
+_MIXED = re.compile(r"[/~˜\u0370-\u03ff]|(?<![\w.-])(?=[\w.-]*\d)[\w.-]{3,}")
+"""What codes, formulas and addresses have, and the names of persons, places and bodies have not."""
 _CODE = re.compile(r"[A-Z]{1,8}-\d{1,6}|[A-Za-z]{1,20}\d{1,6}|[a-z]{2,20}[A-Z]\w*")
 """A code or an identifier: EIP-20, R27, gasPrice."""
 _ACRONYM = re.compile(r"[A-Z]{2,8}s?")
@@ -68,12 +71,14 @@ _KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
 """What stands before the name of a kind of thing: (each, a “Gold Member”)."""
 _IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
-_END_OF_FIRST_ITEM = re.compile(r",\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
+_END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
 _EMPHASIS = re.compile(
     rf"\*{{1,3}}|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
 """Marks of emphasis, and pictures among the letters."""
 _SYMBOL = re.compile("[=+×−%$€£]")
+_ADDRESS = re.compile(rf"\b(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?\s{{1,3}}\Z")
+_ADDRESS_WITHIN = re.compile(rf"\S\s{{1,3}}(?=(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?\s)")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
@@ -82,6 +87,7 @@ _PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Ex
                            r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
 _RANK_WORDS = word_set("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
+_CAPITALISED = re.compile(r"(?<![\w.’'-])[A-Z][a-z]+(?!\w)")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
 
@@ -103,11 +109,11 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     for start, end in hidden:
         is_hidden[start:end] = b"\1" * (end - start)
     runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS], title)
-    recognised, unknown = list(_recognised_names(text, doc, runs)), list[Span]()
+    recognised, unknown = [_with_address(text, span) for span in _recognised_names(text, doc, runs)], list[Span]()
     for run in runs.of_several_words():
-        kind = "person" if _has_honorific(text, *run) else "name"
+        kind = "person" if has_address(text, *run) else "name"
         if place := _trim_name(text, *run, kind):
-            unknown.append(Span(*place, kind))
+            unknown.append(_with_address(text, Span(*place, kind)))
     # The same name may be found in pieces: the longest one counts, and of equal ones the one with a known kind.
     pieces = [span for span in (*recognised, *unknown)
               if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
@@ -129,11 +135,24 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         kind = _KINDS.get(ent.label_)
         if kind is None:
             continue
-        if _has_honorific(text, ent.start_char, ent.end_char):
+        is_first = is_first_name(ent.text)
+        if is_first or has_address(text, ent.start_char, ent.end_char):
             kind = "person"
         if place := _trim_name(text, ent.start_char, ent.end_char, kind):
             whole = runs.extend(*place, of=kind != "person")
             yield Span(*(_trim_name(text, *whole, kind) or place), kind)
+    for match in _CAPITALISED.finditer(text):  # the recogniser overlooks many
+        is_first = is_first_name(match[0]) and not runs.has_position_capital(match.start())
+        if (is_first or has_address(text, *match.span())) and (
+                place := _trim_name(text, *runs.extend(*match.span(), of=False), "person")):
+            yield Span(*place, "person")
+
+
+def _with_address(text: str, span: Span) -> Span:
+    """Return the place of a person's name with the form of address, if this tells who of a family is meant."""
+    address = _ADDRESS.search(text, max(0, span.start - _CONTEXT_LENGTH), span.start)
+    is_one_word = " " not in name_of(text, span)
+    return replace(span, start=address.start()) if address and is_one_word and span.kind == "person" else span
 
 
 def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -> tuple[list[Span], dict[str, str]]:
@@ -166,12 +185,10 @@ def _may_be_of_kind(text: str, span: Span) -> bool:
     is_known_acronym = name in _COUNTRY_ACRONYMS if kind == "location" else kind == "organization" and is_known(name)
     if _CODE.fullmatch(name) or (_ACRONYM.fullmatch(name) and not is_known_acronym):
         return False
-    if word_before.rstrip(".") in ROLES | _HONORIFICS:
+    if word_before.rstrip(".") in ROLES | HONORIFICS:
         return True
     first_words, _, last_word = name.rpartition(" ")
     noun = last_word.lower()
-    if kind in {"person", "organization"} and (noun in THINGS or noun.rpartition("-")[2] in THINGS):
-        return False  # "Delta Valves Projects"
     if kind != "person" and kind_of_noun(noun.removesuffix("s")) == "person":
         return may_be("location", first_words)  # Ottawa Senators, but not Gold Members
     if kind == "person" and re.search(rf"\b{re.escape(noun)}s?\b", text):
@@ -197,15 +214,6 @@ def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
         if is_term or _KIND_DEFINED.search(before):
             terms.add(name_of(text, span))
     return terms
-
-
-def _has_honorific(text: str, start: int, end: int) -> bool:
-    """Return True if an honorific stands before a name or begins it ("Dr Blum")."""
-    word_before = text[max(0, start - _CONTEXT_LENGTH) : start].rstrip().rpartition(" ")[2].rpartition("\n")[2]
-    first, _, rest = text[start:end].partition(" ")
-    follows_honorific = word_before.lower().rstrip(".") in _HONORIFICS
-    begins_with_honorific = bool(rest) and first.lower().rstrip(".") in _HONORIFICS
-    return (follows_honorific or begins_with_honorific) and not infer_type(text[start:end])  # Lady Margaret Hall
 
 
 def _find_title(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
@@ -266,6 +274,8 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
             name = name[:first_mark]
     if kind != "work":
         name = _END_OF_FIRST_ITEM.split(name, maxsplit=1)[0]
+        if address := _ADDRESS_WITHIN.search(name):  # "Tell Lady Catherine"
+            start, name = start + address.end(), name[address.end():]
     if _MARKUP.search(name.strip(_EDGES)) or "\n\n" in name:
         return None
     # Each cut may uncover something else to cut, so they are repeated until nothing changes.
@@ -297,7 +307,8 @@ def _cut_at_start(name: str, kind: str) -> int:
     post = _WORD.match(name, first.end() + 1) if word in _RANK_WORDS else None
     if post and post.end() < len(name) and post[0].lower() in ROLES:  # Managing Director Olaf Grimsby
         return post.end()
-    is_role = kind == "person" and word in (ROLES | _HONORIFICS) - {"dean"}  # Dean Blum
+    is_role = kind == "person" and word in (ROLES | HONORIFICS) - {"dean"} and (  # Dean Blum
+        word not in HONORIFICS or " " in name[first.end():].strip())  # Mr. Blum
     is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS
     is_determiner = kind != "work" and word in {"each", "every", "any"}
     return first.end() if is_role or is_function_word or is_determiner else 0
@@ -309,7 +320,10 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     parts = _WORD.findall(name)
     if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
-    if (span.kind == "person" and parts[-1].lower() in POSTS) or re.search(r"\b[A-Z]{2,}s\b", name):  # "Core EIPs"
+    is_citation = _INITIALS.fullmatch(name) or (span.kind == "person" and _ENDS_IN_INITIALS.search(name))
+    joins_names = span.kind not in {"work", "event"} and " and " in name and not infer_type(name)
+    is_code = span.kind not in {"work", "event", "name"} and _MIXED.search(name)
+    if is_citation or joins_names or is_code or re.search(r"\b[A-Z]{2,}s\b", name):  # "Core EIPs"
         return True
     has_letter_case = name.upper() != name.lower()
     begins_like_name = any(c.isupper() for c in parts[0]) or parts[0][0].isdigit()
@@ -320,7 +334,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     if is_generic_product or _PART_OF_TEXT.fullmatch(name):
         return True
     begins_with_number = parts[0].isdigit() and span.kind not in {"event", "work"}
-    has_common_word = span.kind == "person" and any(
+    has_common_word = span.kind not in {"work", "event"} and any(
         part.islower() and part not in _LOWER_CASE_WORDS | _PARTICLES for part in parts)
     is_superlative = parts[0] in {"Best", "Most", "Men's", "Women's"}
     if begins_with_number or has_common_word or is_superlative or _SYMBOL.search(name):
@@ -340,11 +354,11 @@ def _is_common_word(text: str, span: Span) -> bool:
     """Return True for a single word that is probably a common word, which a recogniser took for a name."""
     name = text[span.start : span.end]
     before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].rstrip(" \t\"“'(*-•")
-    if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_SINGLE_WORD_KINDS:
+    if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_SINGLE_WORD_KINDS or is_first_name(name):
         return False
     word_before = before.rpartition(" ")[2].lower().rstrip(".")
     occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
-    return word_before in {"the", "a", "an", "this"} or (occurs_once and word_before not in ROLES | _HONORIFICS)
+    return word_before in {"the", "a", "an", "this"} or (occurs_once and word_before not in ROLES | HONORIFICS)
 
 
 def _unify_kinds(text: str, spans: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
