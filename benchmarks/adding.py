@@ -31,7 +31,6 @@ from banyan.graph_store.graph.resolved_graph import LedgerGraph
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.resolution.resolver import Resolver
 from banyan.graph_store.tree.tree_levels import TreeSynchroniser
-from banyan.graph_store.vectors.reliability import ReliabilityRecord
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.runtime.libraries import collect_rarely
@@ -48,7 +47,7 @@ PHASES: tuple[tuple[str, type, str], ...] = (
     ("opening", KnowledgeBase, "__init__"), ("bounding", SchemaControl, "write"),
     ("resolution", Resolver, "resolve"), ("Chroma", VectorSynchroniser, "sync"),
     ("a batch's vectors", VectorSynchroniser, "embed"),
-    ("reliability", ReliabilityRecord, "measure"), ("communities", TreeSynchroniser, "update"),
+    ("communities", TreeSynchroniser, "update"),
     ("graph.json", KnowledgeBase, "save_graph"), ("index", KnowledgeBase, "save_index"))
 REST = "all else"
 

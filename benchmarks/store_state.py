@@ -51,7 +51,6 @@ def store_state(home: Path, name: str, embedder: Embedder, database: SecretStr |
             "sum(wasted) FROM tokens GROUP BY document, step, model"))
         state["graph"] = kb.graph.dump()
         state["vectors"] = {kind: _vectors(kb, kind) for kind in KINDS}
-        state["reliability"] = dict(kb.reliability.current().by_script)
         state["behind"] = [kb.tree.is_behind(), kb.vector_synchroniser.is_behind(),
                            len(kb.communities.find_undescribed())]
         state["verify"] = [problem.what for problem in verify(kb)]

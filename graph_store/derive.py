@@ -41,8 +41,6 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         _merge_same_entities(kb, reasoner)
     kb.sync_vectors()
     try:
-        if kb.tree.is_behind():
-            kb.reliability.measure()
         if reasoner.resolves:  # it is asked about entities with similar vectors, so these are needed first
             try:
                 _merge_same_entities(kb, reasoner)
@@ -73,7 +71,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
     steps: list[Callable[[], object]] = [
         kb.schema_control.drop_outdated_verdicts, kb.schema_control.write_all, kb.refresh,
         partial(kb.resolution.drop_outdated_verdicts, all_of_them=fresh_verdicts), kb.resolution.resolve,
-        kb.vector_synchroniser.rebuild, kb.reliability.measure,
+        kb.vector_synchroniser.rebuild,
         partial(kb.tree.build, partial(run, reasoner.summarise), whole=True), kb.save_graph, kb.save_index]
     if fresh_verdicts:  # ask again before the tree is built, which takes the last three steps
         steps[-3:-3] = [partial(_merge_same_entities, kb, reasoner), kb.vector_synchroniser.sync]

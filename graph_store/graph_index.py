@@ -61,7 +61,6 @@ class GraphIndex(KnowledgeGraph):
     def __init__(self, knowledge_base: KnowledgeBase) -> None:
         self.store = knowledge_base
         self.embedder = knowledge_base.embedder
-        self.reliability = knowledge_base.reliability.current()
         self._arrays = arrays = knowledge_base.index()
         self.entity_row = Ids(arrays, "entities")
         super().__init__(*read_graph(arrays), self.entity_row)

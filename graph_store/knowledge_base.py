@@ -37,7 +37,6 @@ from .resolution.resolver import Resolver
 from .sql.table_store import TableStore
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
-from .vectors.reliability import ReliabilityRecord
 from .vectors.vector_store import Kind
 from .vectors.vector_synchroniser import VectorSynchroniser
 
@@ -99,9 +98,8 @@ class KnowledgeBase:
         self.vectors = self.vector_synchroniser.store
         self.schema_control = SchemaControl(self.database, self.documents, self.extractions)
         self.edits = GraphEditor(self.database, self.ledger_graph, self.schema_control)
-        self.reliability = ReliabilityRecord(self.database, self.documents, self.vectors, embedder)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vector_synchroniser.vectors,
-                                   self.reliability)
+                                   embedder)
         self._index_store = IndexStore(layout.index, embedder)
         self._table_store = TableStore(layout.root)
         # A function without a reference to this object or the synchroniser: a reference cycle would keep files open

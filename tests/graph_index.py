@@ -9,7 +9,6 @@ from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.index.contents import IndexSource, build_index
 from banyan.graph_store.index.index_file import Arrays
 from banyan.graph_store.ledger.communities import TreeCommunity
-from banyan.graph_store.vectors.reliability import Reliability
 from banyan.models.embedding.embedder import Embedder, Vectors
 from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
@@ -42,16 +41,9 @@ class GraphAlone:
     chunks: list[Chunk] = field(default_factory=list)
     communities: list[TreeCommunity] = field(default_factory=list)
 
-    @property
-    def reliability(self) -> "GraphAlone":
-        return self
-
     def index(self) -> Arrays:
         return build_index(IndexSource(self.graph, self.chunks, self.communities, self.communities,
                                        self.vectors))
-
-    def current(self) -> Reliability:
-        return Reliability()
 
     def vectors(self, _kind: str, ids: Sequence[str]) -> Vectors:
         texts = {chunk.id: chunk.titled_text() for chunk in self.chunks}
@@ -90,7 +82,7 @@ def index_of(stated: Sequence[Stated], embedder: Embedder, documents: Sequence[s
 
 
 def asked(index: GraphIndex, question: str, *, trust: float | None = None) -> Query:
-    """A question as it is searched; the trust in vectors is else what the index measured."""
+    """A question as it is searched; the trust in vectors is else that in the model."""
     query = compare(index, question, index.embedder.encode([question])[0])
     return query if trust is None else replace(query, trust=trust)
 

@@ -106,7 +106,6 @@ def embedded(home: Path, name: str, embedder: Embedder, triples: Triples) -> Kno
 def finish(kb: KnowledgeBase) -> None:
     """What the construction graph does at its end."""
     refresh_graph_and_vectors(kb)
-    kb.reliability.measure()
     kb.tree.build(summarise)
     kb.save_graph()
 

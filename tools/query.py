@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.index.name_trie import NamedSpan
-from ..models.embedding.embedder import Vectors
+from ..models.embedding.embedder import Vectors, trust_in
 
 Cosines = NDArray[np.float32]
 Rows = NDArray[np.intp]
@@ -32,8 +32,8 @@ class Query:
 
 def compare(index: GraphIndex, text: str, vector: Vectors) -> Query:
     """Compare a text, whose unit vector has shape (d,), with the knowledge base."""
-    return Query(text, vector, index.name_trie.find(text), index.reliability.of(text), index.cosines("triples", vector),
-                 index.cosines("chunks", vector))
+    return Query(text, vector, index.name_trie.find(text), trust_in(index.embedder.name, text),
+                 index.cosines("triples", vector), index.cosines("chunks", vector))
 
 
 def best_rows(scores: NDArray[np.float32], limit: int) -> Rows:

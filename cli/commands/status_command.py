@@ -33,11 +33,6 @@ _REASONS = {"unknown_entity_type": "of a type that the schema does not have",
 
 _READERS = {RULES: "the rules", IMPORTED: "imported triples"}
 
-_WEAK_SHARE = 0.4
-"""An embedding model is reported as weak for a script if it finds a smaller share of passages there.
-
-The share is that of passages which the model finds by one of their own sentences; --json prints all shares. MiniLM
-finds 20 to 38 % of Chinese reports (benchmarks/README.md), which is a case to warn of."""
 
 
 @app.command()
@@ -104,11 +99,7 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
     if report.repaired:
         yield "repaired", ", ".join(f"{number:,} {_REPAIRS[kind]}" for kind, number in sorted(
             report.repaired.items(), key=lambda item: (-item[1], item[0])))
-    shares = sorted(report.vectors_trusted.items())
-    weak_scripts = ", ".join(on_a_line(script) for script, share in shares if share < _WEAK_SHARE)
-    warning = (f"; it finds little in these scripts: {weak_scripts} "
-               "(another model: BANYAN_EMBEDDING_MODEL, then banyan reindex)")
-    yield "embedding", on_a_line(report.embedding_model) + (warning if weak_scripts else "")
+    yield "embedding", on_a_line(report.embedding_model)
 
 
 def _spending_table(status: Status) -> Table:

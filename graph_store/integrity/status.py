@@ -53,8 +53,6 @@ class Status(Frozen):
     dearest_documents: tuple[Spent, ...]
     """Most expensive first."""
     embedding_model: str
-    vectors_trusted: dict[str, float]
-    """For each script, the share of known items that the vectors find (see `reliability`)."""
 
 
 def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> Status:
@@ -74,8 +72,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         repaired=kb.extractions.count_repairs(),
         spent=total(steps), spent_by_step=tuple(steps), spent_by_build=tuple(kb.calls.spent("build", prices)),
         dearest_documents=tuple(_sort_by_cost(kb.calls.spent("document", prices))),
-        embedding_model=recorded_model(kb.database)[0],
-        vectors_trusted=dict(kb.reliability.current().by_script))
+        embedding_model=recorded_model(kb.database)[0])
 
 
 def _sort_by_cost(documents: Sequence[Spent]) -> list[Spent]:

@@ -28,7 +28,6 @@ from ..ledger.database import Database
 from ..ledger.extractions import chunk_rows, rows_by_table
 from ..ledger.schema_rows import ask_rows
 from ..ledger.tables import SCHEMA_REQUESTS
-from ..ledger.version import ledger_state
 from ..sql.table_file import TablesDamagedError, check_file
 from ..sql.table_store import files_in
 from ..store_errors import DatabaseError, LedgerDamagedError, StoreError
@@ -190,15 +189,9 @@ def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _vector_settings(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the ledger names the embedding model, and says with valid shares how far vectors can be trusted."""
+    """Check that the ledger names the embedding model."""
     if kb.communities.count() and not recorded_model(kb.database)[0]:
         yield "the ledger does not say which embedding model its vectors come from"
-    try:
-        are_shares = all(0 <= share <= 1 for share in ledger_state(kb.database).reliability.values())
-    except (ValueError, AttributeError, TypeError):
-        are_shares = False
-    if not are_shares:
-        yield "how far vectors can be trusted is not a share for each script"
 
 
 _STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "

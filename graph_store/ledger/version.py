@@ -1,8 +1,7 @@
 """The counters that tell one state of a knowledge base from the next."""
 
 import secrets
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import orjson
@@ -60,7 +59,6 @@ class LedgerState(NamedTuple):
         runs: how many runs wrote something and ended successfully.
         tree: the state that the communities show.
         resolved: the state that the aliases belong to (see `AliasTable.state`); None before the first resolution.
-        reliability: how far vectors can be trusted, by script.
         overview: the sizes that the last run stored (see `Overview`).
     """
 
@@ -70,7 +68,6 @@ class LedgerState(NamedTuple):
     runs: int = 0
     tree: TreeState = TreeState()
     resolved: str | None = None
-    reliability: Mapping[str, float] = MappingProxyType({})
     overview: Sequence[int] | None = None
 
 
@@ -79,7 +76,8 @@ def ledger_state(database: Database) -> LedgerState:
     stored = dict(map(tuple, database.rows(
         "SELECT key, value FROM meta WHERE key IN (:state, :position, :resolution)", state=_STATE, position=POSITION,
         resolution=RESOLUTION)))
-    noted = orjson.loads(stored.get(_STATE, "{}"))
+    noted = {name: value for name, value in orjson.loads(stored.get(_STATE, "{}")).items()
+             if name in LedgerState._fields}
     numbers = {name: int(noted.get(name, 0)) for name in ("epoch", "runs")}
     return LedgerState(**{**noted, **numbers, "tree": TreeState(*map(int, noted.get("tree", ()))),
                           "position": int(stored.get(POSITION, 0)), "resolution": int(stored.get(RESOLUTION, 0))})

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ...models.embedding.embedder import Vectors
+from ...models.embedding.embedder import Embedder, Vectors, trust_in
 from ...schemas.edits import decided_types, ids_after
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
@@ -12,7 +12,6 @@ from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.schema_rows import SchemaHistory
-from ..vectors.reliability import ReliabilityRecord
 from ..vectors.vector_store import Kind
 from .decisions import Verdict, check_carried_out, match_pair
 from .pair_candidates import nearest_across_scripts, statements
@@ -34,7 +33,7 @@ class Resolver:
     """Finds and stores a ledger's aliases, by its facts, a reasoner's verdicts and people's decisions."""
 
     def __init__(self, database: Database, documents: Documents, graph: LedgerGraph,
-                 vectors: Callable[[Kind, Sequence[str]], Vectors], reliability: ReliabilityRecord) -> None:
+                 vectors: Callable[[Kind, Sequence[str]], Vectors], embedder: Embedder) -> None:
         """Take what is read; `vectors` returns the vectors of ids, shape (ids, d)."""
         self._db = database
         self._table = AliasTable(database)
@@ -43,7 +42,7 @@ class Resolver:
         self._documents = documents
         self._graph = graph
         self._vectors = vectors
-        self._reliability = reliability
+        self._embedder = embedder
 
     def is_behind(self, reasoner: str = "") -> bool:
         """Return True if the aliases are of an earlier state, or of another model than that of a fingerprint."""
@@ -130,10 +129,9 @@ class Resolver:
 
     def _find_near_pairs(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:
         """Return the pairs of canonical entities in two scripts that may mean the same, each with its score."""
-        reliability = self._reliability.current()
-        # Scripts that the embedding model hardly knows are left out.
-        ids = [entity for entity, name in sorted(around.names.items()) if entity not in resolution.aliases
-               and reliability.of(name) * COSINE_FACTOR >= ASK_FROM]
+        # Scripts that the embedding model does not know are left out.
+        ids = [entity for entity, name in sorted(around.names.items())
+               if entity not in resolution.aliases and trust_in(self._embedder.name, name)]
         vectors, scripts = self._vectors("entities", ids), [script_of(around.names[entity]) for entity in ids]
         # Translations may be no nearer than unrelated names, so all that are each other's nearest are asked about. Each
         # score is the cosine, lowered so that vectors alone never merge two entities.

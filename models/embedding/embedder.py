@@ -8,13 +8,16 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...config import OPENAI, Settings
+from ...config import DEFAULT_EMBEDDING_MODEL, OPENAI, Settings
 from ...runtime.telemetry import span
+from ...text.scripts import script_of
 from ..local_models import ModelError
 
 Vectors = NDArray[np.float32]
 
 _MOST_WITHOUT_BLAS = 1 << 20
+_TRUST = 0.6
+"""How far vectors count against words: about how often the middle sentence of a passage finds its passage."""
 
 
 class EmbeddingError(ModelError):
@@ -110,6 +113,12 @@ def dot_products(ones: Vectors, others: Vectors) -> Vectors:
 def as_queries(embedder: Embedder) -> Embedder:
     """Return the embedder for questions: a different one only for models with instructions."""
     return embedder.queries if isinstance(embedder, Instructed) else embedder
+
+
+def trust_in(model: str, text: str) -> float:
+    """Return how far the vectors of a model count for a text: not at all in a script that the model does not know."""
+    is_unknown = model == DEFAULT_EMBEDDING_MODEL and script_of(text) not in {"", "latin"}
+    return 0.0 if is_unknown else _TRUST
 
 
 def is_served(settings: Settings) -> bool:

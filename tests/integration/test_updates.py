@@ -45,7 +45,6 @@ def state(shop):
         kb = newest(resources).kb
         return contents(kb) | {
             "chunks": [c.model_dump() for c in kb.documents.chunks()], "repairs": kb.extractions.count_repairs(),
-            "reliability": dict(kb.reliability.current().by_script),
             "updating": [entry.id for entry in kb.documents.entries() if entry.updating], "records": records(kb)}
 
 

@@ -99,8 +99,6 @@ A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
     # Settings.
     (["UPDATE meta SET value = '{\"tree\": [\"x\"]}' WHERE key = 'state'"], "cannot be read (ValueError"),
     (["DELETE FROM meta WHERE key = 'settings'"], "does not say which embedding model"),
-    ([("UPDATE meta SET value = replace(value, '\"reliability\": {', '\"reliability\": {\"x\": 7, ') "
-      "WHERE key = 'state'")], "not a share for each script"),
     # The schema.
     (["DELETE FROM schema_requests WHERE label = 'admires'"],
      "the facts that wait for the schema are not what the schema admits of the extraction"),

@@ -28,7 +28,7 @@ SHARPNESS = 3
 def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switches = EVERYTHING) -> Scores:
     """Score chunks by vector, by words and by their communities, shape (chunks,), not negative.
 
-    Vectors weigh as much as they can be trusted (graph_store/vectors/reliability.py), so that a model that is
+    Vectors weigh as much as they can be trusted (`trust_in`), so that a model that is
     blind to a script leaves the ranking to the words. Communities weigh by 1 - beta(q) of UniAI-GraphRAG.
     """
     trust = query.trust if switches.lexical else 1.0

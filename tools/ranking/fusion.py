@@ -5,7 +5,7 @@ chunks do (tools/ranking/chunk_scores.py). Both are restart weights of one walk 
 (graph_store/index/spreading.py), whose stationary weights rank the chunks: it follows every path from what is named.
 beta(q) of UniAI-GraphRAG eq. 8 and 9 weighs the two channels before the walk, where the paper adds two finished scores.
 
-Everything that rests on vectors is weighted by the trust in them (graph_store/vectors/reliability.py), so
+Everything that rests on vectors is weighted by the trust in them (`trust_in`), so
 that an embedding model that is blind to a script does not drag a sound lexical channel down.
 """
 

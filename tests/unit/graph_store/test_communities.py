@@ -44,7 +44,6 @@ def test_the_tree_partitions_the_entities_and_names_its_keywords(base):
             assert community.name
             # No community mixes the two circles, which share neither relation nor neighbour.
             assert len({kb.graph.entity(one).name[0] for one in community.members}) == 1
-        kb.reliability.measure()
         assert verify(kb) == []
 
 
