@@ -13,7 +13,7 @@ from ..config import Settings
 from ..graph_store import moving
 from ..graph_store.derive import derive, refresh_graph_and_vectors, reindex, support_in, thresholds_in
 from ..graph_store.evolution.control import Policy
-from ..graph_store.evolution.elements import DecisionError, decisions_to
+from ..graph_store.evolution.elements import decisions_to
 from ..graph_store.graph_edits import GraphEditor
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
@@ -154,15 +154,6 @@ class Resources(ProcessModels):
             audit.record(self.settings.home, "decide", name, f"{len(decisions)} on the schema")
             refresh_graph_and_vectors(kb)
             return changed
-
-    def unlink(self, name: str, field: str, who: str | None) -> None:
-        """Stop values of a field that are keys of documents or rows from becoming links; None for `who` undoes it."""
-        with self._change_and_derive(name) as kb:
-            fields = {*kb.graph.relations(), *kb.graph.attribute_names()}
-            if field not in fields:
-                raise DecisionError(f"there is no field {field!r}; there are: {', '.join(sorted(fields))}")
-            kb.schemas.set_unlinked(field, who)
-            audit.record(self.settings.home, "decide", name, f"links of {field}")
 
     def set_schema(self, name: str, schema: GraphSchema, who: str) -> bool:
         """Replace the schema of a knowledge base, which is created if needed; return True if the schema changed.

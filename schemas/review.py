@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import yaml
 from pydantic import ConfigDict, Field, ValidationError
 
 from .delta import Candidate, Decision
 from .documents import Frozen
 from .errors import BanyanError
-from .formats.small_files import load_yaml, read_text
+from .formats.small_files import parse_json, read_text
 
 if TYPE_CHECKING:
     from langchain.agents.middleware.human_in_the_loop import ActionRequest
@@ -65,10 +64,10 @@ def read_review(data: object) -> Review:
 
 
 def load_review(path: Path) -> Review:
-    """Read a review from a JSON or YAML file, without the candidates in it, or raise ReviewError."""
+    """Read a review from a JSON file, without the candidates in it, or raise ReviewError."""
     try:
-        data = load_yaml(read_text(path, ReviewError, MAX_REVIEW_BYTES))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        data = parse_json(read_text(path, ReviewError, MAX_REVIEW_BYTES))
+    except (OSError, ValueError) as error:
         raise ReviewError(f"the review {path} cannot be read: {error}") from error
     if isinstance(data, dict):
         data.pop("candidates", None)

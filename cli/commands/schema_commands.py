@@ -2,7 +2,7 @@
 
 import getpass
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from ...graph_store.layout import Layout
 from ...ingest.reading import LoadFailure
 from ...models.llm.llm_reasoner import SchemaWriter
 from ...schemas.delta import Candidate, Decision, Verdict
-from ...schemas.formats.schema_loading import YAML_SUFFIXES, dump_schema, load_schema
+from ...schemas.formats.schema_loading import dump_schema, load_schema
 from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement, compare_schemas
 from ...schemas.naming import label_key
 from ...schemas.review import Review, load_review
@@ -30,8 +30,7 @@ schema_app = typer.Typer(no_args_is_help=True,
                          help="Show the schema and its history, decide on candidates, or infer a seed schema.")
 app.add_typer(schema_app, name="schema")
 
-Form = Annotated[Literal["json", "yaml"] | None, typer.Option("--format", help="Output format; none: a table.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file (.json, .yaml).")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file.")]
 
 _MARKS = {"added": "[green]+[/green]", "removed": "[red]-[/red]", "changed": "[yellow]~[/yellow]"}
 
@@ -41,64 +40,23 @@ def show(
     schema: Annotated[str, typer.Argument(help="A seed schema or a file, instead of --kb.")] = "",
     kb: Annotated[str, typer.Option("--kb", help="Name of the knowledge base.")] = "",
     version: Annotated[int, typer.Option(min=0, help="Version of the schema; 0: the current one.")] = 0,
-    diff: Annotated[tuple[int, int] | None, typer.Option(help="Show the changes between two versions.")] = None,
-    form: Form = None, output: Output = None, *, as_json: AsJson = False,
+    output: Output = None, *, as_json: AsJson = False,
 ) -> None:
-    """Show the schema in force, an earlier version, a seed, a file in any supported format, or a difference."""
+    """Show the schema in force, an earlier version, a seed, or a file."""
     if bool(schema) == bool(kb):
         raise CommandError("which schema? Name a knowledge base (--kb NAME), or else a seed schema or file")
-    if diff is not None:
-        _show_diff(kb, *diff, as_json=as_json)
-        return
-    link_counts: dict[str, int] = {}
     if schema:
         shown = load_schema(schema)
     else:
         with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
             history = snapshot.kb.schemas
             shown = history.get(version or history.version())
-            # A link is a field whose values are keys of other entities. Open schemas take any relation: none is a link.
-            if not version and not shown.open:
-                link_counts = _count_links(snapshot.index.relation_counts, shown)
     if output is not None:
-        _write_schema(shown, output, form)
-    elif as_json or form:
-        out.file.write(dump_schema(shown, form or "json"))
+        _write_schema(shown, output)
+    elif as_json:
+        out.file.write(dump_schema(shown))
     else:
         _print_schema(shown)
-        for name, count in link_counts.items():
-            out.print(f"link {on_a_line(name)}: {count} values are keys of other entities (keep them as values: "
-                      f"banyan schema unlink {escape(name)} --kb {escape(kb)})", soft_wrap=True)
-
-
-def _count_links(counts: Mapping[str, int], schema: GraphSchema) -> dict[str, int]:
-    return {name: count for name, count in sorted(counts.items()) if count and schema.relation_type(name) is None}
-
-
-@schema_app.command()
-def unlink(
-    field: Annotated[str, typer.Argument(help="A field whose values are links, as `schema show` lists them.")], kb: Kb,
-    *, undo: Annotated[bool, typer.Option("--undo", help="Make links of its values again.")] = False,
-) -> None:
-    """Keep the values of a field as values, although they are the keys of other documents or rows."""
-    with open_resources(reasons=False) as resources, err.status("deriving"):
-        resources.unlink(kb, field, None if undo else getpass.getuser())
-    out.print(f"{on_a_line(field)}: {'links where its values are keys' if undo else 'values'}")
-
-
-def _show_diff(kb: str, before: int, after: int, *, as_json: bool) -> None:
-    if not kb:
-        raise CommandError("--diff compares versions of a knowledge base: name it with --kb")
-    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        history = snapshot.kb.schemas
-        changes = compare_schemas(history.get(before), history.get(after))
-    if as_json:
-        print_json([change.model_dump() for change in changes])
-        return
-    for change in changes:
-        out.print(_change_line(change), soft_wrap=True)
-    if not changes:
-        out.print("no difference")
 
 
 def _change_line(change: ElementChange) -> str:
@@ -115,10 +73,8 @@ def _value_text(value: Any) -> str:
     return "|".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _write_schema(schema: GraphSchema, path: Path, form: Literal["json", "yaml"] | None) -> None:
-    if form is None:
-        form = "yaml" if path.suffix.lower() in YAML_SUFFIXES else "json"
-    path.write_text(dump_schema(schema, form), "utf-8")
+def _write_schema(schema: GraphSchema, path: Path) -> None:
+    path.write_text(dump_schema(schema), "utf-8")
     err.print(f"written to {escape(str(path))}", soft_wrap=True)
 
 
@@ -190,7 +146,7 @@ def set_schema(
 @schema_app.command()
 def review(
     kb: Kb,
-    decisions: Annotated[Path | None, typer.Option(help="Read the decisions from this file (JSON or YAML).")] = None,
+    decisions: Annotated[Path | None, typer.Option(help="Read the decisions from this file (JSON).")] = None,
     save: Annotated[Path | None, typer.Option(help="Write all candidates with their evidence to this file.")] = None,
     accept: Annotated[list[str] | None, typer.Option(help="Accept the candidate of this name; repeat it.")] = None,
     reject: Annotated[list[str] | None, typer.Option(help="Reject the candidate of this name; repeat it.")] = None,
@@ -272,7 +228,7 @@ def _print_version(resources: Resources, kb: str, *, changed: bool) -> None:
 @schema_app.command()
 def infer(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders to sample.")],
-    output: Output = None, form: Form = None,
+    output: Output = None,
     name: Annotated[str, typer.Option(help="Name of the schema.")] = "inferred",
     max_tokens: MaxTokens = None,
 ) -> None:
@@ -285,7 +241,7 @@ def infer(
         settings = resources.settings
         if not settings.uses_llm:
             raise CommandError("only a model proposes a schema, and none is set: set BANYAN_LLM_BASE_URL and "
-                               "BANYAN_LLM_MODEL, or edit a seed schema: banyan schema show general -o schema.yaml")
+                               "BANYAN_LLM_MODEL, or edit a seed schema: banyan schema show general -o schema.json")
         before = calls.total()
         inferred = infer_schema(SchemaWriter(settings, calls), paths, resources.limits, settings.chunk_tokens,
                                 report_failure)
@@ -297,6 +253,6 @@ def infer(
               f"{len(schema.attribute_types)} attributes; "
               f"{after.calls - before.calls} calls, {tokens} tokens", soft_wrap=True)
     if output is not None:
-        _write_schema(schema, output, form)
+        _write_schema(schema, output)
     else:
-        out.file.write(dump_schema(schema, form or "yaml"))
+        out.file.write(dump_schema(schema))

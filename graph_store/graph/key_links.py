@@ -4,7 +4,7 @@
 field's name. A value that is nobody's key stays one. This is derived from all values together, and never stored.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,8 +48,8 @@ _REFERRING = frozenset("""ref refs reference references requires required replac
 a quantity may be anybody's number."""
 
 
-def link_keys(columns: GraphColumns, declined: Collection[str] = ()) -> GraphColumns:
-    """Turn the values of fields that refer to keys into triples; persons `declined` to have that of some fields."""
+def link_keys(columns: GraphColumns) -> GraphColumns:
+    """Turn the values of fields that refer to keys into triples."""
     values = columns.values
     if not len(values.entity):
         return columns
@@ -58,8 +58,6 @@ def link_keys(columns: GraphColumns, declined: Collection[str] = ()) -> GraphCol
     keys = _find_keys(columns, facts, columns.types[facts[:, 0]])
     target = np.full(len(values.entity), -1, np.int32)  # -1: the value stays a value
     for attribute in np.unique(facts[:, 1]).tolist():
-        if columns.texts[attribute] in declined:
-            continue
         field_facts = facts[facts[:, 1] == attribute]
         fitting = [key for key in keys if key.attribute != attribute and _refers_to(columns, field_facts, key)]
         if fitting:

@@ -5,7 +5,7 @@ it reads its columns (`graph_columns`), everybody else asks by ids.
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,9 +64,9 @@ class KnowledgeGraph:
         return KnowledgeGraph(read_columns(rows))
 
     @classmethod
-    def of_all_rows(cls, rows: AdmittedRows, declined: Collection[str] = ()) -> "KnowledgeGraph":
-        """Make the graph of all rows, with links for values that refer to entities, but for `declined` fields."""
-        return KnowledgeGraph(link_keys(read_columns(rows), declined))
+    def of_all_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
+        """Make the graph of all rows, with links for values that refer to entities."""
+        return KnowledgeGraph(link_keys(read_columns(rows)))
 
     def __contains__(self, entity: object) -> bool:
         return entity in self._rows

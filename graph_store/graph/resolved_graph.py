@@ -329,7 +329,7 @@ class LedgerGraph:
             if self._mentions is None:
                 self._made_of = self._current_state(), self._schemas.version()
                 rows = with_citations(self._extractions.rows(), self._documents, self._extractions, self._schemas)
-                self._mentions = KnowledgeGraph.of_all_rows(rows, self._schemas.unlinked())
+                self._mentions = KnowledgeGraph.of_all_rows(rows)
             return self._mentions
 
     def refresh(self) -> None:

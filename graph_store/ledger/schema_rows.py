@@ -15,8 +15,6 @@ from .database import Database, now
 from .extractions import Rows, replace_rows
 from .tables import DECLINED, SCHEMA_REQUESTS, SCHEMA_VERSIONS, among
 
-_LINK = "link"
-"""The kind under which `declined` has the fields that are no references; its other kinds are of schema elements."""
 _VERDICTS = "label_verdicts"
 Label = tuple[ElementKind, str]
 """A label with its kind."""
@@ -60,20 +58,7 @@ class SchemaHistory:
 
     def declined_labels(self) -> frozenset[tuple[ElementKind, str]]:
         """Return the declined labels, which must not be proposed again, each with its kind."""
-        return frozenset((row[0], row[1]) for row in self._db.rows(
-            "SELECT kind, name FROM declined WHERE kind <> :link", link=_LINK))
-
-    def unlinked(self) -> frozenset[str]:
-        """Return the fields whose values stay values, because a person decided so (see `graph.key_links`)."""
-        return frozenset(str(row[0]) for row in self._db.rows("SELECT name FROM declined WHERE kind = :link",
-                                                              link=_LINK))
-
-    def set_unlinked(self, field: str, who: str | None) -> None:
-        """Store who decided that a field does not refer to other entities; with None for `who`, take it back."""
-        with self._db.transaction():
-            self._db.execute("DELETE FROM declined WHERE kind = :link AND name = :field", link=_LINK, field=field)
-            if who is not None:
-                self._db.insert(DECLINED, [(_LINK, field, who, "", now())])
+        return frozenset((row[0], row[1]) for row in self._db.rows("SELECT kind, name FROM declined"))
 
     def version(self) -> int:
         """Return the number of the version in force; 0 before the first."""

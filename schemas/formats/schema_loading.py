@@ -1,13 +1,11 @@
-"""Read and write schema files in JSON and YAML, in Banyan's own form; read Text2KGBench's ontologies, too."""
+"""Read and write schema files in JSON, in Banyan's own form; read Text2KGBench's ontologies, too."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import yaml
 from pydantic import BaseModel, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -26,9 +24,7 @@ from ..graph_schema import (
     open_schema,
 )
 from ..naming import normalise
-from .small_files import RepeatedKeyError, SizeError, check_depth, check_keys, load_yaml, read_text
-
-YAML_SUFFIXES = frozenset({".yaml", ".yml"})
+from .small_files import RepeatedKeyError, SizeError, check_depth, check_keys, read_text
 
 _ELEMENT_CLASSES: dict[str, type[SchemaElement]] = {
     "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
@@ -36,9 +32,6 @@ _SHOWN = 60
 MAX_SCHEMA_BYTES = 10 * 1024 * 1024
 """The largest schema file; the seeds have up to 20 KB, and prompts hold a few hundred elements."""
 _Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_ELEMENT_NAME)]
-SchemaFormat = Literal["json", "yaml"]
-_WIDTH = 120
-_SEPARATOR = re.compile("[\x85\u2028\u2029]")
 
 
 def seed_names() -> list[str]:
@@ -62,7 +55,7 @@ def load_schema(name_or_path: str) -> GraphSchema:
 
 
 def parse_schema(text: str, where: str) -> GraphSchema:
-    """Parse a schema: YAML if `where`, the file's name, ends in .yaml or .yml, else JSON.
+    """Parse a schema; `where` is the file's name.
 
     A Text2KGBench ontology has the field `concepts`. Anything else is Banyan's own form, in which an unknown field is
     an error. `where` is also the name of a schema that has none.
@@ -71,7 +64,7 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         SchemaError: the text cannot be decoded or is not a consistent schema; the message names element and field.
     """
     try:
-        data = _read_yaml(text, where) if Path(where).suffix.lower() in YAML_SUFFIXES else _read_json(text, where)
+        data = _read_json(text, where)
     except RecursionError as error:
         raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
     except (RepeatedKeyError, SizeError) as error:
@@ -117,25 +110,6 @@ def _read_json(text: str, where: str) -> Any:
     except ValueError as error:  # a number of thousands of digits
         raise SchemaError(f"{where}: not JSON: {error}") from error
     check_depth(data)
-    return data
-
-
-def _read_yaml(text: str, where: str) -> Any:
-    try:
-        data = load_yaml(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise SchemaError(f"{where}: {place}not YAML: {error.problem or error.context}") from error
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise SchemaError(f"{where}: line {line}: not YAML: {error.reason}") from error
-    except (RepeatedKeyError, SizeError):
-        raise
-    except ValueError as error:  # a date such as 2020-13-45
-        raise SchemaError(f"{where}: not YAML: {error}; put text that looks like a date in quotes") from error
-    if data is None:
-        raise SchemaError(f"{where}: it is empty")
     return data
 
 
@@ -215,19 +189,6 @@ def _sort_types(types: set[str]) -> tuple[str, ...]:
     return (ANY,) if ANY in types else tuple(sorted(types))
 
 
-def dump_schema(schema: GraphSchema, form: SchemaFormat = "json") -> str:
-    """Return a schema as text with a line break at its end, without fields that have their default."""
-    data = schema.model_dump(mode="json", exclude_defaults=True)
-    if form == "json":
-        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=None, width=_WIDTH)
-
-
-class _Dumper(yaml.SafeDumper):
-    """A dumper that escapes line separators beyond ASCII, because PyYAML reads them as foldable spaces."""
-
-    def represent_str(self, data: str) -> yaml.ScalarNode:
-        return self.represent_scalar("tag:yaml.org,2002:str", data, style='"' if _SEPARATOR.search(data) else None)
-
-
-_Dumper.add_representer(str, _Dumper.represent_str)
+def dump_schema(schema: GraphSchema) -> str:
+    """Return a schema as JSON with a line break at its end, without fields that have their default."""
+    return json.dumps(schema.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False, indent=2) + "\n"

@@ -1,30 +1,25 @@
-"""Read small files that a user names, in JSON and YAML, with limits: aliases of YAML can expand to any size."""
+"""Read small files that a user names, in JSON, with limits."""
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
 from ..errors import BanyanError
 
 _Model = TypeVar("_Model", bound=BaseModel)
-_Part = TypeVar("_Part")
 
 MAX_BYTES = 100 * 1024 * 1024
 """The largest file. Parsed, it takes about ten times its size in memory. A question file of the usual benchmarks has up
 to 60 MB, a schema less than 1 MB."""
 MAX_DEPTH = 64
 """The deepest nesting of JSON; legitimate files have fewer than ten levels."""
-MAX_VALUES = 1_000_000
-"""The most values that a YAML file may expand to."""
 
 
 class SizeError(ValueError):
-    """Data that is nested too deeply or expands to too many values; the message names the fix."""
+    """Data that is nested too deeply; the message names the fix."""
 
 
 def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> str:
@@ -100,22 +95,12 @@ def validate_record(where: str, value: Any, model: type[_Model], error: type[Ban
 
 def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
     """Raise SizeError if a decoded JSON value is nested more deeply than `most` levels."""
-    check_size(value, _list_parts, most)
-
-
-def check_size(whole: _Part, parts: Callable[[_Part], Iterable[_Part]], levels: int, size: int = 10**9) -> None:
-    """Raise SizeError if a value's nesting or its number of parts, repeated ones included, exceeds a limit."""
-    level, remaining = [whole], size
-    for _ in range(levels):
-        # At most one part more than is allowed, since there may be thousands of millions.
-        level = list(islice((part for outer in level for part in parts(outer)), remaining + 1))
-        remaining -= len(level)
-        if remaining < 0:
-            raise SizeError(f"with its aliases it has more than {size:,} values: write them out, or leave "
-                            "aliases out")
+    level = [value]
+    for _ in range(most):
+        level = [part for outer in level for part in _list_parts(outer)]
         if not level:
             return
-    raise SizeError(_too_deep(levels))
+    raise SizeError(_too_deep(most))
 
 
 def _list_parts(value: Any) -> Iterator[Any]:
@@ -134,50 +119,7 @@ class RepeatedKeyError(ValueError):
         super().__init__(f"{key!r} occurs twice in one mapping: keep one of them")
 
 
-class Loader(yaml.SafeLoader):
-    """A YAML loader that rejects repeated keys, and reads numbers with colons (`1:30`), which take minutes, as text."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """Return a mapping, or raise RepeatedKeyError if it has a key twice."""
-        check_keys([str(key.value) for key, _ in node.value])
-        return super().construct_mapping(node, deep)
-
-    def construct_number(self, node: yaml.ScalarNode) -> object:
-        """Return the number in a scalar; one with colons is returned as text."""
-        if ":" in node.value:
-            return node.value
-        return (self.construct_yaml_int if node.tag.endswith(":int") else self.construct_yaml_float)(node)
-
-
-for _kind in ("int", "float"):
-    Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", Loader.construct_number)
-
-
 def check_keys(keys: Sequence[str]) -> None:
     """Raise RepeatedKeyError if a key occurs twice."""
     if len(set(keys)) < len(keys):
         raise RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
-
-
-def load_yaml(text: str) -> Any:
-    """Return the value of a YAML text; None for an empty one.
-
-    Raises:
-        SizeError: it expands to more than `MAX_VALUES` values, is nested too deeply, or contains itself.
-        yaml.YAMLError, ValueError, RecursionError: it is not YAML.
-    """
-    loader = Loader(text)
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            return None
-        check_size(node, _node_parts, MAX_DEPTH, MAX_VALUES)
-        return loader.construct_document(node)
-    finally:
-        loader.dispose()
-
-
-def _node_parts(node: yaml.Node) -> list[yaml.Node]:
-    if isinstance(node, yaml.MappingNode):
-        return [part for pair in node.value for part in pair]
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []

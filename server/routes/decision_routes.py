@@ -169,7 +169,7 @@ class SchemaFile(Body):
     """The content of a schema file, in any format that `banyan build --schema` reads."""
 
     text: str = Field(min_length=1, max_length=MAX_SCHEMA_BYTES)
-    file: str = Field(default="schema.json", max_length=200, description="its name: YAML if it ends in .yaml or .yml")
+    file: str = Field(default="schema.json", max_length=200, description="its name, for messages")
     who: str = Field(min_length=1, max_length=100)
     dry_run: bool = Field(default=False, description="only report the changes")
 

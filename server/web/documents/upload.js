@@ -123,7 +123,7 @@ function choices(base, fresh) {
   const schema = h("select", {},
     [AUTO, ...SEEDS, OWN].map((name) => h("option", { value: name }, t(`seed.${name}`))),
   );
-  const file = h("input", { type: "file", accept: ".json,.yaml,.yml" });
+  const file = h("input", { type: "file", accept: ".json" });
   const fileField = field(t("upload.schema.file"), file, { hidden: true });
   schema.addEventListener("change", () => {
     fileField.hidden = schema.value !== OWN;

@@ -1,8 +1,7 @@
-"""`banyan schema`: show, diff, history, review by name and by file, infer."""
+"""`banyan schema`: show, history, review by name and by file, infer."""
 
 import json
 
-import yaml
 from banyan.schemas.formats.schema_loading import load_schema
 
 from ... import scripted
@@ -20,19 +19,18 @@ def version(shell) -> int:
         return newest(resources).kb.schemas.version()
 
 
-def test_the_schema_is_shown_as_a_table_and_written_in_forms_that_are_read_back(shell):
+def test_the_schema_is_shown_as_a_table_and_written_as_it_is_read_back(shell):
     shell.copy_built(ONE)
     table = shell("schema", "show", "--kb", "kb")
     assert "employer" in table.out
     assert "Person -> Organization" in table.out
-    assert shell("schema", "show", "--kb", "kb", "--output", "out.yaml").code == 0
-    assert load_schema("out.yaml") == scripted.schema()
+    assert shell("schema", "show", "--kb", "kb", "--output", "out.json").code == 0
+    assert load_schema("out.json") == scripted.schema()
     printed = shell("schema", "show", "--kb", "kb", "--json")
     assert json.loads(printed.out)["name"] == "scripted"
-    assert yaml.safe_load(shell("schema", "show", "finance", "--format", "yaml").out)["name"] == "finance"
 
 
-def test_growth_is_told_with_its_evidence_and_its_difference(shell):
+def test_growth_is_told_with_its_evidence(shell):
     shell.copy_built(TWO)
     told = shell("schema", "history", "--kb", "kb").out
     assert "auto" in told
@@ -42,10 +40,6 @@ def test_growth_is_told_with_its_evidence_and_its_difference(shell):
     (seed, grown) = json.loads(shell("schema", "history", "--kb", "kb", "--json").out)
     assert (seed["who"], grown["who"]) == ("seed", "auto")
     assert grown["decisions"][0]["evidence"]["examples"][0]["document"] == "a.txt"
-    assert "+ relation mentor_of" in shell("schema", "show", "--kb", "kb", "--diff", "1", "2").out
-    (change,) = json.loads(shell("schema", "show", "--kb", "kb", "--diff", "2", "1", "--json").out)
-    assert (change["change"], change["name"]) == ("removed", "mentor_of")
-    assert "no difference" in shell("schema", "show", "--kb", "kb", "--diff", "2", "2").out
 
 
 def test_candidates_are_listed_and_decided_on_by_name(shell):

@@ -153,19 +153,6 @@ class TestDocumentKeys:
                       types={"EIP-20": "Firm"}) == 3
 
 
-class TestDeclined:
-    def test_a_field_that_a_person_unlinked_keeps_its_values_until_that_is_taken_back(self, make):
-        kb = make(STAFF)
-        kb.schemas.set_unlinked("manager_id", "Eva")
-        kb.refresh()
-        assert links(kb) == set()
-        assert values(kb, "manager_id") == {("Bob", "1"), ("Cyd", "2")}
-        assert not list(kb.schemas.declined_labels())
-        kb.schemas.set_unlinked("manager_id", None)
-        kb.refresh()
-        assert links(kb) == links(make(STAFF))
-
-
 PUMPS = "RFC-20: Oslo Pumps"
 
 
