@@ -2,31 +2,37 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
+import numpy as np
 from pydantic import Field
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.notes import read_unread_files
+from ..graph_store.sql.logical_tables import DOCUMENT, SECTION
 from ..ingest.reading import LEFT_OUT
+from ..models.rules.metadata_facts import FIELDS_OF_PEOPLE
 from ..schemas.documents import Frozen
-from ..schemas.naming import has_name, normalise
+from ..schemas.naming import label_key, normalise
 from ..text.languages import Language, phrase_language
 from ..text.titles import UNREAD
-from ..tools.entity_names import is_named_in_text, link_by_sentences
+from ..tools.entity_names import is_named_in_text
+from ..tools.reports import DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
 from .resources import Resources
 
 _TITLES, _ENTITIES = 8, 8
+_OPENINGS, _TABLES, _FIELDS, _PEOPLE, _COLUMNS = 3, 3, 3, 4, 6
+"""How many openings, tables and fields of people are shown, and how many people and columns of each."""
 _MOST_CONSIDERED = 200
-"""How many entities to consider: those that most documents mention."""
+"""How many entities to consider: those of most passages."""
 _LONGEST_NAME = 40
 """Characters of a name in an example question."""
 _ABOUT: dict[Language, str] = {"en": "What are these documents about?", "zh": "这些文档讲什么？"}
 _SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有哪些内容？"}
-_RELATED: dict[Language, str] = {"en": "How is {} connected to {}?", "zh": "{}和{}有什么关系？"}
+_MENTIONED: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到了{}？"}
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
           "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON"}
@@ -38,12 +44,13 @@ _STATED_DATE, _FILE_DATES = "date", ("published", "created")
 
 
 class MainEntity(Frozen):
-    """An entity with the number of documents that mention it."""
+    """An entity with the numbers of documents and passages that mention it."""
 
     id: str
     name: str
     type: str
     documents: int
+    passages: int
 
 
 class Introduction(Frozen):
@@ -55,12 +62,15 @@ class Introduction(Frozen):
     dates: tuple[str, str] | None = Field(description="the first and last date of the documents, YYYY-MM-DD; none: "
                                                       "no document has one")
     titles: tuple[str, ...] = Field(description="some titles, of each folder in turn")
-    entities: tuple[MainEntity, ...] = Field(description="those that the most documents mention")
+    openings: tuple[DocumentSummary, ...] = Field(description="the opening sentences of some documents")
+    tables: tuple[str, ...] = Field(description="what the largest tables hold: their rows and columns")
+    people: tuple[str, ...] = Field(description="who is in fields of people, such as present, with counts of documents")
+    entities: tuple[MainEntity, ...] = Field(description="those that the most passages mention")
     unread: tuple[str, ...] = Field(description="files that the latest build could not read, and why")
     left_out: tuple[str, ...] = Field(description="what it left out because it is no document")
     partly_read: dict[str, str] = Field(description="what was not read of documents, by their ids")
     chunks_failed: int
-    examples: tuple[str, ...] = Field(description="questions about the entities that most documents mention")
+    examples: tuple[str, ...] = Field(description="questions that can be answered of any entity that documents mention")
     model: ReadingEstimate | None = Field(description="what reading the documents with a model would take; none: a "
                                                       "model has read them")
 
@@ -69,10 +79,14 @@ class Introduction(Frozen):
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())
         dates = f", from {self.dates[0]} to {self.dates[1]}" if self.dates else ""
         more = self.documents - len(self.titles)
-        about = ", ".join(f"{entity.name} ({entity.documents:,})" for entity in self.entities)
+        about = ", ".join(f"{entity.name} ({entity.passages:,})" for entity in self.entities)
         return [("kinds", f"{kinds or 'no documents yet'}{dates}"),
                 ("titles", f"{'; '.join(self.titles)}{f' and {more:,} more' if more > 0 else ''}"),
-                ("about", f"{about} documents" if about else "no entities yet"),
+                *([("they begin", "\n".join(f"“{one.said}” — {one.title}" for one in self.openings))]
+                  if self.openings else []),
+                *([("tables", "\n".join(self.tables))] if self.tables else []),
+                *([("people", "\n".join(self.people))] if self.people else []),
+                ("named most", f"{about} passages" if about else "no entities yet"),
                 ("not read", self._unread_note() or "nothing: all is read"),
                 ("try", "\n".join(self.examples) or "no question: no document names anything"),
                 *([("a model adds", self._model_offer(self.model))] if self.model else [])]
@@ -107,12 +121,17 @@ def introduce(resources: Resources, name: str) -> Introduction:
         kb, index = snapshot.kb, snapshot.index
         documents = kb.documents.about()
         metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
+        title_of = {document_id: title for document_id, title, *_ in documents}
         unread_lines = read_unread_files(kb.database)
         left_out = [line for line in unread_lines if f": {LEFT_OUT}" in line]
-        rows = _main_rows(index)
+        rows, ids = _main_rows(index), _in_turn(metadata_of)
+        first_documents = summarise_documents(kb.documents, ids[:_TITLES]) if ids else []
         return Introduction(
             kb=name, documents=len(documents), kinds=dict(Counter(map(_file_kind, metadata_of)).most_common()),
-            dates=_date_range(metadata_of), titles=_choose_titles([(key, title) for key, title, *_ in documents]),
+            dates=_date_range(metadata_of),
+            titles=tuple([*dict.fromkeys(title_of[key] or key for key in ids)][:_TITLES]),
+            openings=tuple([one for one in first_documents if one.said][:_OPENINGS]),
+            tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
             entities=tuple(_main_entity(index, row) for row in rows[:_ENTITIES]),
             unread=tuple(line for line in unread_lines if line not in left_out),
             left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
@@ -142,17 +161,34 @@ def _document_date(document: str, metadata: Mapping[str, str]) -> str:
     return ""
 
 
-def _choose_titles(documents: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the first titles of documents (given as id and title), taking one from each folder in turn."""
+def _in_turn(documents: Iterable[str]) -> list[str]:
+    """Return the ids of documents, taking one from each folder in turn."""
     folders: dict[str, list[str]] = {}
-    for key, title in documents:
-        folders.setdefault(str(PurePosixPath(key).parent), []).append(title or key)
-    in_turn = (title for turn in zip_longest(*folders.values()) for title in turn if title)
-    return tuple([*dict.fromkeys(in_turn)][:_TITLES])
+    for key in documents:
+        folders.setdefault(str(PurePosixPath(key).parent), []).append(key)
+    return [key for turn in zip_longest(*folders.values()) for key in turn if key]
+
+
+def _describe_tables(index: GraphIndex) -> Iterator[str]:
+    """Yield the title, the number of rows and the first columns of the largest tables."""
+    tables = [table for table in index.sql.tables() if table.kind == "records"]
+    for table in sorted(tables, key=lambda one: (-one.rows, one.name))[:_TABLES]:
+        columns = [column.title for column in table.columns if column.name not in {DOCUMENT, SECTION}]
+        more = " …" if len(columns) > _COLUMNS else ""
+        yield f"{table.title}: {table.rows:,} × {', '.join(columns[:_COLUMNS])}{more}"
+
+
+def _describe_people(index: GraphIndex) -> Iterator[str]:
+    """Yield each field of people that documents have, with the most frequent people and in how many documents."""
+    fields = [name for name in index.relation_counts if not FIELDS_OF_PEOPLE.isdisjoint(label_key(name).split())]
+    for name in sorted(fields, key=lambda one: (-index.relation_counts[one], one))[:_FIELDS]:
+        people, counts = np.unique(index.triples[index.of_relation(name), 2], return_counts=True)
+        most = sorted(zip(people.tolist(), counts.tolist(), strict=True), key=lambda one: (-one[1], one[0]))[:_PEOPLE]
+        yield f"{name}: {', '.join(f'{index.labels_of(row).name} ({count:,})' for row, count in most)}"
 
 
 def _main_rows(index: GraphIndex) -> list[int]:
-    """Return the rows of the entities that the most documents name in running text, one of each name."""
+    """Return the rows of the entities that the most passages name in running text, one of each name."""
     row_by_name: dict[str, int] = {}
     for row in index.ranked[:_MOST_CONSIDERED].tolist():
         if is_named_in_text(index, row):
@@ -163,7 +199,7 @@ def _main_rows(index: GraphIndex) -> list[int]:
 def _main_entity(index: GraphIndex, row: int) -> MainEntity:
     name, entity_type, _ = index.labels_of(row)
     return MainEntity(id=index.entity_row.at(row), name=name, type=entity_type,
-                      documents=int(index.document_counts[row]))
+                      documents=int(index.document_counts[row]), passages=len(index.mentioning[row]))
 
 
 def _example_questions(index: GraphIndex, rows: Sequence[int], *, documents: int) -> list[str]:
@@ -175,22 +211,12 @@ def _example_questions(index: GraphIndex, rows: Sequence[int], *, documents: int
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
-    """Return up to two questions about some entities, each about others: what is said, and how two are connected.
+    """Return up to two questions that can be answered: what is said of an entity, and which documents mention one.
 
     Args:
         index: the knowledge base.
         rows: the entities' rows, the most important first.
     """
-    unused = list(rows)
-    questions = []
-    ids = [index.entity_row.at(row) for row in unused]
-    for one, other, _ in link_by_sentences(index, ids):
-        names = [index.labels_of(index.entity_row[entity]).name for entity in (one, other)]
-        if not (has_name(names[0], names[1]) or has_name(names[1], names[0])):
-            questions.append(_RELATED[phrase_language(names[0])].format(*names))
-            unused = [row for row in unused if index.entity_row.at(row) not in (one, other)]
-            break
-    if unused:
-        name = index.labels_of(unused[0]).name
-        questions.insert(0, _SAID[phrase_language(name)].format(name))
-    return questions
+    names = [index.labels_of(row).name for row in rows[:2]]
+    return [template[phrase_language(name)].format(name) for template, name in zip(
+        (_SAID, _MENTIONED), names, strict=False)]

@@ -30,7 +30,7 @@ _MOST_WORDS = 5  # the most words of a person's name, and of what is said above 
 _LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
 _PROSE_FIELDS = word_set("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
-_FIELDS_OF_PEOPLE = word_set("author authors editor editors owner owners "
+FIELDS_OF_PEOPLE = word_set("author authors editor editors owner owners "
                              "contributor contributors reviewer reviewers "
                              "maintainer maintainers shepherd champion "
                              "champions sponsor delegate from to cc attendees "
@@ -147,7 +147,7 @@ def read_people(cell: Cell) -> list[_Person]:
             people.append(_Person(name, contacts))
         elif contacts:
             people.append(_Person(contacts[0], ()))
-    is_field_of_people = not _FIELDS_OF_PEOPLE.isdisjoint(label_key(cell.header).split())
+    is_field_of_people = not FIELDS_OF_PEOPLE.isdisjoint(label_key(cell.header).split())
     all_certain = all((one.contacts or (is_field_of_people and _NAME.fullmatch(one.name)))
                       and len(one.name.split()) <= _MOST_WORDS for one in people)
     return people if all_certain else []
@@ -176,7 +176,7 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
         elif line.strip():
             names = [f"{item['name']} ({item['handle']})" if item["handle"] else item["name"]
                      for _, _, item in items if item and _is_cased(item["name"])]
-            is_field = len(label.split()) <= _MOST_WORDS and not _FIELDS_OF_PEOPLE.isdisjoint(label_key(label).split())
+            is_field = len(label.split()) <= _MOST_WORDS and not FIELDS_OF_PEOPLE.isdisjoint(label_key(label).split())
             if is_field and 1 < len(names) == len(items):
                 yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(label, LIST_MARK.join(names))))
             label, items = line.strip(" #*:："), []

@@ -13,7 +13,7 @@ const SUMMARIES = 200;
 /** The introduction to a knowledge base; `ask(question)` asks one of the examples. */
 export function introduction(base, ask) {
   const place = h("section", { class: "introduction", "aria-busy": "true" }, h("p", { class: "soft" }, t("intro.waits")));
-  // Trying the examples takes seconds, in which the user may go elsewhere and delete the knowledge base.
+  // While it is read, the user may go elsewhere and delete the knowledge base.
   const left = new AbortController();
   window.addEventListener("hashchange", () => left.abort(), { once: true });
   get(of(base, "/introduction"), {}, left.signal).then(
@@ -28,12 +28,15 @@ function content(base, found, ask) {
     h("h2", {}, t("intro.title", { base, n: found.documents })),
     h("dl", {},
       row("intro.kinds", [kinds(found.kinds), found.dates && span(found.dates)].filter(Boolean).join(t("page.semicolon"))),
-      row("intro.titles", [titles(base, found), summaries(base)]),
+      row("intro.titles", titles(base, found)),
+      found.openings.length > 0 && row("intro.openings", openings(base, found.openings)),
+      found.tables.length > 0 && row("intro.tables", lines(found.tables)),
+      found.people.length > 0 && row("intro.people", lines(found.people)),
       found.entities.length > 0 && row("intro.entities", entities(base, found.entities)),
       row("intro.unread", unread(found)),
     ),
     h("div", { class: "suggestions" }, suggestions(t("intro.examples"), found.examples, ask)),
-    found.model && h("p", { class: "soft" }, offer(found.model)),
+    found.model && h("p", { class: "soft" }, t("intro.without"), " ", offer(found.model)),
   ];
 }
 
@@ -56,15 +59,27 @@ function titles(base, { titles: shown, documents }) {
 
 const entities = (base, shown) =>
   h("ul", { class: "chips" },
-    shown.map(({ id, name, type, documents }) =>
+    shown.map(({ id, name, type, documents, passages }) =>
       h("li", {},
-        h("a", { class: "chip", href: href("graph", { kb: base, id }), title: spaced(type) },
+        h("a", { class: "chip", href: href("graph", { kb: base, id }), title: t("intro.entity", { type: spaced(type), passages, documents }) },
           name,
-          h("span", { class: "soft" }, ` ${number(documents)}`),
+          h("span", { class: "soft" }, ` ${number(passages)}`),
         ),
       ),
     ),
   );
+
+const lines = (shown) => h("ul", { class: "plain" }, shown.map((line) => h("li", {}, line)));
+
+/** How some documents begin, and below, fetched when opened, what each of them says. */
+const openings = (base, shown) => [
+  h("ul", { class: "plain" },
+    shown.map(({ document, title, start, end, said }) =>
+      h("li", {}, h("q", {}, said), " — ", h("a", { href: sourceHref({ document, start, end }) }, title)),
+    ),
+  ),
+  summaries(base),
+];
 
 /** The sentence that says best what each document is about, fetched when opened. */
 function summaries(base) {

@@ -42,6 +42,7 @@ def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path, fold
         assert dict(found.lines())["not read"] == "1 file"
         assert dict(found.lines())["kinds"] == "2 Markdown, 1 text, from 2019-11-02 to 2021-03-04"
         assert found.examples[0] == "What are these documents about?"
+        assert next(one.said for one in found.openings) == "Elm Street is in Radom."
         (folder / "plans" / "broken.docx").unlink()
         assert build(folder).unread == (), "the latest build read all"
 
@@ -57,21 +58,38 @@ def kb(tmp_path):
         yield made
 
 
-def test_questions_are_about_what_documents_name_each_about_other_entities(tmp_path):
-    names = {"Elm Board": "Organization", "Oak Trust": "Organization", "Zofia Nowak": "Person", "Radom": "Location"}
-    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
-        for number in range(2):
-            put(made, f"d{number}", f"The Elm Board meets with Oak Trust. It is number {number}. We met Zofia Nowak. "
-                                    "The town is called Radom.", entities=names)
-        finish(made)
-        index = GraphIndex(made)
-        rows = [row for name in ("Zofia Nowak", "Elm Board", "Oak Trust", "Radom")
-                for row in index.find_named(name).tolist()]
-        asked = introduction.suggest_questions(index, rows)
-    assert asked == ["What is said about Zofia Nowak?", "How is Elm Board connected to Oak Trust?"]
+def test_a_novel_in_one_document_is_introduced_by_its_persons_and_its_first_sentence(tmp_path):
+    licence = "This eBook is for the use of anyone under the terms of the License.\n\n*** START OF THIS EBOOK ***\n\n"
+    chapter = "\n\n".join(f"## Chapter {number}\n\nAsk Mr. Blum about the mill. {'The mill stood. ' * 40}Then "
+                          f"Lydia asked Mr. Blum." for number in range(5))
+    (tmp_path / "novel.txt").write_text(f"{licence}The mill was sold in spring.\n\n{chapter}", "utf-8")
+    with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
+        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(tmp_path / "novel.txt")]},
+                                      context=BuildContext())
+        found = introduction.introduce(resources, "kb")
+    assert [one.said for one in found.openings] == ["The mill was sold in spring."]
+    assert [(one.name, one.type) for one in found.entities][:2] == [("Lydia", "Person"), ("Mr. Blum", "Person")]
+    assert min(one.passages for one in found.entities) > 1
+    assert len(found.examples) == 2
+
+
+def test_minutes_say_who_was_there_and_tables_what_they_hold(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for day in ("2024-03-01", "2024-04-05"):
+        (folder / f"{day}.md").write_text(f"# Meeting {day}\n\n## Present\n\n* Ann Lee\n* Bo Karl\n\n## Agenda\n\n"
+                                          "We talked about the mill.\n", "utf-8")
+    (folder / "mills.csv").write_text("Mill,Stones\nAster,2\nBirch,3\n", "utf-8")
+    with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
+        build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(folder)]}, context=BuildContext())
+        found = introduction.introduce(resources, "kb")
+    assert found.people == ("present: Ann Lee (2), Bo Karl (2)",)
+    assert found.tables == ("mills: 2 × Mill, Stones",)
+    assert found.dates == ("2024-03-01", "2024-04-05")
 
 
 def test_questions_are_in_the_language_of_the_name(kb):
     index = GraphIndex(kb)
-    assert introduction.suggest_questions(index, index.find_named("林小雨").tolist()) == ["关于林小雨有哪些内容？"]
+    rows = [index.find_named(name).tolist()[0] for name in ("林小雨", "Radom")]
+    assert introduction.suggest_questions(index, rows) == ["关于林小雨有哪些内容？", "Which documents mention Radom?"]
     assert introduction.suggest_questions(index, []) == []
