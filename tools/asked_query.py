@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..graph_store.graph.citations import CITES
 from ..graph_store.graph_index import GraphIndex
@@ -91,6 +91,8 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     result = index.sql.run(plan.sql)
     if plan.otherwise not in {"", plan.sql} and index.sql.run(plan.otherwise).rows != result.rows:
         return None
+    if plan.folded and (folded := index.sql.run(plan.folded)).rows != result.rows:
+        result, plan = folded, replace(plan, sql=plan.folded)
     rows = [row for row in result.rows if any(value is not None for value in row)]
     is_cut_in_tie = 0 < plan.shown < len(rows) and rows[plan.shown - 1][-1] == rows[plan.shown][-1]
     if not rows:

@@ -16,7 +16,7 @@ from .asked_parts import (
     only,
     quoted,
 )
-from .question_words import convert, keys_of, label_variants
+from .question_words import convert, is_kind_of, keys_of, label_variants
 from .table_mentions import Mention
 
 SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
@@ -156,6 +156,10 @@ class MeasureReader:
             beside, fits = next(((other, fits) for other, fits in (
                 (after, is_number), (before, is_number), (after, is_list))
                 if other is not None and self._parts.columns_for(other, fits)), (None, is_list))
+            head = self._parts.preceding(number, "head", "documents", gap=0)
+            if beside is None and head is not None:  # "RFC 31"
+                numbers = tuple(name for name in self._parts.columns if is_kind_of("number_word", name))
+                beside, fits = replace(head, columns=numbers) if numbers else None, is_number
             is_count = beside is after and (self._parts.has(*DEGREES) or number == self._parts.counted_rows())
             if beside is not None and " " not in number.name and not is_count:
                 column = self._parts.column_of(beside, fits)

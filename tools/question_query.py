@@ -6,7 +6,16 @@ from dataclasses import replace
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
 from .question_conditions import SIGNS, size
-from .question_target import AGGREGATES, PERIODS, Plan, QuestionTarget, bare_name, count_different, members_of
+from .question_target import (
+    AGGREGATES,
+    PERIODS,
+    Plan,
+    QuestionTarget,
+    bare_name,
+    count_different,
+    folded_text,
+    members_of,
+)
 from .question_values import ConditionReader
 from .table_mentions import Mention, Reading
 
@@ -30,7 +39,7 @@ def plan_query(reading: Reading) -> Plan:
     otherwise = plan.sql
     for condition in query.conditions:
         otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
-    return replace(plan, otherwise=otherwise)
+    return plan if otherwise == plan.sql else replace(plan, otherwise=otherwise)
 
 
 class QuestionQuery(QuestionTarget):
@@ -122,8 +131,10 @@ class QuestionQuery(QuestionTarget):
         plan = self._computed("count(*)", label, (members_of(column), column.title),
                               f" HAVING count(*) {bound} AND count({quoted(column.name)}) > 0 ORDER BY 2 DESC, 1")
         plan = replace(plan, understood=f"{column.title} with {plan.understood} {bound}")
-        return plan if counts is None else Plan(
-            f"SELECT count(*) FROM ({plan.sql}) AS sizes", f"number of {plan.understood}")  # noqa: S608 - as above
+        if counts is None:
+            return plan
+        sql, folded = (f"SELECT count(*) FROM ({sql}) AS sizes" for sql in (plan.sql, plan.folded))  # noqa: S608 - as above
+        return Plan(sql, f"number of {plan.understood}", otherwise=folded if plan.folded else "")
 
     def _ranking(self) -> Plan | None:
         """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
@@ -311,10 +322,13 @@ class QuestionQuery(QuestionTarget):
         if is_number(column) and not is_distinct:
             return self._numbers_of(column)
         label = f"number of different {column.title}"
-        if is_list(column):
-            sql = self._select(f"count(DISTINCT member) AS {quoted(label)}", members=members_of(column))
-            return Plan(sql, f"{label}{self._where()}")
-        return self._computed(f"count(DISTINCT {quoted(column.name)})", label, group)
+        members = members_of(column) if is_list(column) else ""
+        name = "member" if members else quoted(column.name)
+        plain, folded = f"count(DISTINCT {name})", f"count(DISTINCT {folded_text(name)})"
+        if group is not None or not (members or column.kind == "text"):
+            return self._computed(plain, label, group)
+        return Plan(self._select(f"{plain} AS {quoted(label)}", members=members), f"{label}{self._where()}",
+                    otherwise=self._select(f"{folded} AS {quoted(label)}", members=members))
 
     def _lookup(self) -> Plan | None:
         """Read a question for a cell or a list: "What is the status of EIP-1?", "Which proposals are Final?"."""

@@ -29,6 +29,7 @@ class Plan:
         must_be_single: whether only a single row answers.
         percent: whether its value is a share of a hundred.
         labels: the words of the question for codes of a column.
+        folded: the query that takes values for one which differ in capitals and accents alone.
         otherwise: the query in another sense of the question's words: both must have the same result.
     """
 
@@ -38,6 +39,7 @@ class Plan:
     must_be_single: bool = False
     percent: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    folded: str = ""
     otherwise: str = ""
 
 
@@ -83,20 +85,25 @@ class QuestionTarget:
             return Plan(self._select(f"{value} AS {quoted(label)}"), f"{label}{self._where()}")
         expression, words = group
         members = expression if "unnest(" in expression else ""
-        what = f"{'member' if members else expression} AS {quoted(words)}, {value} AS {quoted(label)}"
-        return Plan(self._select(what, members=members, rest=f" GROUP BY 1{rest or ' ORDER BY 1'}"),
-                    f"{label} for each {words}{self._where()}")
+        name, rest = "member" if members else expression, rest or " ORDER BY 1"
+        plain, folded = (self._select(f"{shown} AS {quoted(words)}, {value} AS {quoted(label)}", members=members,
+                                      rest=f" GROUP BY {group}{rest}")
+                         for shown, group in ((name, "1"), (f"mode({name})", folded_text(name))))
+        is_text = any(quoted(column.name) in expression and column.kind in {"text", "list"}
+                      for column in self._table.columns)
+        return Plan(plain, f"{label} for each {words}{self._where()}", folded=folded if is_text else "")
 
     def _ranked_groups(self, group: tuple[str, str], value: str, label: str, order: str, most: int,
                        among: Sequence[str] = ()) -> Plan:
         member = "member" if "unnest(" in group[0] else group[0]
         # The other members of a list are not compared.
-        kept = f"{member} IN ({', '.join(map(literal, among))})" if among else f"{member} IS NOT NULL"
+        kept = f"{member} IN ({', '.join(map(literal, among))})" if among else f"count({member}) > 0"
         limit = f" LIMIT {most + 1}" if most else ""
         plan = self._computed(value, label, group,
                               f" HAVING {value} IS NOT NULL AND {kept} ORDER BY 2 {order}, 1{limit}")
         degree = "highest" if order == "DESC" else "lowest"
-        return replace(plan, understood=f"{group[1]} with the {degree} {label}{self._where()}", shown=most)
+        return replace(plan, understood=f"{group[1]} with the {degree} {label}{self._where()}", shown=most,
+                       folded="" if among else plan.folded)
 
     def _limit(self) -> int:
         """Return how many of the first are asked for, and use the number that says so."""
@@ -212,6 +219,11 @@ class QuestionTarget:
         if operation is not None or column is not None or not self._parts.are_counted():
             raise UnclearError(self._table.name)
         return "count(*)", f"count of {self._table.title}"
+
+
+def folded_text(expression: str) -> str:
+    """Return the expression for a text without capitals and accents."""
+    return f"strip_accents(lower({expression}))"
 
 
 def members_of(column: ColumnInfo) -> str:

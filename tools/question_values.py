@@ -8,13 +8,11 @@ from ..schemas.records import ColumnInfo
 from .asked_parts import SKIPPED, UnclearError, is_list, is_number, is_text, literal, only, quoted
 from .question_conditions import Condition, MeasureReader
 from .question_words import keys_of, lexicon
-from .table_mentions import Mention
+from .table_mentions import Mention, rarely_filled
 
 _NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
 _NOT_HAVING = _NONE | {"lack any", "not have", "not have a", "not have an", "not have any"}
 _MOST_VALUES = 200
-_FEW = 0.05
-"""A field of so few documents, beside another one's, is meant only if it is named."""
 _WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
 """Words between those of one value: "implemented in version 5"."""
 
@@ -111,8 +109,8 @@ class ConditionReader(MeasureReader):
             named = {name for name in mention.columns if lexicon().labels["owner"].intersection(
                 (key,) for key in keys_of(self._parts.columns[name].title))}
         if len(mention.columns) > 1 and not named and self._parts.are_documents:
-            filled = {name: self._parts.table.rows - self._parts.columns[name].empty for name in mention.columns}
-            named = {name for name, rows in filled.items() if rows > _FEW * max(filled.values())}
+            named = {name for name in mention.columns
+                     if not rarely_filled(self._parts.table, self._parts.columns[name])}
             named -= {"document"} if "title" in named else set()
         if (len(mention.columns) > 1 and len(named) != 1) or self._parts.does_other(mention):
             raise UnclearError(mention)

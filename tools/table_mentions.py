@@ -32,6 +32,7 @@ _MOST_CACHED = 4096
 """How many tables are prepared for questions: each question is read in all of its knowledge base."""
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
 """Columns that say where a row was read, which no question asks for by their words."""
+_FEW = 0.05
 _WITHIN_LABELS = frozenset({"the", "of"})
 """Words between those of a label: "managed the review", which the review manager does."""
 _PLAIN = frozenset({"document", "title"})
@@ -115,6 +116,11 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
                 return None
             mentions.append(like)
     return Reading(table, words, tuple(sorted(mentions, key=lambda mention: mention.first)), heads)
+
+
+def rarely_filled(table: TableInfo, column: ColumnInfo) -> bool:
+    """Return True for a field of so few documents that another one with the same words is meant."""
+    return table.kind == "documents" and table.rows - column.empty < _FEW * table.rows
 
 
 def _shown(table: TableInfo) -> Iterator[ColumnInfo]:
@@ -231,7 +237,8 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Me
     for first, last, keys in _runs(words):
         if keys in whole:
             also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
-            yield "column", Mention(first, last, "column", columns=whole[keys], also=also)
+            is_rare = all(rarely_filled(table, column) for column in table.columns if column.name in whole[keys])
+            yield "column_form" if is_rare else "column", Mention(first, last, "column", columns=whole[keys], also=also)
         elif keys in parts:
             yield "column_word", Mention(first, last, "column", columns=parts[keys])
     for at, word in enumerate(words):

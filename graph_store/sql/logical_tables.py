@@ -30,6 +30,7 @@ _Header = tuple[tuple[str, int], ...]
 _LONGEST_NAME = 60
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
 _CASE_CHANGE = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_PLURAL = re.compile(r"(?<=.)(?:ies|s)$")
 _FURTHER_WORDS = frozenset({
     "alter", "between", "current_catalog", "current_date", "current_time", "current_timestamp", "current_user", "drop",
     "force", "grant", "if", "insert", "install", "localtime", "localtimestamp", "map", "revoke", "rollback", "rowid",
@@ -180,7 +181,7 @@ def join_fields(documents: Sequence[Mapping[str, str]]) -> list[SourceColumn]:
     counts = Counter(name for fields in documents for name in fields)
     forms = defaultdict[str, list[str]](list)
     for name in sorted(counts, key=lambda name: (-counts[name], name)):
-        forms[name.casefold().removesuffix("s")].append(name)
+        forms[_PLURAL.sub(lambda end: "y" if end[0] == "ies" else "", name.casefold())].append(name)
     joined = list[list[str]]()
     for names in forms.values():
         is_one = len(names) == 1 or sum(counts[name] for name in names) == sum(

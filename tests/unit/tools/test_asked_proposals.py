@@ -33,6 +33,10 @@ ANSWERED = [
     ("Which author had the most different review managers?", "Cy Holm: 3"),
     ("Which proposals by Bo Ek were implemented?", "XP-0003: Renaming of nodes; XP-0005: A seal for blocks"),
     ("Who wrote the proposal on node names?", "Ann McRae; Cy Holm"), ("How many proposals have a flag?", "1")]
+SPELLINGS = [
+    ("What is the title of note 31?", "On tides"), ("Who wrote the most notes?", "lea: 3"),
+    ("Which authors wrote only one note?", "Kim: 1"), ("How many notes have shipped?", "2"),
+    ("How many notes are in the category sea?", "3"), ("How many authors are there?", None)]
 DECLINED = [
     'How many proposals have "node" in their title?', "How many proposals mention blocks?",
     "How many more proposals did Bo Ek write than Eva Frey?", "How many stars does XP-0001 have?",
@@ -61,6 +65,23 @@ def test_a_field_is_asked_for_in_the_words_of_its_readers(proposals, question, a
 @pytest.mark.parametrize("question", DECLINED)
 def test_what_may_be_meant_in_two_ways_or_in_none_is_no_query(proposals, question):
     assert ask_tables(proposals, question) is None
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory, hashed_embedder):
+    rows = [("On tides", "31", "Lea", "category: sea", "shipped"), ("On sand", "7", "lea", "categories: [sea]", "open"),
+            ("On wind", "12", "LEA", "category: air", "shipped"), ("On salt", "3", "Kim", "categories: [sea]", "open")]
+    rows += [(f"Part {number}", str(number), "Max" if number % 2 else "Eve", "category: land", "open")
+             for number in range(100, 104)]
+    files = {f"{title.replace(' ', '-')}.md": f"---\ntitle: {title}\nnumber: {number}\nauthor: {author}\n{field}\n"
+             f"status: {status}\n---\n\nIt helps.\n" for title, number, author, field, status in rows}
+    return made(tmp_path_factory.mktemp("notes"), files, hashed_embedder)
+
+
+@pytest.mark.parametrize(("question", "answer"), SPELLINGS)
+def test_names_that_differ_in_capitals_are_one(notes, question, answer):
+    asked = ask_tables(notes, question)
+    assert (asked.short if asked else None) == answer
 
 
 def test_a_field_in_the_singular_and_in_the_plural_is_one_column(proposals):
