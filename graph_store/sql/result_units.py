@@ -13,6 +13,7 @@ _KEEPING = (
     exp.Round, exp.Ceil, exp.Floor, exp.Neg, exp.Paren, exp.Cast, exp.Alias, exp.Window, exp.Filter, exp.Coalesce,
     exp.Trunc, exp.Distinct)
 """Functions whose result has the unit of their first argument."""
+_FITTING_NULL = (exp.Is, exp.Coalesce, exp.NullSafeEQ, exp.NullSafeNEQ, exp.If, exp.Case)
 _LISTED = 10
 _Columns = Mapping[str, ColumnInfo]
 
@@ -73,8 +74,11 @@ def list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[str,
 def _note_passed_over(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[str]:
     """Yield how many records no condition can fit, because they have no value of the column's kind."""
     names_of = {table.alias_or_name.lower(): table.name.lower() for table in query.find_all(exp.Table)}
-    asked = {(names_of.get(column.table.lower(), ""), column.name.lower()) for where in query.find_all(exp.Where)
-             for column in where.find_all(exp.Column) if not isinstance(column.parent, exp.Is)}
+    conditioned = [column for where in query.find_all(exp.Where) for column in where.find_all(exp.Column)]
+    # "IS NULL" fits cells without a value, and so may what takes the column's cells for one.
+    fitted = {column.name.lower() for column in conditioned if column.find_ancestor(*_FITTING_NULL)}
+    asked = {(names_of.get(column.table.lower(), ""), column.name.lower()) for column in conditioned
+             if column.name.lower() not in fitted}
     for info in _iterate_tables(query, tables):
         for column in info.columns if info.kind in {"records", "documents"} else ():
             missing = column.empty + column.untyped

@@ -185,7 +185,9 @@ def test_a_result_over_columns_that_may_mean_something_else_says_so():
 def test_records_that_no_condition_can_fit_are_told(engine):
     (note,) = engine.run("SELECT count(*) FROM corals WHERE species <> 'Porites'").notes
     assert note == "1 of 5 in corals have no species: no condition on it fits them"
-    assert engine.run("SELECT count(*) FROM corals WHERE species IS NULL").notes == ()
+    for condition in ("species IS NULL", "species IS NULL OR species = 'Porites'", "coalesce(species, '') = ''",
+                      "NOT (species = 'Porites') IS TRUE", "species IS DISTINCT FROM 'Porites'"):
+        assert engine.run(f"SELECT count(*) FROM corals WHERE {condition}").notes == (), condition
     assert engine.run("SELECT count(*) FROM corals WHERE study <> 'A'").notes == ()
 
 
