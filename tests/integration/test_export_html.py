@@ -86,29 +86,3 @@ def test_what_documents_say_runs_nowhere_and_is_shown(web_browser, tmp_path):
             page.get_by_label("Filter").fill(text)
             expect(page.locator("details.c:visible bdi").first).to_have_text(text)
             expect(page.get_by_role("status")).to_have_text("1 community")
-
-
-def test_the_map_is_searched_and_shows_the_way_between_two_entities(web_browser, exported):
-    file, graph = exported
-    names = {data["name"] for _, data in graph.nodes(data=True) if data["kind"] == "entity"}
-    with opened(web_browser, file, viewport={"width": 1280, "height": 800}) as page:
-        page.wait_for_selector("#map canvas")
-        offered = {one.get_attribute("value") for one in page.locator("#map-names option").all()}
-        assert offered
-        assert offered <= names
-        drawn = "document.getElementById('map')._cyreg.cy"
-        assert {*page.evaluate(f"{drawn}.nodes().map((node) => node.data('name'))")} == offered
-        page.get_by_label("Find an entity").fill("Danube")
-        page.keyboard.press("Enter")
-        panel = page.locator("#map-panel")
-        expect(panel.locator("strong")).to_have_text("Danube")
-        neighbour = panel.get_by_role("button").first
-        name = neighbour.text_content()
-        neighbour.click()
-        expect(panel.locator("strong")).to_have_text(name)
-        page.get_by_label("and the way to").fill("Danube")
-        page.keyboard.press("Enter")
-        expect(page.locator("#map-way")).to_be_hidden()
-        assert "Danube" in page.evaluate(f"{drawn}.nodes('.evidence').map((node) => node.data('name'))")
-        browsing.shoot(page, "export-map")
-        assert browsing.violations(page) == []
