@@ -207,13 +207,6 @@ def score_answers(ontology: GraphSchema, gold: Sequence[GoldCase],
             object=mean(one.object for one in faults)))
 
 
-def unknown_relations(ontology: GraphSchema, gold: Iterable[GoldCase]) -> list[str]:
-    """Return the relations of gold triples that the ontology lacks, sorted; no admitted triple can have them."""
-    known = _relation_labels(ontology)
-    relations = {relation for case in gold for _, relation, _ in case.triples}
-    return sorted(relation for relation in relations if _relation_label(relation) not in known)
-
-
 def _relation_labels(ontology: GraphSchema) -> frozenset[str]:
     return frozenset(_relation_label(relation.name) for relation in ontology.relation_types)
 

@@ -21,7 +21,6 @@ from ...evaluation.extraction_answers import (
     load_recorded,
     reasoner_answers,
     score_answers,
-    unknown_relations,
 )
 from ...evaluation.recall import Group, RetrievalReport, evaluate
 from ...graph_store.bounding.labels import Bounds
@@ -144,7 +143,6 @@ def eval_extraction(
 ) -> None:
     """Score extraction under a schema, as Text2KGBench does: facts found, conformance, hallucination."""
     schema, cases = load_schema(str(ontology)), load_gold(gold)
-    _note_unknown_relations(schema, cases)
     if recorded is None:
         read = _read_sentences(schema, cases, max_tokens)
         _print_scores({"": score_answers(schema, cases, read)}, as_json=as_json)
@@ -169,13 +167,6 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: 
     if failed:
         err.print(f"[red]{len(failed)} sentences failed[/red] and score 0; the first: {escape(failed[0])}")
     return read
-
-
-def _note_unknown_relations(schema: GraphSchema, cases: Sequence[GoldCase]) -> None:
-    unknown = unknown_relations(schema, cases)
-    if unknown:
-        err.print(f"[yellow]the gold triples have relations that the ontology lacks:[/yellow] "
-                  f"{escape(', '.join(unknown))}; they cannot be found, and count as missed", soft_wrap=True)
 
 
 def _note_other_sentences(cases: Sequence[GoldCase], answers: Answers, recorded: Path) -> None:
