@@ -48,7 +48,8 @@ _OTHER_WORDS = 2.0  # what is added to a letter's cost in a language without any
 _CLOSE = 2.0  # the difference in the cost of all different letters below which another encoding is as likely
 _UNLIKELY, _NO_TEXT = 2.5, 4.5
 """The cost of a letter from which the best guess is doubtful, and from which the bytes are no text."""
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_FEWEST_WORDS = 2  # a single one may also be a word of another language
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 class Guess(NamedTuple):
@@ -82,7 +83,8 @@ def guess_encoding(sample: bytes, excluded: Container[str] = ()) -> Guess | None
         counts = _Counts.of(text)
         for language in _ENCODINGS[encoding].split():
             is_judged = most and language in _LETTERS
-            missing = _OTHER_WORDS * (1 - hits[encoding, language] / most) if is_judged else 0
+            missing = most - hits[encoding, language] if is_judged else 0
+            missing *= _OTHER_WORDS / max(most, _FEWEST_WORDS)
             costs[encoding] = min(costs[encoding], missing + counts.cost(encoding, language))
     best = min(costs, key=costs.__getitem__, default="")  # of equal ones the first
     if not best or costs[best] > _NO_TEXT:
