@@ -84,8 +84,8 @@ def guess_encoding(sample: bytes, excluded: Container[str] = ()) -> Guess | None
         for language in _ENCODINGS[encoding].split():
             is_judged = most and language in _LETTERS
             missing = most - hits[encoding, language] if is_judged else 0
-            missing *= _OTHER_WORDS / max(most, _FEWEST_WORDS)
-            costs[encoding] = min(costs[encoding], missing + counts.cost(encoding, language))
+            of_words = _OTHER_WORDS * missing / max(most, _FEWEST_WORDS)
+            costs[encoding] = min(costs[encoding], of_words + counts.cost(encoding, language))
     best = min(costs, key=costs.__getitem__, default="")  # of equal ones the first
     if not best or costs[best] > _NO_TEXT:
         return None
