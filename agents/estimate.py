@@ -63,6 +63,10 @@ class Amount(Frozen):
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(calls=self.calls + other.calls, prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+                      completion_tokens=self.completion_tokens + other.completion_tokens)
+
     def times(self, number: float) -> "Amount":
         """Return the amount multiplied by a number, rounded."""
         return Amount(calls=round(number * self.calls), prompt_tokens=round(number * self.prompt_tokens),
@@ -107,13 +111,7 @@ def estimate_build(resources: Resources, name: str, paths: Sequence[Path | Addre
         PricesError: the price file cannot be used.
     """
     check_model(reread=reread, uses_llm=resources.settings.uses_llm)
-    return estimate_documents(resources, name, load_documents(paths, on_failure=lambda _: None,
-                                                              limits=resources.limits), schema, reread=reread)
-
-
-def estimate_documents(resources: Resources, name: str, documents: Iterable[Document], schema: str, *,
-                       reread: bool = False) -> BuildEstimate:
-    """Estimate a build of documents that are read already; see `estimate_build`."""
+    documents = load_documents(paths, on_failure=lambda _: None, limits=resources.limits)
     if not Layout.by(resources.settings, name).exists():
         return _estimate_documents(resources, None, documents, schema, reread=reread)
     with resources.snapshot(name) as snapshot:
@@ -173,7 +171,7 @@ def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: 
     cost = _total_cost(resources, extraction, Amount(), later)
     return ReadingEstimate(
         chunks=len(ids), read_by=count_by_reader(stored.documents.count_to_reread(fingerprints)), model=model,
-        **_sum_steps(extraction, later).times(times).model_dump(), cost=None if cost is None else times * cost)
+        **(extraction + later).times(times).model_dump(), cost=None if cost is None else times * cost)
 
 
 def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
@@ -189,13 +187,13 @@ def _estimate_chunks(resources: Resources, chunks: Sequence[Chunk], characters: 
     if resources.settings.uses_llm and chunks:
         extraction = _estimate_extraction(resources, chunks, graph_schema, instructions)
         if inferred:
-            extraction = _sum_steps(extraction, Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS))
+            extraction += Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS)
         excerpts = choose_excerpts(chunks, characters) if inferred else []
         fitting = _estimate_schema_fitting(resources, excerpts, len(chunks), graph_schema)
         later_at_most = _estimate_later_steps(sum(estimate_tokens(chunk.text) for chunk in chunks))
     later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
     return BuildEstimate(
-        **_sum_steps(extraction, fitting, later).model_dump(), documents=documents, chunks=len(chunks),
+        **(extraction + fitting + later).model_dump(), documents=documents, chunks=len(chunks),
         extraction=extraction, fitting=fitting, later=later, later_at_most=later_at_most,
         cost=_total_cost(resources, extraction, fitting, later),
         batch_cost=_total_cost(resources, extraction, fitting, later, by_batch=True))
@@ -253,11 +251,6 @@ def _estimate_schema_fitting(resources: Resources, excerpts: Sequence[Sequence[s
     return Amount(calls=len(excerpts) + groupings,
                   prompt_tokens=round(_PAID_PER_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
                   completion_tokens=len(excerpts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
-
-
-def _sum_steps(*amounts: Amount) -> Amount:
-    return Amount(calls=sum(a.calls for a in amounts), prompt_tokens=sum(a.prompt_tokens for a in amounts),
-                  completion_tokens=sum(a.completion_tokens for a in amounts))
 
 
 def _estimate_later_steps(text_tokens: int) -> Amount:

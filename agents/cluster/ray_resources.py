@@ -6,6 +6,7 @@ A model is called from this process, within its limits; workers read files, embe
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +24,7 @@ from ...ingest.fetching import Address
 from ...ingest.folder_files import OnFailure
 from ...ingest.formats import PARSED
 from ...ingest.loaders import Reading, load_documents
-from ...ingest.reading import Content, Limits, UnreadableError
+from ...ingest.reading import Limits, UnreadableError
 from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder, as_queries, encode_distinct, is_served
 from ...models.parsing.parser import Parser
 from ...models.reasoner import Reasoner
@@ -66,7 +67,7 @@ class Workers:
         amounts: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
         self.at_once = _TASKS_PER_PROCESSOR * max(1, int(amounts.get("CPU", 0)))
         """The number of tasks to have at once."""
-        worker_version = _get_result(self.start("version"))
+        worker_version = _wait(self.start("version"))
         if worker_version != version(PACKAGE):
             raise ClusterError(f"a worker of the Ray cluster has {PACKAGE} {worker_version}: install "
                                f"'{PACKAGE}[ray]=={version(PACKAGE)}' on every node, and start its node again")
@@ -84,12 +85,11 @@ class Workers:
         """
         task = self.start(method, *arguments)
         try:
-            return _raise_if_error(await asyncio.wrap_future(task.future()))
+            with _explained_errors():
+                return _raise_if_error(await asyncio.wrap_future(task.future()))
         except asyncio.CancelledError:
             ray.cancel(task)
             raise
-        except RayError as error:
-            raise _user_error(error) from error
 
     def iterate_results(self, tasks: Iterable[Any]) -> Iterator[Any]:
         """Yield the results of tasks in order, while several are computed at once; `compute` lists the errors.
@@ -116,43 +116,38 @@ def _wait(task: Any) -> Any:
     """Wait for a task and return its result; return an item that is not a task as it is."""
     if not isinstance(task, ray.ObjectRef):
         return task
-    while not ray.wait([task], timeout=_POLL_SECONDS)[0]:
-        check_cancelled()
-    return _get_result(task)
-
-
-def _get_result(task: Any) -> Any:
-    try:
+    with _explained_errors():
+        while not ray.wait([task], timeout=_POLL_SECONDS)[0]:
+            check_cancelled()
         return _raise_if_error(ray.get(task))
-    except RayError as error:
-        raise _user_error(error) from error
 
 
-def _raise_if_error(result: Any) -> Any:
+def _raise_if_error(result: Any, kind: type[Exception] = BanyanError) -> Any:
     """Return a result, or raise it: workers return errors for the user instead of raising them."""
-    if isinstance(result, BanyanError):
+    if isinstance(result, kind):
         raise result
     return result
 
 
-def _user_error(error: RayError) -> Exception:
-    """Return the error for the user; a programming error in a task stays, because its traceback is wanted."""
-    if isinstance(error, RayTaskError):
-        return error
-    return ClusterError(f"a worker of the Ray cluster failed ({' '.join(str(error).split())[-300:]}): see Ray's logs. "
-                        "Progress is saved. Run the command again to resume")
-
-
-def has_own_embedder(resources: Resources) -> bool:
-    """Return True if only this process can embed: an endpoint does, within its limits, or a program's own embedder."""
-    return resources.own_embedder or is_served(resources.settings)
+@contextmanager
+def _explained_errors() -> Iterator[None]:
+    """Turn Ray's errors into one for the user, except a programming error in a task: its traceback is wanted."""
+    try:
+        yield
+    except RayTaskError:
+        raise
+    except RayError as error:
+        raise ClusterError(f"a worker of the Ray cluster failed ({' '.join(str(error).split())[-300:]}): see Ray's "
+                           "logs. Progress is saved. Run the command again to resume") from error
 
 
 class ClusterResources(Resources):
     """`Resources` whose builds run on workers of the joined cluster; language models are called from this process."""
 
     def __init__(self, resources: Resources) -> None:
-        super().__init__(resources.settings, resources.embedder if has_own_embedder(resources) else None)
+        # Only this process can embed with an endpoint, within its limits, or with a program's own embedder.
+        embeds_here = resources.own_embedder or is_served(resources.settings)
+        super().__init__(resources.settings, resources.embedder if embeds_here else None)
         self._workers = Workers(self.settings, self.limits)
 
     def _load_embedder(self, settings: Settings) -> Embedder:
@@ -170,7 +165,7 @@ class ClusterResources(Resources):
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
         """Yield for each file a function that returns its content, while workers parse the next files."""
         for content in self._workers.iterate_results(map(self._start_reading, files)):
-            yield partial(_content_or_raise, content)
+            yield partial(_raise_if_error, content, Exception)
 
     def _start_reading(self, file: Path) -> Any:
         if file.suffix.lower() not in PARSED or not file.is_file():
@@ -184,13 +179,6 @@ class ClusterResources(Resources):
         if self.settings.uses_llm:
             return super()._make_reasoner(calls, models)
         return ClusterRulesReasoner(self._workers, Parser(self.settings.spacy_pipelines))
-
-
-def _content_or_raise(content: Content | Exception | None) -> Content:
-    if isinstance(content, Exception):
-        raise content
-    assert content is not None, "a file of another format is read where it is found"  # noqa: S101
-    return content
 
 
 class ClusterRulesReasoner(RulesReasoner):
