@@ -18,7 +18,6 @@ from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
 from ..ingest.metadata import document_name
 from ..models.llm.llm_reasoner import extraction_prompt, inference_prompt
-from ..models.reasoner import Reasoner
 from ..models.rules.table_facts import read_rows
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
@@ -176,8 +175,7 @@ def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: 
 
 def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
     """Return the fingerprints of the extractions that a build with `reread` would make again."""
-    return find_outdated(stored.extractions.count_fingerprints(),
-                         reading_fingerprint(stored, resources.reasoner(stored.layout.name)))
+    return find_outdated(stored.extractions.count_fingerprints(), reading_fingerprint(resources, stored))
 
 
 def _estimate_chunks(resources: Resources, chunks: Sequence[Chunk], characters: int, graph_schema: GraphSchema, *,
@@ -234,9 +232,7 @@ def _estimate_extraction(resources: Resources, chunks: Iterable[Chunk], schema: 
 def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionRequest]]) -> tuple[int, int]:
     """Estimate the prompt tokens and the completion tokens that are paid for some extraction calls.
 
-    Args:
-        prompt_tokens: the tokens of all prompts together, as counted by `Prompt.tokens`.
-        calls: the requests of each call.
+    `prompt_tokens` are those of all prompts, as `Prompt.tokens` counts; `calls` has the requests of each call.
     """
     completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(request.text) for request in call) for call in calls)
     return round(_PAID_PER_COUNTED * prompt_tokens), round(completion)
@@ -268,12 +264,12 @@ def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
         about=metadata_line(metadata, _ABOUT_TOKENS), instructions=instructions)
 
 
-def reading_fingerprint(kb: KnowledgeBase, reasoner: Reasoner) -> str:
+def reading_fingerprint(resources: Resources, kb: KnowledgeBase) -> str:
     """Return a fingerprint of the reasoner and the knowledge base's instructions for extraction.
 
     Extractions with the same fingerprint were made in the same way, so they need not be made again.
     """
-    return add_instructions(reasoner.fingerprint, kb.extraction_instructions.get())
+    return add_instructions(resources.reasoner(kb.layout.name).fingerprint, kb.extraction_instructions.get())
 
 
 def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[str]]:

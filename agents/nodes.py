@@ -3,7 +3,6 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -13,7 +12,6 @@ from langchain_core.runnables import Runnable
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from langgraph.types import Command, Send
-from opentelemetry.trace import Span
 from pydantic import BaseModel, TypeAdapter
 from pydantic_core import to_jsonable_python
 
@@ -27,12 +25,6 @@ _T = TypeVar("_T")
 def add_or_reset(old: list[_T], new: list[_T]) -> list[_T]:
     """Reduce a state field: join the lists that parallel nodes return; an empty list resets the field."""
     return [*old, *new] if new else []
-
-
-def _step_span(name: str, state: Any) -> AbstractContextManager[Span]:
-    # The first step has not checked the knowledge base's name yet, so it may be any value.
-    return span(f"step {name}", {"banyan.node": name, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]},
-                expected=(GraphBubbleUp,))
 
 
 class _Node(Runnable[Any, Any]):
@@ -63,8 +55,10 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
         state = {name: models[name].validate_python(value) if name in models else value
                  for name, value in state.items()}
         arguments = (state, get_runtime()) if takes_runtime else (state,)
+        # The first step has not checked the knowledge base's name yet, so it may be any value.
+        attributes = {"banyan.node": step.__name__, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]}
         try:
-            with _step_span(step.__name__, state):
+            with span(f"step {step.__name__}", attributes, expected=(GraphBubbleUp,)):
                 return _to_plain_data(await (step(*arguments) if is_async else in_thread(step, *arguments)))
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise

@@ -20,7 +20,7 @@ from ..runtime.budgets import Budget
 from ..schemas.prices import Prices, PricesError, load_prices
 
 if TYPE_CHECKING:
-    from ..models.llm.batches import BatchClient, BatchedExtraction
+    from ..models.llm.batches import BatchedExtraction
     from ..models.llm.llm_reasoner import SchemaWriter
     from ..models.rules.rules_reasoner import Answers
 
@@ -116,12 +116,6 @@ class ProcessModels(ABC):
 
         return BatchedExtraction(self.settings, self._calls(name))
 
-    def batch_client(self) -> "BatchClient":
-        """Return the batch interface of the endpoint that extracts."""
-        from ..models.llm.batches import BatchClient  # noqa: PLC0415 - a second of imports
-
-        return BatchClient(self.settings.for_step("extract"))
-
     @cached_property
     def finder(self) -> "Answers":
         """The rules that find the closest quotes when a model found no answer."""
@@ -142,17 +136,11 @@ class ProcessModels(ABC):
         return RulesReasoner(self._parser)
 
     @contextmanager
-    def standalone_reasoner(self, token_limit: int | None = None) -> Iterator[tuple[Reasoner, Calls]]:
-        """Yield a reasoner that works without a knowledge base, and the accounts of its calls.
+    def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
+        """Yield accounts for calls that belong to no knowledge base.
 
         Responses are cached in a separate ledger in the home folder, so no call is paid twice.
         """
-        with self.standalone_calls(token_limit) as calls:
-            yield self._make_reasoner(calls), calls
-
-    @contextmanager
-    def standalone_calls(self, token_limit: int | None = None) -> Iterator[Calls]:
-        """Yield accounts for calls that belong to no knowledge base; see `standalone_reasoner`."""
         self.settings.home.mkdir(parents=True, exist_ok=True)
         with closing(Database(self.settings.home / STANDALONE_LEDGER)) as database:
             yield Calls(database, None if token_limit is None else Budget(token_limit))
@@ -161,29 +149,24 @@ class ProcessModels(ABC):
 class Spending:
     """The models' prices and the budgets of runs, read when they are first needed. Safe to use from several threads."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Start without budgets; the price file is read when it is first needed."""
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        """Start without budgets; `settings` returns the current ones."""
         self._settings = settings
         self._prices: Prices | None = None
         self._budgets: dict[str, Budget] = {}
         self._lock = RLock()
-
-    def follow(self, settings: Settings) -> None:
-        """Use other settings from now on; budgets and prices stay."""
-        with self._lock:
-            self._settings = settings
 
     @property
     def prices(self) -> Prices:
         """The models' prices, from the price file."""
         with self._lock:
             if self._prices is None:
-                self._prices = load_prices(self._settings.prices)
+                self._prices = load_prices(self._settings().prices)
             return self._prices
 
     def check_prices(self, max_cost: float | None) -> None:
         """Check, before anything is paid, that the price file can be read and has what a cost limit needs."""
-        prices, settings = self.prices, self._settings
+        prices, settings = self.prices, self._settings()
         if max_cost is None or not settings.uses_llm:
             return
         for model in sorted({settings.model_of(step) for step in _BUILDING_STEPS}):

@@ -50,7 +50,7 @@ class Resources(ProcessModels):
                  reranker: Reranker | None = None) -> None:
         """Prepare, without opening anything yet; the given models replace those that the settings name."""
         settings = settings or Settings()
-        self.spending = Spending(settings)
+        self.spending = Spending(lambda: self.settings)
         super().__init__(settings, embedder, reranker)
         _ALIVE.add(self)
 
@@ -78,7 +78,6 @@ class Resources(ProcessModels):
     def use_settings(self, settings: Settings) -> None:
         """Use another language model from now on; calls under way end with the model that they began with."""
         self.settings = settings
-        self.spending.follow(settings)
         self._reasoners.clear()
 
     def snapshot(self, name: str, scope: Scope = EVERYTHING) -> AbstractContextManager[Snapshot]:

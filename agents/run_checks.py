@@ -8,7 +8,7 @@ import os
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 from langgraph.config import get_config
 from pydantic import TypeAdapter, ValidationError
@@ -19,8 +19,6 @@ from ..ingest.reading import IngestError
 from ..schemas.errors import BanyanError
 from ..schemas.formats.schema_loading import seed_names
 from ..schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA
-
-_STEPS = get_args(AskStep)
 
 
 class ContextError(BanyanError):
@@ -90,15 +88,10 @@ class ModelChoiceError(BanyanError):
 
 
 def check_models(models: Mapping[AskStep, str], settings: Settings, *, served: bool) -> None:
-    """Check that the steps of a question may use the models that it chooses."""
-    if not isinstance(models, Mapping) or not all(isinstance(model, str) and model for model in models.values()):
+    """Check that the steps of a question, in a checked context, may use the models that it chooses."""
+    if not all(models.values()):
         raise ModelChoiceError('`models` names a model for each step, as in {"answer": "gpt-4o"}: fix the context')
-    if not models:
-        return
-    if unknown := set(models) - set(_STEPS):
-        raise ModelChoiceError(f"no model can be chosen for {', '.join(sorted(map(repr, unknown)))}: a question has "
-                               f"the steps {', '.join(_STEPS)}; a build's models are set by BANYAN_LLM_MODEL_...")
-    if not settings.uses_llm:
+    if models and not settings.uses_llm:
         raise ModelChoiceError("no model can be chosen while the rules answer: set BANYAN_LLM_BASE_URL")
     offered = {settings.model_of(step) for step in LLM_STEPS}
     offered.update(name for name in map(str.strip, settings.server_models.split(",")) if name)

@@ -15,7 +15,7 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..graph_store.layout import check_name
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
-from .tool import Subagent, subagent_of, tool_of
+from .tool import Asker, Subagent, subagent_of, tool_of
 
 _TIMEOUT = 300.0
 
@@ -24,7 +24,7 @@ class RemoteError(BanyanError):
     """A remote Banyan cannot be reached, or reports that it cannot answer."""
 
 
-class Remote:
+class Remote(Asker):
     """The retrieval graph of a server (`langgraph dev`, or a deployment), open within a `with` or `async with` block.
 
     Use its tools and graphs only within the block, which closes its connections at the end. In an `async with` block,

@@ -1,9 +1,10 @@
 """Banyan for LangChain: a tool, a retriever of passages, and a subagent for deepagents, supervisors and graphs."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, Protocol, Self, cast
+from typing import Any, Self, cast
 
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -36,24 +37,21 @@ _ACCEPTED_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _STEPS = 10_000
 
 
-class Asker(Protocol):
+class Asker(ABC):
     """Answers questions from one knowledge base."""
 
-    @property
-    def knowledge_base(self) -> str:
-        """The name of the knowledge base."""
-        ...
+    knowledge_base: str
 
     def ask(self, given: AskInput) -> AskOutput:
         """Answer a question or conversation; raise a `BanyanError` if that is impossible."""
-        ...
+        return run(self.aask, given)
 
+    @abstractmethod
     async def aask(self, given: AskInput) -> AskOutput:
         """Answer like `ask`, for an event loop."""
-        ...
 
 
-class LocalAsker:
+class LocalAsker(Asker):
     """Asks the retrieval graph in this process, independent of the caller's checkpointer and context."""
 
     def __init__(self, resources: Resources, kb: str, context: AskContext) -> None:
@@ -62,10 +60,6 @@ class LocalAsker:
         self._context = context
         # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
         self._graph: Any = build_graph(resources, checkpointer=False).with_config(recursion_limit=_STEPS)
-
-    def ask(self, given: AskInput) -> AskOutput:
-        """Answer a question or conversation."""
-        return run(self.aask, given)
 
     async def aask(self, given: AskInput) -> AskOutput:
         """Answer like `ask`, for an event loop."""
@@ -101,12 +95,7 @@ def default_name(prefix: str, knowledge_base: str) -> str:
 
 
 def description_of(knowledge_base: str, about: str) -> str:
-    """Return the description for a calling agent.
-
-    Args:
-        knowledge_base: the knowledge base to ask.
-        about: the subject of its documents, as given by the person who sets the agent up.
-    """
+    """Return the description for a calling agent; `about` is the subject of the documents, as its maker gives it."""
     subject = f" about {about}" if about else ""
     return (f"Answers a question from the documents{subject} (knowledge base {knowledge_base!r}). Ask one "
             "self-contained question in full words, with names instead of pronouns; it may take several steps to "

@@ -172,7 +172,7 @@ class ExtractionNodes(BuildNodes):
             base = kb.schemas.base()
             schema = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
-            reader = reading_fingerprint(kb, reasoner)
+            reader = reading_fingerprint(self._resources, kb)
             chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if not _is_extracted(kb, chunk.id, reader)]
             metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
             budget = self._budget(state)

@@ -82,12 +82,12 @@ class ConstructionNodes(BuildNodes):
                       self._resources.limits)
         given_documents(state.get("documents") or [], self._resources.limits)
         if context.batch:
-            run(self._resources.batch_client().check)
+            from ...models.llm.batches import BatchClient  # noqa: PLC0415  (a second of imports)
+
+            run(BatchClient(self._resources.settings.for_step("extract")).check)
         # "undecided" is True at first: an earlier build that ended early may have left schema candidates undecided.
         return {"knowledge_base": name, "run": resumed_run() or new_run(), "started": time.time(), "batch": [],
-                "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "files_failed": [],
-                "files_partly_read": [], "files_moved": [], "records_gone": [], "documents_read": 0,
-                "options": asdict(context)}
+                "outdated": [], "stopped": "", "unanswered": [], "undecided": True, "options": asdict(context)}
 
     def ingest(self, state: BuildState) -> BuildState:
         """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
@@ -124,9 +124,9 @@ class ConstructionNodes(BuildNodes):
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
-            reader = self._reader(kb)
+            reader = reading_fingerprint(self._resources, kb)
             outdated = find_outdated(kb.extractions.count_fingerprints(), reader) if context.reread else []
-            total = chunks_left(kb, outdated)
+            total = kb.documents.count_status("pending", "extracted") + _count_outdated(kb, outdated)
             unread = failures.lines()
             if paths:
                 note_unread_files(kb.database, [_relative_to_folder(paths, line) for line in unread])
@@ -187,16 +187,13 @@ class ConstructionNodes(BuildNodes):
                 return Command(update={"stopped": stopped}, goto="index")
             if not fitted and not kb.schemas.version():
                 kb.schemas.append(load_schema(DEFAULT_SCHEMA), (), "seed")
-            write_numbered_rows(kb, self._reader(kb))
+            write_numbered_rows(kb, reading_fingerprint(self._resources, kb))
             return self._next_batch(kb, state)
-
-    def _reader(self, kb: KnowledgeBase) -> str:
-        return reading_fingerprint(kb, self._resources.reasoner(kb.layout.name))
 
     def _next_batch(self, kb: KnowledgeBase, state: BuildState) -> Command[Any]:
         """Extract the next batch, one task for each call, and write the previous one at the same time."""
         # A person may have changed the instructions back while the build waited for decisions.
-        reader = self._reader(kb)
+        reader = reading_fingerprint(self._resources, kb)
         outdated = [fingerprint for fingerprint in state["outdated"] if not is_same_reading(fingerprint, reader)]
         in_batches = asks_batches(kb, build_options(state), self._resources.settings)
         calls = [] if state["stopped"] else self._choose_calls(kb, state["batch"], outdated, in_batches=in_batches)
@@ -240,7 +237,7 @@ class ConstructionNodes(BuildNodes):
         policy = build_options(state).policy
         self._resources.writers.give_turn(state["knowledge_base"], state["run"])
         with self._resources.writers.step(state["knowledge_base"], state["run"], create=False) as kb:
-            chunks_to_extract = kb.documents.count_status("pending") + _count_outdated(kb, state)
+            chunks_to_extract = kb.documents.count_status("pending") + _count_outdated(kb, state["outdated"])
             show_progress("extract", state["total"] - chunks_to_extract, state["total"])
             # Done before the schema is decided on, so labels of a document's old content no longer count.
             kb.schema_control.put_revisions_in_service()
@@ -268,7 +265,7 @@ class ConstructionNodes(BuildNodes):
         """Return True if the schema is decided on now, so the model sees the new terms in the next batch."""
         if not self._resources.settings.uses_llm or state.get("recorded"):
             return False
-        chunks_read = kb.documents.count_status("done") - _count_outdated(kb, state)
+        chunks_read = kb.documents.count_status("done") - _count_outdated(kb, state["outdated"])
         batches = chunks_read // self._resources.settings.batch_size
         return batches & (batches - 1) == 0  # True for 0 and for powers of two
 
@@ -336,7 +333,7 @@ class ConstructionNodes(BuildNodes):
             else:
                 with self._charge_to_run(state):
                     stopped = self._derive(kb)
-            reader = self._reader(kb)
+            reader = reading_fingerprint(self._resources, kb)
             report = report_of(kb, state, reader, stopped, self._resources.spending.prices)
         self._resources.writers.finish(name, run)
         return {"report": report}
@@ -353,9 +350,9 @@ class ConstructionNodes(BuildNodes):
         return ""
 
 
-def _count_outdated(kb: KnowledgeBase, state: BuildState) -> int:
-    """Return the number of chunks in the graph that the build still has to extract again."""
-    return sum(kb.documents.count_to_reread(state["outdated"]).values())
+def _count_outdated(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
+    """Return the number of chunks whose extraction has an outdated fingerprint, so that they are extracted again."""
+    return sum(kb.documents.count_to_reread(outdated).values())
 
 
 def _store_recorded(kb: KnowledgeBase, records: Iterator[RecordedPassage]) -> int:
@@ -386,12 +383,3 @@ def _relative_to_folder(folders: Sequence[Path | Address], line: str) -> str:
     for folder in folders:
         line = line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
     return line
-
-
-def chunks_left(kb: KnowledgeBase, outdated: Sequence[str]) -> int:
-    """Return how many chunks the build has to extract.
-
-    These are the chunks that were never extracted, and those whose extraction has one of the fingerprints `outdated`,
-    which are extracted again.
-    """
-    return kb.documents.count_status("pending", "extracted") + sum(kb.documents.count_to_reread(outdated).values())

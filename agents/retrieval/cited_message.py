@@ -31,11 +31,8 @@ def answer_message(answer: str, citations: Sequence[Mapping[str, Any]], name: st
                    message_id: str | None = None) -> AIMessage:
     """Return an answer as a message with two text blocks, the answer and the list of its sources.
 
-    Args:
-        answer: the answer, with marks such as [1] at the ends of its lines.
-        citations: `Citation` data, by which the marks are annotated. Without any, the content is the answer alone.
-        name: the message's author, such as a subagent.
-        message_id: the message's id; None leaves it to the graph.
+    The marks at the ends of the answer's lines, such as [1], are annotated by `citations` (`Citation` data). Without
+    any, the content is the answer alone. `name` is the message's author, such as a subagent.
     """
     if not citations:
         return AIMessage(_in_markdown(answer), name=name, id=message_id)
@@ -67,9 +64,12 @@ def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
     """
     if not citations:
         return ""
-    lines = [f"[{cited['id']}] {' '.join(cited['document'].split())}, {_place_text(cited)}: "
-             f"{json.dumps(source_text(cited['quote']), ensure_ascii=False)}" for cited in citations]
-    return "\n".join(["", "", _HEADINGS[phrase_language(answer)], *lines])
+    lines = ["", "", _HEADINGS[phrase_language(answer)]]
+    for cited in citations:
+        page = f"page {cited['page']}, " if cited.get("page") else ""
+        lines.append(f"[{cited['id']}] {' '.join(cited['document'].split())}, {page}characters {cited['start']}-"
+                     f"{cited['end']}: {json.dumps(source_text(cited['quote']), ensure_ascii=False)}")
+    return "\n".join(lines)
 
 
 def _in_markdown(text: str) -> str:
@@ -80,11 +80,6 @@ def _in_markdown(text: str) -> str:
 def answer_in(text: str) -> str:
     """Return the answer in the text of a message, as it was before `answer_message` added sources and Markdown."""
     return _SOURCES.split(text, maxsplit=1)[0].replace(_LINE_BREAK, "\n").replace(r"\$", "$")
-
-
-def _place_text(cited: Mapping[str, Any]) -> str:
-    characters = f"characters {cited['start']}-{cited['end']}"
-    return f"page {cited['page']}, {characters}" if cited.get("page") else characters
 
 
 def _make_annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> list[CitationAnnotation]:

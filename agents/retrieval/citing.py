@@ -17,7 +17,7 @@ from ...text.scripts import script_of
 from ...text.table_rows import SET_APART
 from ...tools.query_results import basis_text
 from .shown_text import plain_text, source_text
-from .stated_numbers import unstated_number
+from .stated_numbers import quoted_items, unstated_number
 
 NOT_FOUND = "I could not find the answer."
 OWN_KNOWLEDGE = "(Not from the documents.)"
@@ -92,7 +92,9 @@ def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequ
     # Strict mode leaves inferred claims out, and the short answer may rest on one of them.
     if mode == "strict" and any(map(is_inferred, draft.claims)):
         return ""
-    support = [text for claim in shown_claims for text in (claim.text, *_cited_words(claim, items))]
+    # A claim rests on the words that it quotes of a passage, and on the statement of a fact.
+    support = [text for claim in shown_claims for text in (
+        claim.text, *(item.statement or quote.words for quote, item in quoted_items(claim, items)))]
     return plain_text(draft.short) if follows(draft.short, support) else ""
 
 
@@ -112,7 +114,7 @@ def _basis_lines(claims: Iterable[Claim], items: Sequence[Passage], language: La
 
 def _quoted_items(claims: Iterable[Claim], items: Sequence[Passage]) -> list[Passage]:
     """Return the items that claims quote, each once, in the order in which they are first quoted."""
-    numbers = dict.fromkeys(quote.item for claim in claims for quote in claim.quotes if 1 <= quote.item <= len(items))
+    numbers = dict.fromkeys(quote.item for claim in claims for quote, _ in quoted_items(claim, items))
     return [items[number - 1] for number in numbers]
 
 
@@ -149,19 +151,10 @@ def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) 
 
 def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mode: Mode,
                citations: list[Citation], *, quoted: bool = False) -> str:
-    """Check a claim's quotes and return the claim as a line of the answer.
+    """Check a claim's quotes, and return it as a line of the answer with `[n]` behind it, or "" if it is left out.
 
-    Args:
-        claim: the claim.
-        items: the evidence that it quotes, the first item being number 1.
-        documents: the sources.
-        mode: see `cite`.
-        citations: the citations of earlier claims; new ones are appended.
-        quoted: whether the claim's words are a document's instead of a model's (see `QuotedDraft`).
-
-    Returns:
-        The claim with `[n]` behind it, or "" if the claim is left out. Words of a document are followed by its title
-        and the heading above them.
+    New citations are appended to `citations`, those of earlier claims. If `quoted`, the claim's words are a document's
+    instead of a model's (see `QuotedDraft`), and its title and the heading above them follow. See `cite` for the rest.
     """
     if mode == "strict" and is_inferred(claim):
         return ""
@@ -221,10 +214,7 @@ def _cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, ci
 
 def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Documents) -> Iterator[tuple[str, int, str]]:
     """Yield (document, start, words) for each quote that is found in its source and can support the claim."""
-    for quote in claim.quotes:
-        if not 1 <= quote.item <= len(items):
-            continue
-        item = items[quote.item - 1]
+    for quote, item in quoted_items(claim, items):
         if item.kind == "passage":
             located = locate_quote(quote, item, documents)
             if located and is_support(located[2], claim.text, f"{item.title} {item.heading}"):
@@ -249,14 +239,6 @@ def _places_for(claim: Claim, item: Passage) -> list[Place]:
 def content_key(text: str) -> str:
     """Return the form in which a name or value is looked for in a claim: letters and digits alone, folded."""
     return _PUNCTUATION.sub("", normalise(text))
-
-
-def _cited_words(claim: Claim, items: Sequence[Passage]) -> Iterator[str]:
-    """Yield the words on which a claim rests: of a passage those that the claim quotes, of a fact its statement."""
-    for quote in claim.quotes:
-        if 1 <= quote.item <= len(items):
-            item = items[quote.item - 1]
-            yield item.statement or quote.words
 
 
 def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[str, int, str] | None:

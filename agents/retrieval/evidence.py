@@ -43,12 +43,8 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
                     omitted: Sequence[tuple[str, str]] = ()) -> Round:
     """Return a round with what its lookups found, without items that were shown before or by an earlier lookup.
 
-    Args:
-        rounds: the earlier rounds.
-        asked: the round's thought and lookups.
-        found: for each of its lookups, the blocks that it found.
-        tokens: the budget of the round, estimated tokens; see `_divide_budget`.
-        omitted: lookups that were asked for and not made, each with the reason.
+    `asked` has the round's thought and lookups, `found` the blocks that each of them found, and `omitted` those that
+    were not made, each with the reason. For `tokens`, the budget in estimated tokens, see `_divide_budget`.
     """
     shown_keys = {item.key for item in items_of(rounds)}
     # A document is described once its metadata was shown, or the passage at its beginning, which contains it.
@@ -120,11 +116,7 @@ def dropped_numbers(rounds: Sequence[Round], dropped: Collection[int], tokens: i
 
     Items that were dropped before stay dropped. Then passages are dropped, the oldest first, and then lines, until the
     rest fits. Items of the last round and descriptions of tables, which have a budget of their own, are never dropped.
-
-    Args:
-        rounds: all rounds, the newest last.
-        dropped: the numbers, from 1, of items that were dropped before.
-        tokens: the budget, estimated tokens.
+    `tokens` is the budget in estimated tokens.
     """
     items = [*enumerate(items_of(rounds), 1)]
     earlier_count = len(items) - len(list(items_of(rounds[-1:])))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...schemas.retrieval import Claim, Passage
+from ...schemas.retrieval import Claim, Passage, Quote
 from ...text.quantities import figures_of, find_numbers, parse_number
 
 _FIGURES = re.compile(r"\d+(?:[.,]\d+|[\u00a0\u202f'’ ]\d{3}(?!\d))*")
@@ -22,11 +22,12 @@ def unstated_number(claim: Claim, items: Sequence[Passage], question: str = "") 
 
     Separators, rounding and scales may differ: 17,630 is 17.630, 17630.04 and 17.63 thousand.
     """
-    figures = [figure for figure in _FIGURES.findall(claim.text) if not _is_count(figure)]
+    figures = [figure for figure in _FIGURES.findall(claim.text)
+               if not (figure.isdecimal() and int(figure) <= _MOST_COUNTED)]
     if not figures:
         return ""
-    texts = [question, *(text for quote in claim.quotes if 1 <= quote.item <= len(items)
-                         for text in (*_texts_of(items[quote.item - 1]), quote.words))]
+    texts = [question, *(text for quote, item in quoted_items(claim, items)
+                         for text in (*_texts_of(item), quote.words))]
     stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _read_figure(figure)}
     missing = [figure for figure in figures if not _is_stated(figure, stated)]
     if not missing:
@@ -35,15 +36,16 @@ def unstated_number(claim: Claim, items: Sequence[Passage], question: str = "") 
     return next((figure for figure in missing if not _is_stated(figure, in_words)), "")
 
 
+def quoted_items(claim: Claim, items: Sequence[Passage]) -> Iterator[tuple[Quote, Passage]]:
+    """Yield a claim's quotes, each with its item of the evidence; a model may name a number that no item has."""
+    return ((quote, items[quote.item - 1]) for quote in claim.quotes if 1 <= quote.item <= len(items))
+
+
 def _texts_of(item: Passage) -> tuple[str, ...]:
     """Return all that a reader of an item sees, and the query of a computed one."""
     places = (place.text for place in item.places)
     return (item.statement, item.text, item.title, item.heading, item.about, item.document,
             item.basis.query if item.basis else "", *places)
-
-
-def _is_count(figure: str) -> bool:
-    return figure.isdecimal() and int(figure) <= _MOST_COUNTED
 
 
 def _read_figure(figure: str) -> Iterator[tuple[float, int]]:

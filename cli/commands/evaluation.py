@@ -156,7 +156,8 @@ def eval_extraction(
 
 def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: int | None) -> Answers:
     failed: list[str] = []
-    with open_resources() as resources, resources.standalone_reasoner(max_tokens) as (reasoner, _):
+    with open_resources() as resources, resources.standalone_calls(max_tokens) as calls:
+        reasoner = resources.reasoner("", calls=calls)
         if type(reasoner) is RulesReasoner:
             raise CommandError("no model is configured to read the sentences: set BANYAN_LLM_BASE_URL and "
                                "BANYAN_LLM_MODEL, or score recorded answers with --recorded FILE")
