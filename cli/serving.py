@@ -73,6 +73,8 @@ def serving_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: 
     from ..agents.resources import Resources  # noqa: PLC0415
     from ..server.app import create_app  # noqa: PLC0415
     set_up_logs(settings)
+    # By Python's 5 ms, a thread that waits for files or databases often would wait for those that compute each time.
+    sys.setswitchinterval(0.0005)
     return create_app(Resources(settings), hosts=hosts, needs_keys=needs_keys, workers=workers)
 
 

@@ -55,7 +55,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     kb.save_graph()
     kb.save_index()
     if kb.documents.is_deleting():
-        kb.printed.keep_only({entry.id for entry in kb.documents.entries()})
+        kb.printed.keep_only(set(kb.documents.titles()))
     kb.documents.finish_deletion()
 
 

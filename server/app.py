@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import FastAPI
 from fastapi.responses import FileResponse, RedirectResponse
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
@@ -53,9 +54,9 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     mcp = mcp_server(
         service.resources, decides=True, permits=lambda request, scope: scope in request.state.scopes,
         sees=lambda request, name: request.state.bases.covers(name),
-        turn=lambda request: service.questions.turn(request.state.client),
+        turn=lambda request: service.questions.turn(request.state.client, request),
         share=lambda request, changes: service.shares.take_thread(
-            request.state.client, changes=changes)).streamable_http_app(
+            request, changes=changes, is_read=True)).streamable_http_app(
             stateless_http=True, max_request_body_size=MAX_BODY,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False))
 
@@ -76,7 +77,10 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         app.include_router(base_routes.metrics_router)
     count_calls()
     chat_routes.add_chat_routes(app, service)
-    app.router.routes.extend(mcp.routes)
+    for route in mcp.routes:
+        if isinstance(route, Route):
+            route.app = service.shares.limit_calls(route.app)
+        app.router.routes.append(route)
     _add_pages(app, hosted=hosted)
     app.add_middleware(Gate, settings=settings, clients=service.clients, hosts=hosts, needs_keys=needs_keys,
                        workers=workers)

@@ -236,10 +236,10 @@ class Tools:
     ) -> DocumentList:
         """List the documents of a knowledge base by id."""
         with self._open_for_reading(ctx, knowledge_base) as snapshot:
-            entries = snapshot.kb.documents.entries()
-        return DocumentList(total=len(entries), documents=tuple(
-            DocumentLine(id=item.id, title=item.title, characters=item.characters)
-            for item in entries[offset:offset + limit]))
+            ids = list(snapshot.kb.documents.titles())
+            entries = snapshot.kb.documents.entries(ids[offset:offset + limit])
+        return DocumentList(total=len(ids), documents=tuple(
+            DocumentLine(id=item.id, title=item.title, characters=item.characters) for item in entries))
 
     def tables(
         self, ctx: Ctx, knowledge_base: Kb = "", offset: Annotated[int, Field(ge=0)] = 0,

@@ -75,7 +75,7 @@ _Opening = tuple[DocumentSummary, str]
 def openings(index: GraphIndex, tokens: int) -> list[Passage]:
     """Return the openings of all documents as items; empty if they do not fit the budget or are too many."""
     documents = index.store.documents
-    ids = [entry.id for entry in documents.entries()]
+    ids = list(documents.titles())
     if len(ids) > _MOST_DOCUMENTS:
         return []
     items = [Passage(chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start,
@@ -90,7 +90,7 @@ def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[D
     Raises:
         UnknownDocumentError: there is no such document.
     """
-    wanted = ids or [entry.id for entry in documents.entries()]
+    wanted = ids or list(documents.titles())
     return [summary for summary, _ in _openings([documents.get(key) for key in wanted])]
 
 

@@ -97,7 +97,7 @@ def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> li
     Empty if too few documents have metadata, or none of its fields is categorical or a date.
     """
     documents = np.array(sorted(_find_document_entities(index)), dtype=np.intp)
-    if len(documents) < _COVERED * len(index.store.documents.entries()):
+    if len(documents) < _COVERED * index.store.documents.count_documents():
         return []
     fields = [rows.name for rows in _find_categories(index, documents, "")]
     fields += [f"{name}.year" for name in _find_dated_fields(index, documents)[:1]]

@@ -286,7 +286,7 @@ class SchemaControl:
         seeds = [version.graph_schema for version in versions if version.who == "seed"]
         labels_to_keep = {*self._present_labels(), *named_by_people(versions)}.union(
             *map(known_labels, (self._history.current(), *seeds)))
-        documents = {entry.id for entry in self._documents.entries()}
+        documents = set(self._documents.titles())
         changed = []
         for version in versions:
             base = self._history.base(version.version)

@@ -166,15 +166,20 @@ class Documents:
         """Return True if there is a document of that id."""
         return self._db.scalar("SELECT 1 FROM documents WHERE id = :id", id=document_id) is not None
 
-    def entries(self) -> list[DocumentEntry]:
-        """Return all documents by id, without their texts."""
+    def titles(self) -> dict[str, str]:
+        """Return the titles of all documents by their ids, in the order of these."""
+        return {row.id: row.title for row in self._db.rows("SELECT id, title FROM documents ORDER BY id")}
+
+    def entries(self, ids: Sequence[str] | None = None) -> list[DocumentEntry]:
+        """Return all documents, or some, by id, without their texts."""
+        chosen, named = ("", {}) if ids is None else (f"WHERE {among('d.id')} ", {"among": ids})
         return [DocumentEntry(**row._asdict()) for row in self._db.rows(
-            "SELECT d.id, d.title, d.source, length(d.text) AS characters, "
+            "SELECT d.id, d.title, d.source, length(d.text) AS characters, "  # noqa: S608
             "count(c.id) FILTER (WHERE c.revision = 0) AS chunks, "
             "count(f.chunk) FILTER (WHERE c.status IN ('failed', 'done')) AS failed, d.added_at, "
             "EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.id) AS updating "
             "FROM documents d LEFT JOIN chunks c ON c.document = d.id LEFT JOIN failures f ON f.chunk = c.id "
-            "GROUP BY d.id ORDER BY d.id")]
+            f"{chosen}GROUP BY d.id ORDER BY d.id", **named)]
 
     def about(self) -> list[tuple[str, str, str, dict[str, str]]]:
         """Return the names of all documents, by id: (id, title, source, metadata)."""

@@ -119,12 +119,11 @@ def list_documents(
     q: Annotated[str, Query(max_length=200, description="text in the id or title")] = "",
 ) -> Page[DocumentItem]:
     """List the documents of a knowledge base, by id."""
-    text = q.casefold()
-    matches = [entry for entry in reading.kb.documents.entries()
-               if text in entry.id.casefold() or text in entry.title.casefold()]
+    text, documents = q.casefold(), reading.kb.documents
+    matches = [one for one, title in documents.titles().items() if text in one.casefold() or text in title.casefold()]
     return Page(total=len(matches), items=[
         DocumentItem(**entry.model_dump(include=set(DocumentItem.model_fields)))
-        for entry in matches[offset:offset + limit]])
+        for entry in documents.entries(matches[offset:offset + limit])])
 
 
 @router.get("/knowledge-bases/{kb}/document", responses=errors(404), dependencies=[may("read")])

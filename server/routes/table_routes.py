@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import anyio.to_thread
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from ...api.python_results import MOST_ROWS, SQL_SECONDS
@@ -42,10 +42,11 @@ def list_tables(kb: KbName, service: Serving, documents: _Documents = []) -> Ite
 
 
 @router.post("/sql", responses=errors(404, 504))
-async def run_sql(kb: KbName, query: SqlQuery, service: Serving, client: Annotated[str, may("read")]) -> SqlResult:
+async def run_sql(request: Request, kb: KbName, query: SqlQuery, service: Serving,
+                  client: Annotated[str, may("read")]) -> SqlResult:
     """Run a SELECT over the tables; the result says on how many records it rests, and cites the first of them."""
     # A query takes as long as a question may, so it waits for a slot as questions do.
-    async with service.questions.turn(client):
+    async with service.questions.turn(client, request):
         return await anyio.to_thread.run_sync(_run, service, kb, query)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream
+from fastapi import Request
 from langchain_core.messages import AnyMessage, HumanMessage
 from pydantic import Field, ValidationError
 
@@ -21,7 +22,7 @@ from ..error_responses import UnavailableError
 from ..metrics import QUESTIONS
 from ..responses import AskAnswer, Body
 from .conversations import THREAD_NAME, Conversations, Thread
-from .turns import Turns, time_limit
+from .turns import Turns, check_connected, time_limit
 
 NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"
 MOST_WAITING = 500
@@ -102,17 +103,20 @@ class Questions:
             task.cancel()
 
     @asynccontextmanager
-    async def turn(self, client: str) -> AsyncIterator[None]:
+    async def turn(self, client: str, request: Request | None = None) -> AsyncIterator[None]:
         """Wait for a slot, and hold it within the block, in which a question or a table is computed.
 
         Raises:
             DeadlineError: waiting and the block together have taken longer than a question may.
+            UnavailableError: the client of the request, whose body is read already, has left meanwhile.
         """
         settings = self._resources.settings
         most_seconds = settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
         async with time_limit(most_seconds, f"the question was not answered within {most_seconds:g} s "
                                             "(BANYAN_ASK_SECONDS): ask a simpler one, or ask again when the server is "
                                             "less busy"), self._turns.take(client):
+            if request is not None:
+                await check_connected(request)
             with QUESTIONS.track_inprogress():
                 yield
 

@@ -10,17 +10,22 @@ import anyio
 from cachetools import LRUCache
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...runtime.audit import LOCAL
 from ...runtime.threads import in_thread
 from ..error_responses import DeadlineError, UnavailableError
 
 _T = TypeVar("_T")
+_CLIENT_LEFT = "the client disconnected before this was done: ask again"
 _SAFE = {"GET", "HEAD"}
 _MOST_CLIENTS = 10_000
 """Clients whose shares are cached."""
-_MOST_THREADS = 4
-"""The most threads that read, and the most that write, for one client at once; AnyIO has 40 for all."""
+_MOST_THREADS = 2
+"""The most threads that read, and the most that write, for one client at once: one thread of Python runs at a time, so
+more would make others slower, and this client no faster."""
+_MOST_CALLS = 4
+"""The most MCP requests of a client at once: each has a session of its own, which costs the event loop some time."""
 _HEAVY_AT_ONCE = 2
 """The most heavy tasks at once, of which one client may have one: each takes a processor, or as much memory as a
 graph."""
@@ -74,19 +79,36 @@ class Shares:
         self._reads = Turns(float("inf"), _MOST_THREADS)
         # Changes wait for each other and for builds, so they have a share of their own: a client can read meanwhile.
         self._changes = Turns(float("inf"), _MOST_THREADS)
+        self._calls = Turns(float("inf"), _MOST_CALLS)
         self._heavy = Turns(_HEAVY_AT_ONCE, 1)
 
+    def limit_calls(self, app: ASGIApp) -> ASGIApp:
+        """Return the app of MCP with a limit on a client's requests at once; further ones wait."""
+        async def limited(scope: Scope, receive: Receive, send: Send) -> None:
+            # Without POST a request is a stream that stays open.
+            turn = self._calls.take(scope["state"]["client"]) if scope["method"] == "POST" else nullcontext()
+            async with turn:
+                await app(scope, receive, send)
+
+        return limited
+
     @asynccontextmanager
-    async def take_thread(self, client: str, *, changes: bool = False) -> AsyncGenerator[None]:
-        """Wait until a client has fewer threads than its share, and count one more within the block.
+    async def take_thread(self, request: Request, *, changes: bool, is_read: bool) -> AsyncGenerator[None]:
+        """Wait until a request's client has fewer threads than its share, and count one more within the block.
+
+        `is_read` is True if nobody will read the request's body any more.
 
         Raises:
             DeadlineError: the wait was too long.
+            UnavailableError: the client has left meanwhile.
         """
+        client = request.state.client
         async with AsyncExitStack() as turn:
             async with time_limit(_SECONDS, f"{_MOST_THREADS} other requests of this client have not ended within "
                                             f"{_SECONDS:g} s: wait for them, and send fewer at once"):
                 await turn.enter_async_context((self._changes if changes else self._reads).take(client))
+            if is_read:
+                await check_connected(request)
             yield
 
     async def run_heavy(self, request: Request, task: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
@@ -98,11 +120,12 @@ class Shares:
         """
         async with time_limit(_SECONDS, f"this was not done within {_SECONDS:g} s: try again when the server is less "
                                         "busy"), self._heavy.take(request.state.client):
+            await check_connected(request)
             work, departure = asyncio.ensure_future(task()), asyncio.ensure_future(_wait_for_departure(request))
             try:
                 await asyncio.wait([work, departure], return_when=asyncio.FIRST_COMPLETED)
                 if not work.done():
-                    raise UnavailableError("the client disconnected before this was done: ask again")
+                    raise UnavailableError(_CLIENT_LEFT)
                 return await work
             finally:
                 for part in (work, departure):
@@ -112,6 +135,12 @@ class Shares:
     async def run_heavy_in_thread(self, request: Request, function: Callable[..., _T], *arguments: Any) -> _T:
         """Call a function in a thread as a heavy task; it can end early where it calls `check_cancelled`."""
         return await self.run_heavy(request, lambda: in_thread(function, *arguments))
+
+
+async def check_connected(request: Request) -> None:
+    """Raise UnavailableError if a request's client has left."""
+    if await request.is_disconnected():
+        raise UnavailableError(_CLIENT_LEFT)
 
 
 async def _wait_for_departure(request: Request) -> None:
@@ -129,8 +158,8 @@ class FairRoute(APIRoute):
             return handle
 
         async def handle_in_turn(request: Request) -> Response:
-            shares = cast("Shares", request.app.state.service.shares)
-            async with shares.take_thread(request.state.client, changes=request.method not in _SAFE):
+            shares, only_reads = cast("Shares", request.app.state.service.shares), request.method in _SAFE
+            async with shares.take_thread(request, changes=not only_reads, is_read=only_reads):
                 return await handle(request)
 
         return handle_in_turn

@@ -1,5 +1,6 @@
 """One client cannot keep others waiting: what takes threads, processors or memory has a share for each client."""
 
+import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -8,8 +9,10 @@ from functools import partial
 import pytest
 from banyan.agents.resources import Resources
 from banyan.runtime import audit
+from banyan.server.error_responses import UnavailableError
 from banyan.server.runs import turns
 from banyan.server.security.keys import Keys
+from fastapi import Request
 
 from ... import in_process, rest
 
@@ -93,6 +96,25 @@ def test_a_client_reads_while_its_changes_wait(app, key_of, monkeypatch, by):
             assert read.result(timeout=30).status_code == 200
         finally:
             end.set()
+
+
+@pytest.mark.parametrize("work", ["thread", "heavy task"])
+def test_what_waits_for_its_turn_is_not_begun_when_its_client_has_left(work):
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    async def begin():
+        raise AssertionError("it was begun")
+
+    async def take(request):
+        if work == "heavy task":
+            await turns.Shares().run_heavy(request, begin)
+        async with turns.Shares().take_thread(request, changes=False, is_read=True):
+            await begin()
+
+    request = Request({"type": "http", "method": "GET", "state": {"client": "hostile"}}, receive)
+    with pytest.raises(UnavailableError, match="disconnected"):
+        asyncio.run(take(request))
 
 
 def test_a_request_that_waits_too_long_for_its_share_gets_an_error_that_says_so(app, key_of, blocked, monkeypatch):
