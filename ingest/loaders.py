@@ -12,6 +12,7 @@ from ..schemas.documents import Document, SourceTable
 from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
 from .decoding import open_file, read_bytes, undecodable
+from .ebook_frames import without_frame
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables
 from .folder_files import (
@@ -202,6 +203,7 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
 def _whole(file: FoundFile, content: Content, limits: Limits, report: Report,
            works: Works | None) -> Iterator[Document]:
     """Yield the document that a file is, if it has text."""
+    content = without_frame(content)
     fields = clean_metadata(content.metadata)
     for reason in filter(None, (content.unread, fields.get(UNREAD))):
         report(reason)

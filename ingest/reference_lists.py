@@ -38,7 +38,8 @@ _BETWEEN = r"(?:[,;][ ]?(?:(?:and|&|und|et)[ ]|(?:…|\.[ ]?\.[ ]?\.)[ ])?|[ ](?
 _AND_OTHERS = r"(?:[,;]?[ ](?:and[ ])?(?:et[ ]al|others)\b\.?)?"
 _AUTHORS = [(re.compile(rf"{person}(?:{_BETWEEN}{other}){{0,80}}+{_AND_OTHERS}"), re.compile(other))
             for person, other in _PERSONS]
-_GROUP = re.compile(rf"{_CAPITAL}[^().;]{{3,80}}+\.?(?=[ ]\((?:1[89]|20)\d\d[a-z]?\))")
+_GROUP = re.compile(rf"{_CAPITAL}{_WORD}(?:[ ](?:{_CAPITAL}{_WORD}|of|for|and|the|on|&)){{0,9}}+"
+                    r"\.?(?=[ ]\((?:1[89]|20)\d\d[a-z]?\))")
 """An organization as an author, which is certain only in front of a year in brackets."""
 _YEAR_NEXT = re.compile(r"[,.]?[ ]?(?:\([Ee]ds?\.\),?[ ]?)?[(\[]?(?P<year>(?:1[89]|20)\d\d)[a-z]?"
                         r"(?:,[ ][A-Z][a-z]{2,8}[^()]{0,12})?[)\]]?[.,:;]?[ ]")

@@ -12,8 +12,8 @@ _REFERENCES = frozenset((
     "referencias", "bibliografía", "referências", "bibliografia", "参考文献", "引用文献"))
 _NAMES = _REFERENCES | frozenset((
     "acknowledgements", "acknowledgments", "acknowledgement", "acknowledgment", "contents", "table of contents",
-    "list of figures", "list of tables", "index", "danksagung", "inhaltsverzeichnis", "remerciements",
-    "table des matières", "agradecimientos", "índice", "agradecimentos", "致谢", "目录", "索引"))
+    "list of figures", "list of tables", "index", "project gutenberg license", "danksagung", "inhaltsverzeichnis",
+    "remerciements", "table des matières", "agradecimientos", "índice", "agradecimentos", "致谢", "目录", "索引"))
 
 
 def is_back_matter(heading: str) -> bool:

@@ -38,7 +38,7 @@ def ask_citations(index: GraphIndex, question: str) -> tuple[str, str, SqlResult
     known, wanted, words = ("tail", "head", "cite") if citing else ("head", "tail", "are cited by")
     if not (name := _find_document(index, known, next(filter(None, found.groups())))):
         return None
-    sql = f'SELECT "{wanted}" FROM {CITES} WHERE "{known}" = {literal(name)} ORDER BY "{wanted}"'  # noqa: S608
+    sql = f'SELECT "{wanted}" AS document FROM {CITES} WHERE "{known}" = {literal(name)} ORDER BY "{wanted}"'  # noqa: S608
     result = index.sql.run(sql)
     shown = dict.fromkeys(str(row[0]) for row in result.rows)
     short = str(len(shown)) if _COUNTS.match(asked) else "; ".join(shown)

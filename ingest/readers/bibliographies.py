@@ -20,6 +20,7 @@ _RIS_FIELDS = {"TI": "title", "T1": "title", "PY": "year", "Y1": "year", "JO": "
 _RIS_LISTS = {"AU": "author", "A1": "author", "KW": "keywords"}
 _COMMENT = re.compile(r"^[ \t]*+%[^\n]*+", re.MULTILINE)  # for BibTeX it is no comment if it has an "@"
 _STYLE = re.compile(r"\\(?:text[a-z]{2}|emph|underline)\{([^{}]{0,300})\}")  # such as of one's own name
+_DOI_ADDRESS = re.compile(r"https?://(?:dx\.)?doi\.org/")
 _YEAR = re.compile(r"\d{4}")
 
 
@@ -91,4 +92,5 @@ def csl_works(records: Sequence[object]) -> list[Fields]:
 
 
 def _content(works: Sequence[Fields], limits: Limits) -> Content:
-    return Content(record_lines(works, "", limits))
+    plain = [{**work, "doi": _DOI_ADDRESS.sub("", work.get("doi", ""))} for work in works]
+    return Content(record_lines(plain, "", limits))
