@@ -10,7 +10,7 @@ from ...schemas.graph_schema import ANY
 from ...schemas.naming import canonical_name
 from ...text.cleaning import one_line
 from ...text.quantities import parse_value
-from .grounding import Grounded, SourceText
+from .grounding import SourceText
 from .labels import Bounds, extracted_names
 
 
@@ -32,8 +32,8 @@ class TypedEnd(NamedTuple):
 class NamedEnds:
     """The entities of an extraction whose names are in the source."""
 
-    def __init__(self, extraction: Extraction, source: SourceText, bounds: Bounds) -> None:
-        self._extraction, self._source, self._bounds = extraction, source, bounds
+    def __init__(self, extraction: Extraction, source: SourceText) -> None:
+        self._source = source
         self.keys: dict[str, str] = {}
         """The canonical key of each extracted name that stands in the source."""
         self.ends: dict[str, End] = {}
@@ -45,12 +45,12 @@ class NamedEnds:
             spellings.setdefault(canonical_name(name), set()).add(name)
         for key in sorted(spellings):
             if key:
-                self._find_name(key, spellings[key])
+                self._find_name(spellings[key])
 
-    def _find_name(self, key: str, spellings: set[str]) -> None:
-        """Record the entity of some spellings of one name if the source has the name or one of its aliases."""
+    def _find_name(self, spellings: set[str]) -> None:
+        """Record the entity of some spellings of one name if the source has the name."""
         name = self._source.best_spelling(spellings) if len(spellings) > 1 else next(iter(spellings))
-        grounded = self._source.ground_version(name) or self._source.ground(name) or self._ground_alias(key)
+        grounded = self._source.ground_version(name) or self._source.ground(name)
         if grounded is None:
             return
         if grounded.quoted and parse_value(name, "date"):
@@ -60,16 +60,6 @@ class NamedEnds:
         self.keys.update(dict.fromkeys(spellings, end.key))
         known = self.ends.get(end.key, end)
         self.ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
-
-    def _ground_alias(self, key: str) -> Grounded | None:
-        """Return where the source has an alias of an entity whose own name it lacks; None if it has none."""
-        aliases = sorted(a.value for a in self._extraction.attributes
-                         if canonical_name(a.entity) == key and self._bounds.is_alias(a.attribute))
-        for alias in aliases:
-            grounded = self._source.ground(alias)
-            if grounded and not self._bounds.is_type_name(grounded.shown):
-                return grounded
-        return None
 
 
 class TypeWishes:
