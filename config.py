@@ -145,7 +145,8 @@ class Settings(BaseSettings):
                                      "with a model two for each call at once if that is more")
 
     max_file_mb: float = Field(100.0, gt=0, description="largest file or record read, unpacked and as text too, in MB")
-    max_file_seconds: float = Field(120.0, gt=0, description="deadline for reading one file that is no plain text")
+    max_file_seconds: float = Field(120.0, gt=0, description="deadline for reading one file that is no plain text, "
+                                    "or one page of a scan")
     ocr: Literal["auto", "off"] = Field("auto", description="text in pictures, as of scanned pages: read, "
                                         "or not at all")
     fetch: Literal["off", "public", "any"] = Field("off", description="which addresses of the web a build may read: "

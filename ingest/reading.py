@@ -85,6 +85,19 @@ class Content(NamedTuple):
 _DOUBTS: ContextVar[list[str] | None] = ContextVar("banyan_reading_doubts", default=None)
 
 
+_ON_PAGE: ContextVar[Callable[[], None]] = ContextVar("banyan_page_read", default=lambda: None)
+
+
+def set_page_listener(listener: Callable[[], None]) -> None:
+    """Set the function that is called when a page of a file was recognised."""
+    _ON_PAGE.set(listener)
+
+
+def note_page() -> None:
+    """Tell that a page was recognised: the deadline of a scan is for each of its pages."""
+    _ON_PAGE.get()()
+
+
 def note_doubt(doubt: str) -> None:
     """Note for the file that is being read that a part of its text is not certain."""
     if (doubts := _DOUBTS.get()) is not None and doubt:

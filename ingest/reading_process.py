@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, cast
@@ -22,13 +22,14 @@ from ..text.cleaning import clean_text
 from .decoding import read_bytes
 from .formats import load_reader
 from .metadata import clean_metadata
-from .reading import MEGABYTE, Content, Limits, UnreadableError, read_content
+from .reading import MEGABYTE, Content, Limits, UnreadableError, read_content, set_page_listener
 
 try:
     import resource
 except ImportError:  # on Windows, where the deadline alone bounds a file
     resource = None  # type: ignore[assignment]
 
+_PAGE_READ = b"\n"  # the answer after each page of a scan, whose pages have a deadline each
 _LOOK = 0.2  # seconds between two checks whether the run was cancelled
 
 _DEEPEST = 10_000
@@ -60,15 +61,10 @@ class ReadingProcess:
         process = self._process or self._start_process()
         # A thread waits, because a pipe cannot be waited for with a deadline on every system.
         answer = self._waiting.submit(_ask_process, process, json.dumps(str(path)).encode())
-        deadline = time.monotonic() + self._limits.seconds
         with ExitStack() as unless_answered:
             unless_answered.callback(self._end_process)
-            while not wait([answer], _LOOK).done:
-                check_cancelled()
-                if time.monotonic() > deadline:
-                    raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
-                                          "split it, or convert it to text")
-            line = answer.result()
+            while (line := self._wait_for(answer)) == _PAGE_READ:
+                answer = self._waiting.submit(cast("IO[bytes]", process.stdout).readline)
             if not line:
                 raise UnreadableError("the process that read it ended, perhaps because it needed more than "
                                       f"{self._limits.memory_mb:,} MB of memory: split it, "
@@ -78,6 +74,15 @@ class ReadingProcess:
         if "error" in reply:
             raise UnreadableError(reply["error"])
         return Content(**reply | {"tables": [SourceTable.model_validate(table) for table in reply["tables"]]})
+
+    def _wait_for(self, answer: Future[bytes]) -> bytes:
+        deadline = time.monotonic() + self._limits.seconds
+        while not wait([answer], _LOOK).done:
+            check_cancelled()
+            if time.monotonic() > deadline:
+                raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
+                                      "split it, or convert it to text")
+        return answer.result()
 
     def _start_process(self) -> subprocess.Popen[bytes]:
         """Start a process that reads files; it runs this module with the limits as its argument."""
@@ -114,9 +119,19 @@ def _serve_requests(limits: Limits) -> None:
     os.dup2(2, 1)
     bound_memory(limits.memory_mb * MEGABYTE)
     sys.setrecursionlimit(_DEEPEST)
-    for line in sys.stdin.buffer:
+
+    def set_alarm() -> None:
         if hasattr(signal, "alarm"):
             signal.alarm(int(limits.seconds) + 10)  # ends this process if the run was killed
+
+    def tell_of_page() -> None:
+        set_alarm()
+        answers.write(_PAGE_READ)
+        answers.flush()
+
+    set_page_listener(tell_of_page)
+    for line in sys.stdin.buffer:
+        set_alarm()
         answers.write(json.dumps(_read_for_reply(Path(json.loads(line)), limits)).encode() + b"\n")
         answers.flush()
 

@@ -210,7 +210,7 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
         recognised |= {number: text for number, text in texts.items() if text is not None}
         broken, scanned = ({number for number in pages_of_kind if texts[number] is None}
                            for pages_of_kind in (broken, scanned))
-        fix = f"they are in {scans.UNKNOWN_SCRIPT}, recognise their text with another program"
+        fix = f"they are in {scans.UNKNOWN_SCRIPT}, or too many: recognise their text with another program, or split it"
     notes = [f"{kind} were not read ({_list_pages(unread)})" for kind, unread in (
         ("pages that are only pictures", scanned), ("pages whose font does not tell its letters", broken)) if unread]
     return recognised, f"{'; '.join(notes)}: {fix}" if notes else ""

@@ -13,7 +13,7 @@ import pypdfium2
 from PIL import Image, ImageOps, UnidentifiedImageError
 from rapidocr import RapidOCR
 
-from ..reading import Content, Limits, UnreadableError, note_doubt
+from ..reading import Content, Limits, UnreadableError, note_doubt, note_page
 from .pdf_pages import Box, PageWord, TextLine, line_text, rows_of
 
 _MOST_PIXELS = 3_000_000  # an A4 page at 170 dots an inch; more did not make more words right
@@ -21,6 +21,7 @@ _LONGEST_SIDE = 1_600  # of the picture in which lines are looked for: letters n
 _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72
 _MOST_THREADS = 4  # each takes address space, of which the process that reads has little
 _UNKNOWN_LETTERS = "  "  # what the model gives for letters that it was not trained on; real spaces are single
+_MOST_PAGES = 1_000
 UNKNOWN_SCRIPT = "a script that text recognition does not know (it reads Latin letters, Chinese and Japanese)"
 _PARAGRAPH = 1.4  # the distance of two lines, as a multiple of the usual one, from which another paragraph begins
 _WHOLE_LINE = 0.8  # the part of a column's width that most lines of prose fill; cells of tables do not
@@ -41,6 +42,7 @@ def read_image(data: bytes, limits: Limits) -> Content:
             for number in range(getattr(image, "n_frames", 1)):
                 image.seek(number)
                 texts.append(_recognise_text(ImageOps.exif_transpose(image)))
+                note_page()
     except UnreadableError:
         raise
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
@@ -49,9 +51,13 @@ def read_image(data: bytes, limits: Limits) -> Content:
 
 
 def read_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, str | None]]:
-    """Yield the number from 0 and the text of the given pages of a PDF file; None for a page in an unknown script."""
+    """Yield the number from 0 and the text of given pages of a PDF file; None for one in an unknown script, or too far.
+
+    Each page has a deadline of its own, so their number is limited.
+    """
     with pypdfium2.PdfDocument(data) as document:
-        for number in numbers:
+        yield from ((number, None) for number in numbers[_MOST_PAGES:])
+        for number in numbers[:_MOST_PAGES]:
             page = document[number]
             width, height = page.get_size()
             scale = min(_DOTS_AN_INCH / _POINTS_AN_INCH, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
@@ -59,6 +65,7 @@ def read_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, str |
                 yield number, _recognise_text(page.render(scale=scale, grayscale=True).to_pil())
             except UnreadableError:
                 yield number, None
+            note_page()
 
 
 @cache

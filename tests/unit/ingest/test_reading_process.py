@@ -66,9 +66,12 @@ def slow(tmp_path, monkeypatch):
     (hook / "sitecustomize.py").write_text(
         "import banyan.ingest.readers.office_files as module\n"
         "import time\n"
+        "from banyan.ingest.reading import note_page\n"
         "read = module.read_rtf\n"
         "def wait(data, limits):\n"
         "    if b'forever' in data: time.sleep(600)\n"
+        "    if b'pages' in data:\n"
+        "        for _ in range(5): time.sleep(3.5); note_page()\n"
         "    if b'memory' in data: bytearray(2 ** 40)\n"
         "    if b'crash' in data: import os; os.abort()\n"
         "    return read(data, limits)\n"
@@ -90,6 +93,13 @@ def test_a_file_that_never_ends_crashes_or_takes_all_memory_ends_alone(slow, wor
     assert documents.keys() == {"a.rtf", "z.rtf"}
     assert failures.keys() == {"b.rtf"}
     assert reason in failures["b.rtf"]
+
+
+def test_each_page_of_a_scan_has_the_deadline_of_a_file(slow):
+    (slow / "b.rtf").write_text(r"{\rtf1 pages}")
+    documents, failures = load(slow, seconds=15)
+    assert documents.keys() == {"a.rtf", "b.rtf", "z.rtf"}
+    assert failures == {}
 
 
 def test_a_cancelled_run_ends_the_file_that_is_read(slow):
