@@ -9,6 +9,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ...text.lexicon import word_set
+from .english_clauses import (
+    CURRENT,
+    SUBJECTS,
+    antecedent_of,
+    clause_head,
+    find_name,
+    is_verb,
+    own_subject,
+    qualifiers_of,
+    role_of,
+    subject_of,
+    tense_of,
+)
 from .likeness import may_be
 from .question import Question
 
@@ -36,16 +49,11 @@ _BOUNDS = word_set("after before until till by since")
 """Prepositions of a bound: "after 1931" is not 1931."""
 _LOCATIVE = word_set("in at on near of within inside")
 """Prepositions by which a place in a place is one as well: "in a house in Ulm"."""
-_NO_CLAUSE = word_set("aux auxpass amod compound")
-"""How a verb depends on another word that is no clause of its own."""
 _EMBEDDED = word_set("relcl advcl ccomp acl csubj csubjpass parataxis pcomp xcomp")
 """How a clause depends on another one whose arguments are not its own."""
-_SUBJECTS = word_set("nsubj nsubjpass")
 _NEGATING = word_set("no neither few nobody none nothing nor")
 """Subjects and objects, or words before them, that deny a clause without a "not"."""
 _CONDITIONS = word_set("if unless whether lest")
-_CURRENT = word_set("current present")
-"""What may qualify a role that is asked for in the present tense."""
 _SPEAKERS = word_set("i we you")
 """Pronouns for those who speak, not for what stands before."""
 
@@ -64,24 +72,24 @@ class AskedClause:
         asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
         nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in {"NOUN", "PROPN"})
         asked_noun = next(nouns, question_word)
-        self.role = _role(asked_noun)
+        self.role = role_of(asked_noun)
         self.preposition = asked_noun.head.lemma_.lower() if asked_noun.head.dep_ == "prep" else ""
         self.is_light = root.lemma_ in _LIGHT
         name_words = {word for name in question.names for word in name.split()}
-        nouns = (token for token in root.children if token.dep_ in _SUBJECTS | {"attr", "dobj"}
+        nouns = (token for token in root.children if token.dep_ in SUBJECTS | {"attr", "dobj"}
                  and token != asked_noun and token.text not in name_words)
         self.predicate = (next(filter(None, map(self._noun_stems, nouns)), frozenset()) if self.is_light
                           else self._stems(root))
-        self.is_present = _tense(root) == "present"
+        self.is_present = tense_of(root) == "present"
         self._qualified = [(self._stems(noun), [self._stems(word) for word in words]) for noun in doc
-                           if not noun.ent_type_ and (words := _qualifiers(noun))]
+                           if not noun.ent_type_ and (words := qualifiers_of(noun))]
 
     def is_of_same_things(self, doc: "Doc") -> bool:
         """Return False if the question qualifies a noun by other words than a sentence: a prize of another name."""
         for noun, wanted in self._qualified:
             found = [token for token in doc if not noun.isdisjoint(self._stems(token))]
             said = frozenset(stem for token in doc for stem in self._stems(token))
-            is_same = any(not _qualifiers(token) for token in found) or all(map(said.intersection, wanted))
+            is_same = any(not qualifiers_of(token) for token in found) or all(map(said.intersection, wanted))
             if found and not is_same:
                 return False
         return True
@@ -112,7 +120,7 @@ class EnglishStatement:
     @property
     def has_clause(self) -> bool:
         """Whether the text has a finite verb; a line without one, such as "Chair: Ada Blum", is no sentence."""
-        return any(_tense(token) for token in self._doc if token.pos_ in {"VERB", "AUX"})
+        return any(tense_of(token) for token in self._doc if token.pos_ in {"VERB", "AUX"})
 
     def stated(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return those values, given as (start, end) in characters, that the sentence states as the answer.
@@ -131,23 +139,23 @@ class EnglishStatement:
         if self._is_excluded(value):
             return False
         if noun := self._role_noun(value):
-            clause = _clause_head(noun)
-            return self._is_whole(noun) and (not _is_verb(clause) or self._is_asserted(clause))
-        if any(self._states_of(value, relative, _role(pronoun)) for relative in value.children
-               if relative.dep_ == "relcl" and (pronoun := _own_subject(relative)) and pronoun.tag_ in {"WP", "WDT"}):
+            clause = clause_head(noun)
+            return self._is_whole(noun) and (not is_verb(clause) or self._is_asserted(clause))
+        if any(self._states_of(value, relative, role_of(pronoun)) for relative in value.children
+               if relative.dep_ == "relcl" and (pronoun := own_subject(relative)) and pronoun.tag_ in {"WP", "WDT"}):
             return True
-        return self._states_of(value, _clause_head(value), _role(value))
+        return self._states_of(value, clause_head(value), role_of(value))
 
     def _states_of(self, value: "Token", clause: "Token", role: str) -> bool:
         """Return True if a clause states the value, which plays a part in it, as the answer."""
-        return (_is_verb(clause) and self._is_linked(value, clause) and self._has_role(role)
+        return (is_verb(clause) and self._is_linked(value, clause) and self._has_role(role)
                 and self._has_subject(value, clause) and self._has_names(clause)
-                and not (self._asked.is_present and _tense(clause) == "past") and self._is_asserted(clause))
+                and not (self._asked.is_present and tense_of(clause) == "past") and self._is_asserted(clause))
 
     def _role_noun(self, value: "Token") -> "Token | None":
         """Return the noun of the question that a value stands beside: "the mayor, Karl Brandt", "director Ada Blum"."""
         beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
-        beside += [value.head, _antecedent(value)] if value.dep_ == "appos" else []
+        beside += [value.head, antecedent_of(value)] if value.dep_ == "appos" else []
         return next(filter(self._asked.is_predicate, beside), None)
 
     def _is_whole(self, noun: "Token") -> bool:
@@ -156,7 +164,7 @@ class EnglishStatement:
         qualifiers = (token for token in noun.children if token.dep_ in {"amod", "compound", "nmod", "advmod"}
                       and token.ent_type_ != "PERSON" and not token.text[:1].isdigit())
         return not is_prefixed and all(
-            self._asked.says(token) or token.lemma_.lower() in _CURRENT for token in qualifiers)
+            self._asked.says(token) or token.lemma_.lower() in CURRENT for token in qualifiers)
 
     def _is_linked(self, value: "Token", clause: "Token") -> bool:
         """Return True if a value is an argument of the clause that has the question's predicate."""
@@ -206,7 +214,7 @@ class EnglishStatement:
 
     def _has_subject(self, value: "Token", clause: "Token") -> bool:
         """Return True if the subject is the value, a pronoun for what stands before, or something of the question."""
-        subject = _subject(clause)
+        subject = subject_of(clause)
         if subject is None or value == subject or subject in value.conjuncts:
             return True
         if subject.pos_ == "PRON" and subject.text.lower() not in _SPEAKERS:
@@ -222,7 +230,7 @@ class EnglishStatement:
         """Return True if each name of the question that the sentence has is, as a whole, an argument in the clause."""
         tokens = {token.i for token in self._tokens(clause)}
         for name in self._asked.question.names:
-            places = list(_places(self._doc, name))
+            places = list(find_name(self._doc, name))
             if places and not any(
                     end - 1 in tokens and self._is_whole_name(start, end) for start, end in places):
                 return False
@@ -247,13 +255,13 @@ class EnglishStatement:
     def _tokens(self, clause: "Token") -> "Iterator[Token]":
         """Yield the tokens of a clause, with its subject or antecedent, but without the clauses in it."""
         happened = {one.i for one in clause.children if one.dep_ == "xcomp" and clause.lemma_ in _IMPLICATIVE}
-        inner = {token.i for one in clause.subtree if one != clause and _is_verb(one) and one.i not in happened and (
-                     one.dep_ in _EMBEDDED or (one.dep_ == "conj" and _own_subject(one) is not None))
+        inner = {token.i for one in clause.subtree if one != clause and is_verb(one) and one.i not in happened and (
+                     one.dep_ in _EMBEDDED or (one.dep_ == "conj" and own_subject(one) is not None))
                  for token in one.subtree}
         yield from (token for token in clause.subtree if token.i not in inner)
         own = {token.i for token in clause.subtree}
-        outer = (_antecedent(clause) if clause.dep_ in {"relcl", "acl"} else
-                 clause.head if clause.dep_ == "xcomp" else _subject(clause))
+        outer = (antecedent_of(clause) if clause.dep_ in {"relcl", "acl"} else
+                 clause.head if clause.dep_ == "xcomp" else subject_of(clause))
         if outer is not None:
             yield from (token for token in outer.subtree if token.i not in own)
 
@@ -267,7 +275,7 @@ class EnglishStatement:
                      and child.dep_ in {"neg", "preconj", "advmod", "det"} and token.pos_ == "ADP"}
             if (token.dep_ == "prep" and token.lemma_.lower() in _EXCLUDING) or words & {"not", "instead", "rather"}:
                 return True
-            if _is_verb(token):
+            if is_verb(token):
                 break
         left = min(span)
         before = [token.lower_ for token in self._doc[max(0, left - 3):left]]
@@ -290,7 +298,7 @@ class EnglishStatement:
                     return is_independent
             if head == step:
                 return True
-            step = _clause_head(head)
+            step = clause_head(head)
 
     def _is_weakened(self, clause: "Token") -> bool:
         """Return True if a clause is denied, supposed, possible, planned or a condition."""
@@ -311,11 +319,11 @@ class EnglishStatement:
                 one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - lemmas for one in child.children)
             # "Only in Ulm is Ada the owner": elsewhere, or otherwise, she is not.
             is_restricted = lemma == "only" and child.i < clause.i and any(
-                one.dep_ in _SUBJECTS and one.i > clause.i for one in clause.children)
+                one.dep_ in SUBJECTS and one.i > clause.i for one in clause.children)
             if is_modal or is_condition or is_doubt or is_hearsay or is_unreal or is_restricted or (
                     is_infinitive and clause.dep_ != "xcomp"):
                 return True
-            if child.dep_ in _SUBJECTS | {"dobj", "attr"} and (
+            if child.dep_ in SUBJECTS | {"dobj", "attr"} and (
                     lemma in _NEGATING or any(one.lemma_.lower() in _NEGATING for one in child.children)):
                 return True
         return False
@@ -332,86 +340,14 @@ def _is_condition(token: "Token", asked: frozenset[str]) -> bool:
     if token.dep_ == "mark":
         return token.lemma_.lower() in _CONDITIONS - asked
     clause = token.head
-    subject = _own_subject(clause)
+    subject = own_subject(clause)
     return (token.dep_ in {"aux", "auxpass"} and clause.dep_ == "advcl" and subject is not None
             and token.i < subject.i)
 
 
 def _is_content(clause: "Token") -> bool:
     """Return True for the clause that says what a noun means, as in "the rumour that he sold it"."""
-    that, own = clause.left_edge, _own_subject(clause)
+    that, own = clause.left_edge, own_subject(clause)
     has_object = any(child.dep_ in {"dobj", "attr", "acomp"} and child != that for child in clause.children)
     has_no_gap = that.lower_ == "that" and own is not None and own != that and has_object
     return has_no_gap or any(child.dep_ == "mark" for child in clause.children)
-
-
-def _qualifiers(noun: "Token") -> list["Token"]:
-    """Return the words that tell which one of its kind a common or proper noun means, as in "physics prize"."""
-    return [child for child in noun.children if child.dep_ in {"compound", "amod"} and child.pos_ != "NUM"
-            and child.i < noun.i and child.lemma_.lower() not in _CURRENT] if noun.pos_ in {"NOUN", "PROPN"} else []
-
-
-def _is_verb(token: "Token") -> bool:
-    return token.pos_ in {"VERB", "AUX"} and token.dep_ not in _NO_CLAUSE
-
-
-def _clause_head(token: "Token") -> "Token":
-    """Return the verb of the innermost clause of a token, or the root of a text without one."""
-    step = token
-    while not _is_verb(step) and step.head != step:
-        step = step.head
-    return step
-
-
-def _role(token: "Token") -> str:
-    """Return the part that a token plays in its clause, whether active or passive."""
-    while token.dep_ in {"conj", "appos", "compound"} and token.head != token:
-        token = token.head
-    if token.dep_ == "pobj":
-        return "agent" if token.head.dep_ == "agent" else "prepositional"
-    return {"nsubj": "agent", "nsubjpass": "patient", "dobj": "patient", "attr": "attr"}.get(token.dep_, "other")
-
-
-def _antecedent(addition: "Token") -> "Token":
-    """Return the noun that a clause or name adds to, with what it is "of": "the tower of Ulm, which Ada designed"."""
-    noun = addition.head
-    while noun.dep_ == "pobj" and noun.head.lemma_ == "of" and noun.head.head != noun.head:
-        noun = noun.head.head
-    return noun
-
-
-def _own_subject(clause: "Token") -> "Token | None":
-    return next((child for child in clause.children if child.dep_ in _SUBJECTS), None)
-
-
-def _subject(clause: "Token") -> "Token | None":
-    """Return the subject of a clause: of a relative clause its antecedent, of a further verb that of the first one."""
-    own = _own_subject(clause)
-    if clause.dep_ in {"relcl", "acl"} and (own is None or own.tag_ in {"WP", "WDT"}):
-        return clause.head
-    if own is None and clause.dep_ in {"conj", "xcomp", "advcl"} and _is_verb(clause.head):
-        return _subject(clause.head)
-    return own
-
-
-def _tense(verb: "Token") -> str:
-    """Return "present" or "past" by the finite verb of a clause, or "" if it has none."""
-    auxiliaries = [token.tag_ for token in verb.children if token.dep_ in {"aux", "auxpass"}]
-    tags = set(auxiliaries or [verb.tag_])
-    if tags & {"VBZ", "VBP", "MD"}:
-        return "present"
-    if "VBD" in tags:
-        return "past"
-    return _tense(verb.head) if verb.dep_ == "conj" and verb.head != verb else ""
-
-
-def _places(doc: "Doc", name: str) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of the tokens of each occurrence of a name in a text, or of its last word."""
-    words = [word.casefold() for word in name.split()]
-    texts = [token.text.casefold().removesuffix("'s") for token in doc]
-    for wanted in (words, words[-1:]) if "of" not in words else (words,):
-        found = [(at, at + len(wanted)) for at in range(len(texts) - len(wanted) + 1)
-                 if texts[at:at + len(wanted)] == wanted]
-        if found:
-            yield from found
-            return

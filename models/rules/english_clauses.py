@@ -1,0 +1,89 @@
+"""The clauses of a parsed English sentence: their subjects and tenses, and the parts that words play in them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...text.lexicon import word_set
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+SUBJECTS = word_set("nsubj nsubjpass")
+CURRENT = word_set("current present")
+"""What may qualify a role that is asked for in the present tense."""
+_NO_CLAUSE = word_set("aux auxpass amod compound")
+"""How a verb depends on another word that is no clause of its own."""
+
+
+def is_verb(token: "Token") -> bool:
+    """Return True for the verb of a clause."""
+    return token.pos_ in {"VERB", "AUX"} and token.dep_ not in _NO_CLAUSE
+
+
+def clause_head(token: "Token") -> "Token":
+    """Return the verb of the innermost clause of a token, or the root of a text without one."""
+    step = token
+    while not is_verb(step) and step.head != step:
+        step = step.head
+    return step
+
+
+def role_of(token: "Token") -> str:
+    """Return the part that a token plays in its clause, whether active or passive."""
+    while token.dep_ in {"conj", "appos", "compound"} and token.head != token:
+        token = token.head
+    if token.dep_ == "pobj":
+        return "agent" if token.head.dep_ == "agent" else "prepositional"
+    return {"nsubj": "agent", "nsubjpass": "patient", "dobj": "patient", "attr": "attr"}.get(token.dep_, "other")
+
+
+def antecedent_of(addition: "Token") -> "Token":
+    """Return the noun that a clause or name adds to, with what it is "of": "the tower of Ulm, which Ada designed"."""
+    noun = addition.head
+    while noun.dep_ == "pobj" and noun.head.lemma_ == "of" and noun.head.head != noun.head:
+        noun = noun.head.head
+    return noun
+
+
+def own_subject(clause: "Token") -> "Token | None":
+    """Return the subject that a clause itself has."""
+    return next((child for child in clause.children if child.dep_ in SUBJECTS), None)
+
+
+def subject_of(clause: "Token") -> "Token | None":
+    """Return the subject of a clause: of a relative clause its antecedent, of a further verb that of the first one."""
+    own = own_subject(clause)
+    if clause.dep_ in {"relcl", "acl"} and (own is None or own.tag_ in {"WP", "WDT"}):
+        return clause.head
+    if own is None and clause.dep_ in {"conj", "xcomp", "advcl"} and is_verb(clause.head):
+        return subject_of(clause.head)
+    return own
+
+
+def tense_of(verb: "Token") -> str:
+    """Return "present" or "past" by the finite verb of a clause, or "" if it has none."""
+    auxiliaries = [token.tag_ for token in verb.children if token.dep_ in {"aux", "auxpass"}]
+    tags = set(auxiliaries or [verb.tag_])
+    if tags & {"VBZ", "VBP", "MD"}:
+        return "present"
+    if "VBD" in tags:
+        return "past"
+    return tense_of(verb.head) if verb.dep_ == "conj" and verb.head != verb else ""
+
+
+def qualifiers_of(noun: "Token") -> list["Token"]:
+    """Return the words that tell which one of its kind a common or proper noun means, as in "physics prize"."""
+    return [child for child in noun.children if child.dep_ in {"compound", "amod"} and child.pos_ != "NUM"
+            and child.i < noun.i and child.lemma_.lower() not in CURRENT] if noun.pos_ in {"NOUN", "PROPN"} else []
+
+
+def find_name(doc: "Doc", name: str) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of the tokens of each occurrence of a name in a text, or of its last word."""
+    words = [word.casefold() for word in name.split()]
+    texts = [token.text.casefold().removesuffix("'s") for token in doc]
+    for wanted in (words, words[-1:]) if "of" not in words else (words,):
+        found = [(at, at + len(wanted)) for at in range(len(texts) - len(wanted) + 1)
+                 if texts[at:at + len(wanted)] == wanted]
+        if found:
+            yield from found
+            return
