@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..graph_store.sql.logical_tables import DOCUMENT, SECTION
 from ..ingest.reading import LEFT_OUT
 from ..models.rules.metadata_facts import FIELDS_OF_PEOPLE
 from ..schemas.documents import Frozen
-from ..schemas.naming import label_key, normalise
+from ..schemas.naming import has_name, label_key
 from ..text.languages import Language, phrase_language
 from ..text.titles import UNREAD
 from ..tools.entity_names import is_named_in_text
@@ -26,6 +26,9 @@ from .resources import Resources
 _TITLES, _ENTITIES = 8, 8
 _OPENINGS, _TABLES, _FIELDS, _PEOPLE, _COLUMNS = 3, 3, 3, 4, 6
 """How many openings, tables and fields of people are shown, and how many people and columns of each."""
+_LEAST_SHARED = 12  # characters that titles share, for them to be shown once
+_LEAST_ROWS = 3
+"""How many rows a table has; fewer are lines with a colon more often than not."""
 _MOST_CONSIDERED = 200
 """How many entities to consider: those of most passages."""
 _LONGEST_NAME = 40
@@ -129,7 +132,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
         return Introduction(
             kb=name, documents=len(documents), kinds=dict(Counter(map(_file_kind, metadata_of)).most_common()),
             dates=_date_range(metadata_of),
-            titles=tuple([*dict.fromkeys(title_of[key] or key for key in ids)][:_TITLES]),
+            titles=_shorten([*dict.fromkeys(title_of[key] or key for key in ids)][:_TITLES]),
             openings=tuple([one for one in first_documents if one.said][:_OPENINGS]),
             tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
             entities=tuple(_main_entity(index, row) for row in rows[:_ENTITIES]),
@@ -169,9 +172,19 @@ def _in_turn(documents: Iterable[str]) -> list[str]:
     return [key for turn in zip_longest(*folders.values()) for key in turn if key]
 
 
+def _shorten(titles: Sequence[str]) -> tuple[str, ...]:
+    """Return titles, with "…" in all but the first one for the words that all of them begin with."""
+    first, last = min(titles, default=""), max(titles, default="")
+    same = (letter for letter, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+    shared = "".join(same).rpartition(" ")[0]
+    if len(titles) == 1 or len(shared) < _LEAST_SHARED:
+        return tuple(titles)
+    return (titles[0], *(f"…{title[len(shared):]}" for title in titles[1:]))
+
+
 def _describe_tables(index: GraphIndex) -> Iterator[str]:
     """Yield the title, the number of rows and the first columns of the largest tables."""
-    tables = [table for table in index.sql.tables() if table.kind == "records"]
+    tables = [table for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
     for table in sorted(tables, key=lambda one: (-one.rows, one.name))[:_TABLES]:
         columns = [column.title for column in table.columns if column.name not in {DOCUMENT, SECTION}]
         more = " …" if len(columns) > _COLUMNS else ""
@@ -188,11 +201,16 @@ def _describe_people(index: GraphIndex) -> Iterator[str]:
 
 
 def _main_rows(index: GraphIndex) -> list[int]:
-    """Return the rows of the entities that the most passages name in running text, one of each name."""
+    """Return the rows of the entities that the most passages name in running text, one of each name.
+
+    A name within another one, such as "Lydia" in "Lydia Bennet", is most often the same person's.
+    """
     row_by_name: dict[str, int] = {}
     for row in index.ranked[:_MOST_CONSIDERED].tolist():
-        if is_named_in_text(index, row):
-            row_by_name.setdefault(normalise(index.labels_of(row).name), row)
+        name = index.labels_of(row).name
+        if is_named_in_text(index, row) and not any(has_name(name, other) or has_name(other, name)
+                                                    for other in row_by_name):
+            row_by_name[name] = row
     return list(row_by_name.values())
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.communities import TreeCommunity
 from ..graph_store.ledger.document_rows import Documents
+from ..models.rules.metadata_facts import people_rows
 from ..schemas.documents import Document, Frozen
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
@@ -123,6 +124,9 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
     begins_with_item = bool(spans) and _ITEM.match(text[slice(*spans[0])]) is not None
     if not begins_with_item:
         spans = [(start, end) for start, end in spans if _SENTENCE.match(text[start:end])]
+    # Who was present says nothing of what was spoken of.
+    people = [(row.start, row.end) for row in people_rows(text, "", document.id)]
+    spans = [span for span in spans if not any(start <= span[0] < end for start, end in people)] or spans
     spans = ([span for span in spans if not _OF_FRAME.search(text[slice(*span)])] or spans)[:_FIRST]
     whole = [(start, end) for start, end in spans if _WHOLE.match(text[start:end].strip())]
     return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in whole or spans]
