@@ -154,15 +154,10 @@ def _sources_in(messages: Sequence[AnyMessage]) -> Iterator[_Source]:
     for message in reversed(messages):
         artifact = message.artifact if isinstance(message, ToolMessage) else None
         for found in artifact if isinstance(artifact, list | tuple) else ():
-            if isinstance(found, Block):
-                yield from _sources_of(found)
-            elif isinstance(found, Document) and (source := found.metadata.get("source")):
+            for item in found.items if isinstance(found, Block) else ():
+                yield _Source(item.document, item.title, item.start, SourceText(item.text))
+                for place in item.places:
+                    yield _Source(place.document, item.title, place.start, SourceText(place.text))
+            if isinstance(found, Document) and (source := found.metadata.get("source")):
                 yield _Source(str(source), str(found.metadata.get("title", source)),
                               int(found.metadata.get("start_index", 0)), SourceText(found.page_content))
-
-
-def _sources_of(block: Block) -> Iterator[_Source]:
-    for item in block.items:
-        yield _Source(item.document, item.title, item.start, SourceText(item.text))
-        for place in item.places:
-            yield _Source(place.document, item.title, place.start, SourceText(place.text))

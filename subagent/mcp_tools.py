@@ -180,15 +180,12 @@ class Tools:
                     lines: str = await tools[TOOLS.index(tool)].ainvoke(arguments)
                 return lines
 
-        fields = {name: field for name, field in LOOKUPS[tool].model_fields.items() if name != "tool"}
-        lookup_parameters = [
+        parameters = [*inspect.signature(look_up).parameters.values()][:-1]  # without `arguments`
+        parameters += [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[field.annotation, field],
                               default=inspect.Parameter.empty if field.is_required() else field.default)
-            for name, field in fields.items()]
-        signature = inspect.signature(look_up)
-        parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
-        parameters += lookup_parameters
-        look_up.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+            for name, field in LOOKUPS[tool].model_fields.items() if name != "tool"]
+        look_up.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
         look_up.__annotations__ = {one.name: one.annotation for one in parameters} | {"return": str}
         return look_up
 

@@ -89,14 +89,11 @@ class BatchedCalls:
         keys = [*prompt_tokens]
         for start in range(0, len(keys), _MOST_REQUESTS):
             of_file = keys[start:start + _MOST_REQUESTS]
-            lines = await asyncio.to_thread(self._request_file, of_file)
-            batch = OpenBatch(await self._client.upload(lines), "", of_file)
+            lines = (self._extraction.request_line(key, self._calls[key]) for key in of_file)
+            batch = OpenBatch(await self._client.upload(await asyncio.to_thread(b"".join, lines)), "", of_file)
             # Saved before the batch starts: if the build is killed meanwhile, the next one finds the batch by its file.
             await self._save_batch(batch)
             await self._start(batch)
-
-    def _request_file(self, keys: Sequence[str]) -> bytes:
-        return b"".join(self._extraction.request_line(key, self._calls[key]) for key in keys)
 
     async def _start(self, batch: OpenBatch) -> OpenBatch:
         """Start a batch whose file is uploaded, and save and return it with the id that the endpoint gives it."""
