@@ -148,6 +148,11 @@ class AskedParts:
         return len(before) > 1 and self.is_rows(before[-2]) and self.words(before[-1]) in {
             "of", "by", "der", "des", "von"}
 
+    def by_after(self, column: Mention) -> Mention | None:
+        """Return "by" behind a list's name in a passive: "required by RFC 7", "is required by the most"."""
+        by = next((other for other in self.mentions if other.first == column.last and self.words(other) == "by"), None)
+        return by if self.words(column).endswith("ed") and self.columns_for(column, is_list) else None
+
     def is_rows(self, mention: Mention) -> bool:
         """Return True for words that are what the table's rows are called."""
         return mention.is_head or mention.kind == "head" or (mention.kind == "documents" and self.are_documents)

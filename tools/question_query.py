@@ -22,6 +22,7 @@ from .table_mentions import Mention, Reading
 _EACH = frozenset({"each", "of each", "for each"})
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
                     "是"})
+_WHETHER = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can"})
 _LESS = frozenset({"fewer", "less"})
 
 
@@ -163,8 +164,9 @@ class QuestionQuery(QuestionTarget):
         lists = [mention for mention in self._columns() if self._parts.columns_for(mention, is_list)]
         heads = [one for one in self._parts.mentions if self._parts.is_rows(one) and self._parts.asks(one)]
         says_long = degree.kind in {"most", "fewest"} or degree.name == "length" or self._parts.unused("count")
-        if not (lists and heads and says_long and degree.kind not in {"latest", "earliest", "commonest"}
-                and heads[0].first < min(lists[0].first, degree.first)):
+        is_row = heads and heads[0].first < min(one.first for one in (*lists[:1], degree))
+        if not (lists and is_row and says_long and degree.kind not in {"latest", "earliest", "commonest"}) or (
+                self._parts.by_after(lists[0]) is not None):
             return None
         column = self._parts.column_of(lists[0], is_list)
         self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"),
@@ -180,6 +182,7 @@ class QuestionQuery(QuestionTarget):
         if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
             return None
         groups = [mention for mention in self._columns() if mention not in numbers]
+        self._parts.use(*(self._parts.by_after(mention) for mention in groups))
         periods = self._parts.unused(*PERIODS)
         if len(periods) == 1 and all(self._parts.columns_for(one, is_date) for one in groups):
             return self._grouping(periods[0])
@@ -332,7 +335,7 @@ class QuestionQuery(QuestionTarget):
 
     def _lookup(self) -> Plan | None:
         """Read a question for a cell or a list: "What is the status of EIP-1?", "Which proposals are Final?"."""
-        if not self.conditions:
+        if not self.conditions or self._asks_whether_or_of_others():
             return None
         when, where, who = (self._parts.take(kind) is not None for kind in ("when", "where", "who"))
         when = when or self._parts.take("day") is not None
@@ -363,3 +366,11 @@ class QuestionQuery(QuestionTarget):
         is_single = not are_rows and not self._identifiers and (
             len(listed) > 1 or any(is_number(column) for column in listed))
         return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
+
+    def _asks_whether_or_of_others(self) -> bool:
+        """Return True for "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", and "who wrote both"."""
+        documents = [one for one in self.conditions if one.column == "document"]
+        columns = self._columns()
+        return self._parts.reading.words[0].folded in _WHETHER or any(self._parts.has("together") or (
+            any(column.first < one.first for column in columns) and any(column.first >= one.last for column in columns))
+            for one in documents)

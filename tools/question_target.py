@@ -126,7 +126,9 @@ class QuestionTarget:
     def _number_column(self) -> ColumnInfo | None:
         """Return the column of numbers that the question names or measures, and use its mentions; None without one."""
         measure, unit = (next(iter(self._parts.unused(kind)), None) for kind in ("measure", "unit"))
-        mentions = [mention for mention in self._columns(heads=not (measure or unit or self._columns()))
+        # The number by which a document is called is no measure of it.
+        has_heads = not (measure or unit or self._columns() or self._parts.are_documents)
+        mentions = [mention for mention in self._columns(heads=has_heads)
                     if self._parts.columns_for(mention, is_number)
                     and self._parts.preceding(mention, "group", gap=1) is None]
         mentions = [mention for mention in mentions if not mention.is_head or self._is_exact(mention)]

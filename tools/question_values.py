@@ -35,6 +35,7 @@ class ConditionReader(MeasureReader):
 
     def _values(self) -> list[Condition]:
         groups: list[tuple[str, list[Mention]]] = []
+        references = list[Condition]()
         are_all = self._parts.has("together") and not self._parts.has("or")
         for mention in self._parts.unused("value", "quoted"):
             if not mention.columns:
@@ -42,13 +43,40 @@ class ConditionReader(MeasureReader):
             if (others := self._linked_columns(mention)):
                 groups += [(name, [mention]) for name in others]
                 continue
+            if (reverse := self._reference(mention)) is not None:
+                references.append(reverse)
+                continue
             column = self._value_column(mention)
             last = groups[-1][1][-1] if groups and groups[-1][0] == column else None
-            if last is None or self._is_apart(last, mention) or (are_all and is_list(self._parts.columns[column])):
+            is_both = are_all or (last is not None and "with" in self._words_between(last, mention))
+            if last is None or self._is_apart(last, mention) or (is_both and is_list(self._parts.columns[column])):
                 groups.append((column, [mention]))
             else:
                 groups[-1][1].append(mention)
-        return [self._value_condition(self._parts.columns[column], mentions) for column, mentions in groups]
+        conditions = [self._value_condition(self._parts.columns[column], mentions) for column, mentions in groups]
+        return references + conditions
+
+    def _reference(self, mention: Mention) -> Condition | None:
+        """Read a document beside a list of its like: "require RFC 7" and "required by RFC 7"; None without one."""
+        before = self._parts.preceding(mention, "column", gap=1)
+        documents = mention.values.get("document", ())
+        if len(documents) != 1 or before is None or not self._parts.columns_for(before, is_list):
+            return None
+        column = self._parts.column_of(before, is_list)
+        by = self._parts.by_after(before)
+        if by is None and column.name not in mention.columns:
+            return None
+        if by is None:
+            sql = _value_sql(column, mention.values[column.name])
+        else:
+            keys = [one for one in self._parts.columns.values()
+                    if one.name != "document" and keys_of(one.title) in self._parts.reading.heads]
+            key = quoted(only(keys, mention).name)
+            listed = (f"SELECT {quoted(column.name)} FROM {quoted(self._parts.table.name)} "  # noqa: S608 - names quoted
+                      f"WHERE document = {literal(documents[0])}")
+            sql = f"list_contains(({listed}), CAST({key} AS VARCHAR))"
+        text = f"{column.title} {'of' if by else 'has'} {self._parts.text(mention)}{' has it' if by else ''}"
+        return self._condition(column, sql, text, mention, before, by)
 
     def _texts(self) -> list[Condition]:
         """Read quoted words that a column of texts has: "mention “soup” in their title"."""
@@ -88,6 +116,9 @@ class ConditionReader(MeasureReader):
             self._parts.words(other) == "by" for other in between)  # "by Ada and reviewed by Bo"
         return is_of_other or any(other.kind not in {*joining, *SKIPPED, "column", "value"} for other in between)
 
+    def _words_between(self, last: Mention, mention: Mention) -> list[str]:
+        return [word.folded for word in self._parts.reading.words[last.last:mention.first]]
+
     def _linked_columns(self, mention: Mention) -> list[str]:
         """Return the two columns of "both as a reviewer and as an approver"; empty for one column."""
         first = self._parts.following(mention, "column")
@@ -108,10 +139,14 @@ class ConditionReader(MeasureReader):
         if len(mention.columns) > 1 and not named and self._parts.is_genitive(mention):
             named = {name for name in mention.columns if lexicon().labels["owner"].intersection(
                 (key,) for key in keys_of(self._parts.columns[name].title))}
+        said = keys_of(self._parts.text(mention))
+        if "document" in mention.columns:  # "RFC 7" is "7" in lists, which are meant only before it
+            named = {name for name in named if keys_of(mention.values[name][0]) != said[1:]}
         if len(mention.columns) > 1 and not named and self._parts.are_documents:
             named = {name for name in mention.columns
                      if not rarely_filled(self._parts.table, self._parts.columns[name])}
-            named -= {"document"} if "title" in named else set()
+            if "document" in named:
+                named = named & {"title"} or {"document"}
         if (len(mention.columns) > 1 and len(named) != 1) or self._parts.does_other(mention):
             raise UnclearError(mention)
         return next(iter(named), mention.columns[0])
@@ -147,7 +182,11 @@ class ConditionReader(MeasureReader):
         sql = _value_sql(column, values)
         text = f"{column.title} {'has' if is_list(column) else 'is'} {' or '.join(shown)}"
         each = {self._parts.text(mention): _value_sql(column, mention.values[column.name]) for mention in mentions}
-        return replace(self._condition(column, sql, text, *mentions, *links, values=values, words=said), each=each)
+        condition = self._condition(column, sql, text, *mentions, *links, values=values, words=said)
+        # "Ada and Bo wrote" may mean together, or each of them.
+        is_open = is_list(column) and not links and len(each) > 1 and not self._parts.has("difference", "compare")
+        both = f"({') AND ('.join(each.values())})"
+        return replace(condition, each=each, otherwise=condition.sql.replace(sql, both) if is_open else "")
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
         """Return the values of any of some mentions; neighbouring words of one value must all be in it."""

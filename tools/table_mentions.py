@@ -320,6 +320,10 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
                                            or set(fitting)))
                       for column, fitting in index[wanted].items()
                       if index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES}
+            number = words[last - 1].key
+            lists = whole.get((number,), {}) if "document" in values else {}
+            values |= {column: (number,) for column, members in lists.items()
+                       if columns[column].kind == "list" and number in members}  # "RFC 7" is in lists as "7"
             if values:
                 yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                 break

@@ -37,6 +37,16 @@ SPELLINGS = [
     ("What is the title of note 31?", "On tides"), ("Who wrote the most notes?", "lea: 3"),
     ("Which authors wrote only one note?", "Kim: 1"), ("How many notes have shipped?", "2"),
     ("How many notes are in the category sea?", "3"), ("How many authors are there?", None)]
+REFERENCES = [
+    ("How many MEPs require MEP-1?", "2"), ("Which MEPs require MEP 2?", "3: Rent"),
+    ("Which MEP is required by the most other MEPs?", "1: 2"),
+    ("Which MEPs are required by MEP-3?", "1: Fees; 2: Names"),
+    ("Who wrote the MEPs required by MEP-2?", "Ann Bell; Bo Ek"),
+    ("Which MEP depends on the most others?", "3: Rent, 2"),
+    ("What does MEP-2 require?", "1"), ("How many MEPs did Ann Bell write with Bo Ek?", "1"),
+    ("How many MEPs did Ann Bell and Bo Ek write?", None), ("Does MEP-3 require MEP-1?", None),
+    ("What is the status of the MEPs that MEP-2 requires?", None), ("How many MEPs does MEP-3 require?", None),
+    ("Who wrote both MEP-1 and MEP-3?", None)]
 DECLINED = [
     'How many proposals have "node" in their title?', "How many proposals mention blocks?",
     "How many more proposals did Bo Ek write than Eva Frey?", "How many stars does XP-0001 have?",
@@ -81,6 +91,22 @@ def notes(tmp_path_factory, hashed_embedder):
 @pytest.mark.parametrize(("question", "answer"), SPELLINGS)
 def test_names_that_differ_in_capitals_are_one(notes, question, answer):
     asked = ask_tables(notes, question)
+    assert (asked.short if asked else None) == answer
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory, hashed_embedder):
+    rows = [(1, "Fees", "Ann Bell, Bo Ek", "Final", ""), (2, "Names", "Bo Ek", "Draft", "1"),
+            (3, "Rent", "Ann Bell", "Draft", "1, 2"), (4, "Gas", "Cy Fox, Bo Ek", "Final", "")]
+    files = {f"mep-{number}.md": f"---\nmep: {number}\ntitle: {title}\nauthor: {author}\nstatus: {status}\n"
+             f"{f'requires: {others}' * bool(others)}\n---\n\nIt helps.\n"
+             for number, title, author, status, others in rows}
+    return made(tmp_path_factory.mktemp("linked"), files, hashed_embedder)
+
+
+@pytest.mark.parametrize(("question", "answer"), REFERENCES)
+def test_a_list_of_other_documents_is_read_in_both_directions(linked, question, answer):
+    asked = ask_tables(linked, question)
     assert (asked.short if asked else None) == answer
 
 
