@@ -5,7 +5,7 @@ RUN python -m venv /opt/banyan
 # First and by itself: without it, what wants torch would bring the build for GPUs, which is gigabytes larger.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN --mount=type=cache,target=/root/.cache/pip pip install --no-deps --index-url "$TORCH_INDEX" torch==2.13.0
-ARG EXTRAS=server,postgres,ray,multilingual
+ARG EXTRAS=server,langserve,postgres,ray,multilingual
 COPY . /source
 RUN --mount=type=cache,target=/root/.cache/pip pip install --constraint /source/constraints.txt "/source[$EXTRAS]"
 # The embedding model is converted now, so that the container starts at once and writes nothing but its data.

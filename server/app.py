@@ -12,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_tools import MAX_BODY, mcp_server
-from .error_responses import add_error_handlers
+from .error_responses import NotFoundError, add_error_handlers
 from .metrics import count_calls
 from .routes import (
     base_routes,
@@ -24,6 +24,7 @@ from .routes import (
     model,
     table_routes,
 )
+from .security.clients import may
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
@@ -76,7 +77,7 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
     if not hosted:  # LangGraph's server already has a route `/metrics`
         app.include_router(base_routes.metrics_router)
     count_calls()
-    chat_routes.add_chat_routes(app, service)
+    _add_langserve(app, service)
     for route in mcp.routes:
         if isinstance(route, Route):
             route.app = service.shares.limit_calls(route.app)
@@ -86,6 +87,22 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
                        workers=workers)
     app.add_middleware(Envelope)
     return app
+
+
+def _add_langserve(app: FastAPI, service: Service) -> None:
+    """Serve LangServe's chat, or say on its routes that the package is missing."""
+    try:
+        from .routes.langserve_chat import add_chat_routes  # noqa: PLC0415  (an extra of its own, for its licence)
+    except ModuleNotFoundError as error:
+        if error.name != "langserve":
+            raise
+
+        @app.post("/chat/kb/{rest:path}", include_in_schema=False, dependencies=[may("ask")])
+        async def say_what_is_missing(rest: str) -> None:  # noqa: ARG001
+            raise NotFoundError("the package of LangServe's chat is not installed: run `pip install "
+                                "'banyan-graphrag[langserve]'`, or use `/v1`")
+    else:
+        add_chat_routes(app, service)
 
 
 def _add_pages(app: FastAPI, *, hosted: bool = False) -> None:

@@ -1,5 +1,6 @@
 """The app in process: what clients are told of errors, what the description promises, and the commands around it."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from banyan.cli import main as cli
 from banyan.config import Settings
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
+from banyan.server.app import create_app
 from banyan.server.error_responses import detail_of, status_of
 from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.jobs import Job, Jobs
@@ -100,3 +102,13 @@ def test_keys_are_made_listed_and_taken_back_by_a_command(monkeypatch, tmp_path)
     assert "notes, papers" in run(cli.app, ["key"], env={"COLUMNS": "200"}).output
     assert run(cli.app, ["key", "bob", "--revoke"]).exit_code == 0
     assert keys.all() == ()
+
+
+def test_without_langserve_its_routes_say_what_is_missing_and_all_others_work(resources, monkeypatch):
+    monkeypatch.setitem(sys.modules, "langserve", None)
+    monkeypatch.delitem(sys.modules, "banyan.server.routes.langserve_chat", raising=False)
+    with in_process.client(create_app(resources)) as client:
+        missing = client.post("/chat/kb/people/invoke", json={"input": {}})
+        assert missing.status_code == 404
+        assert "pip install 'banyan-graphrag[langserve]'" in missing.json()["error"]["message"]
+        assert client.get("/v1/models").status_code == 200

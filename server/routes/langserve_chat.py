@@ -1,0 +1,163 @@
+"""LangServe's chat at `/chat/kb/{knowledge_base}`, for the extra `langserve`.
+
+It takes a conversation and streams an answer, after its citations were checked, in pieces. It is a thin facade over the
+same answering as REST's (`runs/questions.py`). The conversation consists of the client's messages or, with a thread, of
+the turns stored on the server. The routes use LangServe's own handlers. In addition, error messages say what is wrong
+(LangServe says "Internal Server Error"), and input that no handler checks is rejected.
+"""
+
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Annotated, Any, TypeVar, cast
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from langchain_core.callbacks.manager import adispatch_custom_event
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, convert_to_messages
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.runnables.utils import ConfigurableFieldSpec
+from langserve import APIHandler, CustomUserType
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
+from sse_starlette import EventSourceResponse
+
+from ...agents.retrieval.cited_message import WITHDRAWN, sources_text
+from ...graph_store.layout import check_name
+from ...schemas.retrieval import Mode
+from ..error_responses import RefusedError, log_and_describe, status_of
+from ..responses import event, event_stream
+from ..runs.questions import question_in
+from ..security.clients import may
+from ..service import Service
+from .chat_routes import MAX_MESSAGES
+
+_T = TypeVar("_T")
+
+CLIENT = "banyan_client"
+"""The key of the client in a run's configuration; the server sets it, and ignores what a client sends."""
+_RUNS = {"invoke": APIHandler.invoke, "batch": APIHandler.batch, "stream": APIHandler.stream,
+         "stream_events": APIHandler.astream_events}
+_MAX_BATCH = 100
+
+
+def _as_messages(given: object) -> object:
+    """Convert messages in any of LangChain's forms: {"type", "content"}, {"role", "content"}, or [role, text]."""
+    try:
+        return convert_to_messages(given) if isinstance(given, list) else given
+    except (NotImplementedError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a list of messages: {error}") from error
+
+
+class Conversation(CustomUserType):
+    """A conversation that ends with a question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    messages: Annotated[list[HumanMessage | AIMessage | SystemMessage], BeforeValidator(_as_messages)] = Field(
+        min_length=1, max_length=MAX_MESSAGES, description="the conversation; its last message is the question")
+
+
+class Chat(RunnableLambda[Conversation, AIMessageChunk]):
+    """The chat over a service's answering."""
+
+    def __init__(self, service: Service) -> None:
+        # Asynchronous generators are supported, although the annotation omits them.
+        super().__init__(cast("Any", self._stream_answer), name="banyan_chat")
+        self._service = service
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """The options that a client may set in `configurable`; LangServe ignores all others."""
+        return [
+            ConfigurableFieldSpec(id="thread_id", annotation=str, name="Thread", default="", description=(
+                "store the conversation on the server under this name, so follow-ups refer to it")),
+            ConfigurableFieldSpec(id="mode", annotation=Mode, name="Mode", default="reject", description=(
+                "reject: abstain without evidence; strict: no inferred answers either; open: own knowledge allowed, "
+                "and marked")),
+            ConfigurableFieldSpec(id="documents", annotation=list[str], name="Documents", default=[], description=(
+                "ids, titles or paths of the documents to answer from, or patterns; empty: all")),
+            ConfigurableFieldSpec(id="where", annotation=dict[str, str], name="Where", default={}, description=(
+                "metadata of the documents to answer from, as {key: value or pattern}"))]
+
+    async def _stream_answer(self, given: Conversation, config: RunnableConfig) -> AsyncIterator[AIMessageChunk]:
+        """Yield the pieces of the answer to the conversation's last message, then one with its sources and the rest."""
+        settings = config["configurable"]
+        earlier, question = question_in(
+            given.messages, mode=settings.get("mode") or "reject", thread=settings.get("thread_id") or None,
+            documents=settings.get("documents") or [], where=settings.get("where") or {})
+        answering = self._service.questions.answering(settings.get(CLIENT, ""), settings["knowledge_base"],
+                                                      question, earlier)
+        async with _enter_outside_chat_run(answering) as events:
+            async for event in events:
+                if event.event in {"step", "claim", "withdrawn"}:
+                    await adispatch_custom_event(event.event, event.data, config=config)
+                if event.event == "token":
+                    yield AIMessageChunk(content=event.data["text"])
+                elif event.event == "withdrawn":
+                    yield AIMessageChunk(content=WITHDRAWN)
+                elif event.event == "answer":
+                    answer, other_fields = event.data["answer"], {**event.data}
+                    del other_fields["answer"]
+                    yield AIMessageChunk(content=sources_text(answer, event.data["citations"]),
+                                         additional_kwargs=other_fields, chunk_position="last")
+
+
+@asynccontextmanager
+async def _enter_outside_chat_run(run: AbstractAsyncContextManager[_T]) -> AsyncIterator[_T]:
+    """Enter the context of a run so that LangChain does not take it for a part of the chat's own run."""
+    async with AsyncExitStack() as stack:
+        outer = var_child_runnable_config.set(None)  # LangChain finds the enclosing run in this variable
+        try:
+            entered = await stack.enter_async_context(run)
+        finally:
+            var_child_runnable_config.reset(outer)
+        yield entered
+
+
+def add_chat_routes(app: FastAPI, service: Service) -> None:
+    """Serve the chat: invoke, batch, stream, stream_events."""
+    path = "/chat/kb/{knowledge_base}"
+    router = APIRouter(include_in_schema=False, dependencies=[may("ask")])
+    chat = Chat(service).with_types(input_type=Conversation, output_type=AIMessageChunk)
+    handler = APIHandler(chat, path=path, per_req_config_modifier=_add_request_fields)
+    for name, handle in _RUNS.items():
+        router.add_api_route(f"{path}/{name}", _wrap_handler(partial(handle, handler)), methods=["POST"])
+    app.include_router(router)
+
+
+def _add_request_fields(config: dict[str, Any], request: Request) -> dict[str, Any]:
+    configurable = {**(config.get("configurable") or {}), CLIENT: request.state.client,
+                    "knowledge_base": check_name(request.path_params["knowledge_base"])}
+    return {**config, "configurable": configurable}
+
+
+def _wrap_handler(handle: Callable[..., Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Return a route that checks a request's body, then calls LangServe's handler, and makes its errors specific."""
+    async def respond(request: Request) -> Response:
+        try:
+            body = await request.json()
+        except (ValueError, RecursionError) as error:
+            raise RefusedError("the body is not JSON: send an object with `input`") from error
+        inputs = body.get("inputs", []) if isinstance(body, dict) else []  # only a batch has several
+        if not isinstance(inputs, list) or len(inputs) > _MAX_BATCH:
+            raise RefusedError(f"`inputs` is a list of at most {_MAX_BATCH}: send the rest in another batch")
+        try:
+            response = await handle(request)
+        except ValidationError as error:  # an input of a batch is invalid
+            raise RequestValidationError(error.errors()) from error
+        if isinstance(response, EventSourceResponse):
+            return event_stream(_with_error_messages(response.body_iterator, request))
+        return response
+
+    return respond
+
+
+async def _with_error_messages(events: AsyncIterable[Any], request: Request) -> AsyncIterator[Any]:
+    """Yield the events of a stream, with an error's own message instead of LangServe's "Internal Server Error"."""
+    try:
+        async for item in events:
+            if item.get("event") != "error":
+                yield item
+    except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
+        yield event("error", {"status_code": status_of(error), "message": log_and_describe(error, request).message})
