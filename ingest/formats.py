@@ -70,8 +70,8 @@ PARSED = {
     ".xls": "spreadsheets.read_spreadsheet", ".ods": "spreadsheets.read_spreadsheet", ".epub": "web_pages.read_epub",
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
-    ".xml": "data_files.read_xml", ".rst": "markup_files.read_rst", ".bib": "bibliographies.read_bib",
-    ".ris": "bibliographies.read_ris"}
+    **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",
+    ".rst": "markup_files.read_rst", ".bib": "bibliographies.read_bib", ".ris": "bibliographies.read_ris"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 

@@ -56,7 +56,7 @@ _OF_FIELDS = frozenset({".txt", ".md", ".markdown", ".qmd", ".rmd", ".rst", ".or
 """Formats whose metadata are fields that people write, so a file may consist of them."""
 _WIKI = frozenset({".mediawiki", ".wiki", ".textile"})
 """Formats whose bars and dashes are not those of Markdown's tables."""
-_WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".rtf"}
+_WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
 """Formats whose head is found in their text; the readers of others find it."""
 _BIBLIOGRAPHIES = frozenset({".bib", ".ris"})
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"

@@ -33,6 +33,10 @@ _CODE_OR_COMMENT = re.compile(r"`[^`\n]++`|<!--")
 _UNDERLINE = re.compile(r" {0,3}(?:=++|-{2,}+)[ \t]*+")
 _NO_TITLE = re.compile(r"\s*+(?:[-*+>|#]|\d+[.)]\s|$)")
 _LONGEST_TITLE = 200
+# `:::note Title` of Docusaurus, `!!! note "Title"` of MkDocs, `> [!NOTE] Title` of GitHub and Obsidian.
+_ADMONITION = re.compile(r"(?P<set_in> {0,12})(?::{3,}+ ?(?P<a>[a-z]{1,20})|(?:!!!|\?\?\?\+?) (?P<b>[a-z]{1,20})|"
+                         r"> ?\[!(?P<c>[A-Za-z]{1,20})\][-+]?)(?P<title>(?:[ \[\"][^\n]{0,200})?)")
+_END = re.compile(r" {0,12}:{3,}+[ \t]*+")
 _CODE = re.compile(r"(`[^`\n]*+`)")
 # Links within a site. Links to the web stay, because their address is information.
 _LINK = re.compile(r"!?\[(?P<words>[^\[\]\n]{0,500})\]\((?!\s?[a-z]{2,10}:)[^()\n]{0,1000}\)", re.IGNORECASE)
@@ -124,8 +128,9 @@ def _read_fields(fence: str, text: str) -> dict[str, object] | None:
 def clean_markdown(text: str) -> str:
     r"""Return a Markdown text, whose only line break is `\n`, without its markup.
 
-    It loses comments, HTML tags and links within its site. Underlined headings become `#` headings, and HTML tables
-    become pipe tables. Code and tags with unknown names stay as they are.
+    It loses comments, HTML tags, links within its site and marks of admonitions. Underlined headings become `#`
+    headings, HTML tables become pipe tables, and an admonition begins with its title, or its kind if it has none. Code
+    and tags with unknown names stay as they are.
     """
     lines: list[tuple[str, bool]] = []
     for part, is_code in _split_fences(text):
@@ -133,7 +138,7 @@ def clean_markdown(text: str) -> str:
             lines += [(line, True) for line in part.split("\n")]
         else:
             lines += [(_HARD_BREAK.sub("", _clean_line(line)), False)
-                      for line in _with_pipe_tables(_without_comments(part)).split("\n")]
+                      for line in _with_pipe_tables(_without_comments(part)).split("\n") if not _END.fullmatch(line)]
     return "\n".join(_write_headings(lines))
 
 
@@ -170,7 +175,12 @@ def _without_comments(text: str) -> str:
 
 
 def _clean_line(line: str) -> str:
-    """Return a line without tags and links outside its code."""
+    """Return a line without tags and links outside its code; a line that begins an admonition becomes its title."""
+    admonition = _ADMONITION.fullmatch(line) if ":::" in line or "!" in line or "???" in line else None
+    if admonition:
+        kind = (admonition["a"] or admonition["b"] or admonition["c"]).lower()
+        title = admonition["title"].strip(' "[]')
+        return f"{admonition['set_in']}{'> ' if admonition['c'] else ''}{title or kind.capitalize()}:"
     if not any(mark in line for mark in ("<", "](", "[[", "&", "[^")):
         return line
     parts = (part if at % 2 else _plain_text(part) for at, part in enumerate(_CODE.split(line)))  # odd ones are code

@@ -27,9 +27,11 @@ _STREAMS = {"EncryptedPackage": PASSWORD, "WordDocument\0": "a Word file from be
             "Book\0": "an Excel file from before 2007: rename it to .xls",
             "__properties_version1.0": "an Outlook message: save it as .eml"}
 """Kinds of OLE files by a stream that each contains."""
+_PARTS = {"word/": "a Word file: rename it to .docx", "xl/": "an Excel file: rename it to .xlsx",
+          "ppt/": "a PowerPoint file: rename it to .pptx", "META-INF/container.xml": "an EPUB file: rename it to .epub"}
 _MARKS = {b"%pdf-": "a PDF file: rename it to .pdf", b"{\\rtf": "a rich text file: rename it to .rtf",
-          b"pk\x03\x04": "a damaged archive or another one: download it again, or check its file ending",
-          b"<?xml": "XML", b"<!doc": "a web page: rename it to .html",
+          b"\x89png": "a picture: rename it to .png", b"\xff\xd8\xff": "a picture: rename it to .jpg",
+          b"\x1f\x8b": "a gzip archive: unpack it", b"<?xml": "XML", b"<!doc": "a web page: rename it to .html",
           b"<html": "a web page: rename it to .html"}
 _CHART = re.compile(r"word/charts/chart\d*\.xml")
 _DIAGRAM = re.compile(r"word/diagrams/data\d*\.xml")
@@ -104,9 +106,18 @@ def _other_kind(data: bytes) -> str:
     if data.startswith(_OLE_MARK):  # the names of its streams are in UTF-16
         return next((kind for stream, kind in _STREAMS.items() if stream.encode("utf-16-le") in data),
                     "a file of an old program: save it in a current format")
-    begin = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:5].lower()
-    return next((kind for mark, kind in _MARKS.items() if begin.startswith(mark)), "")
-
+    if not data.startswith(ZIP_MARK):
+        begin = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:5].lower()
+        return next((kind for mark, kind in _MARKS.items() if begin.startswith(mark)), "")
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return "a damaged archive, perhaps cut off: copy or download it again"
+    if any(entry.flag_bits & 1 for entry in entries):
+        return PASSWORD
+    return next((kind for part, kind in _PARTS.items() for entry in entries if entry.filename.startswith(part)),
+                "a zip archive: unpack it")
 
 
 def read_charts(archive: zipfile.ZipFile) -> Iterator[str]:

@@ -29,6 +29,8 @@ _OF_UNITS = frozenset("%‰°")
 _SIGNS = " -+("
 _SHEETS, _SHEET_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
 _STRINGS = "xl/sharedStrings.xml"
+_CONTENT = "content.xml"
+_OPEN_DOCUMENT_PLACES = frozenset({"table", "table-row", "table-cell", "covered-table-cell"})
 _MOST_COLUMNS = 16_384  # of a sheet
 _COLUMN = re.compile("[A-Z]{1,3}")  # of a place such as "AB12"
 
@@ -101,11 +103,12 @@ def _has_sign(text: str) -> bool:
 
 
 class SheetFormats:
-    """The number formats in the sheets of a workbook (xlsx)."""
+    """The number formats in the sheets of a workbook (xlsx or ods)."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         """Read which formats a workbook has; its sheets are only read if any of them changes how a number is shown."""
         self._archive, names = archive, set(archive.namelist())
+        self._is_open_document = _CONTENT in names
         self._formats: Mapping[str, NumberFormat] = _read_styles(archive) if _STYLES in names else {}
         self.raised: Mapping[str, str] = _read_raised(archive) if _STRINGS in names else {}
         """The texts with raised figures as `raised_figures` writes them, by these texts in one size."""
@@ -113,7 +116,9 @@ class SheetFormats:
 
     def cells(self, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
         """Yield row and column of each formatted cell of a sheet, counted from 0, with its format, in order."""
-        if self._formats and self._parts.get(sheet) in self._archive.namelist():
+        if self._is_open_document:
+            yield from _open_document_cells(self._archive, sheet)
+        elif self._formats and self._parts.get(sheet) in self._archive.namelist():
             for row, column, style in _styled_cells(self._archive, self._parts[sheet]):
                 if style in self._formats:
                     yield row, column, self._formats[style]
@@ -185,6 +190,25 @@ def _styled_cells(archive: zipfile.ZipFile, part: str) -> Iterator[tuple[int, in
             letters = _COLUMN.match(attributes.get("r", ""))
             column = column_number(letters[0]) - 1 if letters else column + 1
             yield row, column, attributes.get("s", "0")
+
+
+def _open_document_cells(archive: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
+    """Yield the cells of a sheet of an OpenDocument file that are percentages or amounts of money."""
+    row, after_row, column, current = 0, 0, 0, ""
+    for name, cell in _begun_elements(archive, _CONTENT, _OPEN_DOCUMENT_PLACES):
+        if name == "table":
+            after_row, current = 0, cell.get("name", "")
+        elif name == "table-row":
+            row, column = after_row, 0
+            after_row += int(cell.get("number-rows-repeated") or 1)
+        else:
+            begin, column = column, column + int(cell.get("number-columns-repeated") or 1)
+            kind, currency = cell.get("value-type"), cell.get("currency")
+            is_percent = kind == "percentage"
+            if current == sheet and (is_percent or (kind == "currency" and currency)):
+                shown = CellFormat(after="%" if is_percent else f" {currency}", is_percent=is_percent)
+                yield from ((at, place, NumberFormat(shown, shown, shown)) for at in range(row, after_row)
+                            for place in range(begin, column))
 
 
 def _begun_elements(archive: zipfile.ZipFile, part: str,

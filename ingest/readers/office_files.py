@@ -1,9 +1,9 @@
-"""Read Word files (docx), rich text (rtf), and PowerPoint files (pptx)."""
+"""Read Word files (docx), rich text (rtf), PowerPoint files (pptx), and OpenDocument files (odt, odp)."""
 
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
@@ -13,11 +13,14 @@ import pptx
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 from striprtf.striprtf import rtf_to_text
 
+from ...text.cleaning import one_line
 from ...text.titles import is_from_template
 from ..grids import GridCell, grid_lines
+from ..metadata import CREATED
 from ..raised_figures import END, RAISED, write_raised
 from ..reading import Content, Limits, UnreadableError, list_counts
 from .archives import (
+    PASSWORD,
     chart_text,
     count_new_charts,
     diagram_text,
@@ -46,6 +49,20 @@ _NO_TITLE = re.compile(r"(?:microsoft )?powerpoint .*|(?:slide|folie|diapositiv[
                        re.IGNORECASE)
 """Titles that programs store by themselves."""
 _EMBEDDED = frozenset({MSO_SHAPE_TYPE.EMBEDDED_OLE_OBJECT, MSO_SHAPE_TYPE.LINKED_OLE_OBJECT})
+_MANIFEST = "META-INF/manifest.xml"
+_DEEPEST_HEADING = 6
+_UNREAD = {"annotation": "comment", "object": "embedded object", "image": "picture"}
+_EDGES = frozenset({"header", "footer", "header-first", "footer-first", "header-left", "footer-left"})
+_SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "table-of-content",
+                      "alphabetical-index", "illustration-index", "user-index", "settings", "image", "object",
+                      "covered-table-cell"})
+_META = {"initial-creator": "author", "creator": "author", "date": "date", "creation-date": CREATED,
+         "subject": "subject", "keyword": "keywords", "description": "description"}
+_RAISED_POSITIONS = ("super", *"123456789")  # a number is the share of the height by which a text is raised
+_TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "text-box": "div",
+         "table": "table", "table-row": "tr", "table-cell": "td"}
+_BLANKS = frozenset({"s", "tab", "line-break"})
+_SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 
 
 def read_docx(data: bytes, limits: Limits) -> Content:
@@ -214,3 +231,81 @@ def _comments(root: ET.Element) -> Iterator[str]:
             words = " ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
             if text := " ".join(words.split()):
                 yield text
+
+
+def read_open_document(data: bytes, limits: Limits) -> Content:
+    """Read the text of an OpenDocument file as `read_html` returns it.
+
+    Slides are sections under their titles, and notes stand where they are referred to. Deleted text is left out.
+    Comments, pictures, charts, page headers and footers are counted in `omitted`.
+    """
+    with open_archive(data, "an OpenDocument file", limits) as archive:
+        if "content.xml" not in archive.namelist():
+            raise UnreadableError("not an OpenDocument file (no content.xml): open it in its program and save it again")
+        if _MANIFEST in archive.namelist() and b"encryption-data" in archive.read(_MANIFEST):
+            raise UnreadableError(PASSWORD)
+        content = parse_xml(archive, "content.xml")
+        styles = parse_xml(archive, "styles.xml") if "styles.xml" in archive.namelist() else ET.Element("none")
+        about = _read_meta(parse_xml(archive, "meta.xml")) if "meta.xml" in archive.namelist() else {}
+    body = next((element for element in content if local_name(element) == "body"), content)
+    page = ET.Element("html")
+    ET.SubElement(page, "title").text = about.pop("title", "")
+    raised = {_attribute(style, "name") for root in (content, styles) for style in root.iter() for part in style
+              if local_name(style) == "style" and _attribute(part, "text-position").startswith(_RAISED_POSITIONS)}
+    _add(page, body, raised)
+    read = read_html(ET.tostring(page, "utf-8", method="html"))
+    counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
+    counts.update(local_name(element).split("-")[0] for element in styles.iter()
+                  if local_name(element) in _EDGES and _words(element))
+    return Content(read.text, read.title, about, omitted=list_counts(dict(sorted(counts.items()))))
+
+
+def _read_meta(root: ET.Element) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for element in root.iter():
+        name, text = local_name(element), (element.text or "").strip()
+        if name == "title":
+            fields["title"] = text
+        elif name in _META and text:
+            fields.setdefault(_META[name], text[:10] if "date" in name else text)
+    return fields
+
+
+def _add(parent: ET.Element, element: ET.Element, raised: Set[str]) -> None:
+    """Add the content of an element to an element of HTML; texts of the styles `raised` are raised."""
+    _append(parent, element.text)
+    for child in element:
+        name, title = local_name(child), None
+        if name in _BLANKS:
+            _append(parent, " ")
+        elif name == "note":
+            bodies = (_words(part) for part in child if local_name(part) == "note-body")
+            _append(parent, f" [{' '.join(bodies)}]")
+        elif name not in _SKIPPED:
+            tag = "sup" if name == "span" and _attribute(child, "style-name") in raised else _TAGS.get(name, "")
+            if name == "h":
+                level = _attribute(child, "outline-level")
+                tag = f"h{min(int(level), _DEEPEST_HEADING) if level.isdecimal() and len(level) < 3 else 1}"  # noqa: PLR2004
+            elif name == "page":  # a slide begins with its title
+                title = next((frame for frame in child
+                              if _attribute(frame, "class") == "title" and _words(frame)), None)
+                ET.SubElement(parent, "h1").text = _attribute(child, "name") if title is None else _words(title)
+            child[:] = [part for part in child if part is not title]
+            spans = {of: value for span, of in _SPANS.items() if (value := _attribute(child, span))}
+            _add(ET.SubElement(parent, tag, spans) if tag else parent, child, raised)
+        _append(parent, child.tail)
+
+
+def _append(parent: ET.Element, text: str | None) -> None:
+    if len(parent):
+        parent[-1].tail = (parent[-1].tail or "") + (text or "")
+    else:
+        parent.text = (parent.text or "") + (text or "")
+
+
+def _words(element: ET.Element) -> str:
+    return one_line(" ".join(element.itertext()))
+
+
+def _attribute(element: ET.Element, name: str) -> str:
+    return next((value for key, value in element.attrib.items() if key.endswith(f"}}{name}")), "")

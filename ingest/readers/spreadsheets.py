@@ -27,7 +27,7 @@ _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
     """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
 
-    Numbers are written as their cells show them (see `cell_formats`), except in xls and ods.
+    Numbers are written as their cells show them (see `cell_formats`), except in the old format xls.
     """
     if not data.startswith(ZIP_MARK):
         return _read_sheets(data, None, limits)
@@ -48,7 +48,7 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
             not_of_kind(data, "a spreadsheet", str(error))) from error
     about = properties(archive) if archive else {}
     notes = [*_comments(archive), *_boxes(archive)] if archive else []
-    formats = SheetFormats(archive) if archive and "xl/workbook.xml" in archive.namelist() else None
+    formats = SheetFormats(archive) if archive else None
     title = about.pop("title", "")
     sheets: list[tuple[str, str]] = []
     hidden = Counter[str]()
@@ -69,9 +69,8 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
     alone = len(sheets) == 1
     return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about,
                    unread="; ".join(problems),
-                   omitted=", ".join(filter(None, [
-                       "" if formats else "number formats, such as per cent",
-                       list_counts({**(_count_unread(archive) if archive else {}), **hidden})])))
+                   omitted=list_counts({**_count_unread(archive), **hidden}) if archive else
+                   ", ".join(filter(None, ["number formats, such as per cent", list_counts(hidden)])))
 
 
 def _comments(archive: zipfile.ZipFile) -> Iterator[str]:

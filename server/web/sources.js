@@ -17,7 +17,7 @@ const MORE = 20000;
 const SEARCHED = 200000;
 
 /** Endings of files whose text is Markdown, or was converted to it; other texts keep their line breaks. */
-const MARKED = /\.(?:md|markdown|docx|html?|xhtml|pptx|xlsx?|xlsm|ods|csv|tsv|epub|ipynb|rst|org|xml)(?:#.*)?$/i;
+const MARKED = /\.(?:md|markdown|docx|html?|xhtml|pptx|xlsx?|xlsm|ods|odt|odp|csv|tsv|epub|ipynb|rst|org|xml)(?:#.*)?$/i;
 
 let open = null;
 

@@ -29,6 +29,17 @@ def test_underlined_headings_are_headings(tmp_path):
 
 
 @pytest.mark.parametrize(("source", "stored"), [
+    (":::note\n\nMind the bell.\n\n:::\n", "Note:\n\nMind the bell.\n\n"),
+    (":::tip[Ring twice]\nWords.\n:::", "Ring twice:\nWords."),
+    ('!!! warning "Wet paint"\n    Words.', "Wet paint:\n    Words."),
+    ("??? info\n    Words.", "Info:\n    Words."),
+    ("> [!NOTE]\n> Words.", "> Note:\n> Words."),
+    ("> [!note]- Owner\n> Ida", "> Owner:\n> Ida")])
+def test_admonitions_begin_with_their_kind_or_title(source, stored):
+    assert clean_markdown(source) == stored
+
+
+@pytest.mark.parametrize(("source", "stored"), [
     ("A<!-- secret --> b <!-- two\n\nlines --> c", "A b  c"), ("<!-- never ends\nwords", "<!-- never ends\nwords"),
     ('The <b>bell</b> of <span class="x">Alder</span><br/>rings.', "The bell of Alder rings."),
     ("<table><tr><td>a</td><td>b</td></tr></table>", "   a  b"),
