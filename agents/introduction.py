@@ -73,7 +73,7 @@ class Introduction(Frozen):
     left_out: tuple[str, ...] = Field(description="what it left out because it is no document")
     partly_read: dict[str, str] = Field(description="what was not read of documents, by their ids")
     chunks_failed: int
-    examples: tuple[str, ...] = Field(description="questions that can be answered of any entity that documents mention")
+    examples: tuple[str, ...] = Field(description="questions about the most important entities")
     model: ReadingEstimate | None = Field(description="what reading the documents with a model would take; none: a "
                                                       "model has read them")
 
@@ -229,7 +229,7 @@ def _example_questions(index: GraphIndex, rows: Sequence[int], *, documents: int
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
-    """Return up to two questions that can be answered: what is said of an entity, and which documents mention one.
+    """Return up to two questions: what is said of an entity, and which documents mention one.
 
     Args:
         index: the knowledge base.
