@@ -119,7 +119,7 @@ def reasons_of(schema: GraphSchema, excerpts: int, documents: int) -> list[Decid
 def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
     """Ask the model, with one call, which new labels mean the same, and store its verdicts.
 
-    `support` is how many documents must show a pair of types for it to count as observed.
+    `support` is how many documents must show a label, with the types of its ends, before it is compared.
     """
     schema = kb.schema_control.schema()
     # An open schema admits every label, so no label waits to join it.

@@ -82,16 +82,17 @@ def guess_encoding(sample: bytes, excluded: Container[str] = ()) -> Guess | None
     for encoding, text in texts.items():
         counts = _Counts.of(text)
         for language in _ENCODINGS[encoding].split():
-            is_judged = most and language in _LETTERS
-            missing = most - hits[encoding, language] if is_judged else 0
-            of_words = _OTHER_WORDS * missing / max(most, _FEWEST_WORDS)
-            costs[encoding] = min(costs[encoding], of_words + counts.cost(encoding, language))
+            # A language written in letters has function words: it costs more the fewer of them it explains.
+            has_words = most and language in _LETTERS
+            missing = most - hits[encoding, language] if has_words else 0
+            word_cost = _OTHER_WORDS * missing / max(most, _FEWEST_WORDS)
+            costs[encoding] = min(costs[encoding], word_cost + counts.cost(encoding, language))
     best = min(costs, key=costs.__getitem__, default="")  # of equal ones the first
     if not best or costs[best] > _NO_TEXT:
         return None
     close = costs[best] + _CLOSE / len({character for character in texts[best] if character > "\x7f"})
     has_rival = any(costs[other] < close for other in texts if texts[other] != texts[best])
-    return Guess(best, has_rival or costs[best] > _UNLIKELY)
+    return Guess(best, is_doubtful=has_rival or costs[best] > _UNLIKELY)
 
 
 def _possible_decodings(sample: bytes, excluded: Container[str]) -> Iterator[tuple[str, str]]:

@@ -199,15 +199,16 @@ def note_ids(read: Iterator[Document], ids: dict[str, set[str]]) -> Iterator[Doc
 def find_gone(stored: Documents, read: Mapping[str, set[str]], failures: Failures) -> list[str]:
     """Return the ids of stored documents that a file gave before and does not give any more.
 
-    That is so if the file was read without a failure, and the document was one of its records, or the file is now
-    one table instead of records, or empty. The same file read below another folder gives another document.
+    The file was read without a failure; the document was a record that is gone, or the file is now one table instead
+    of records, or empty. The same file read below another folder gives another document.
     """
     gone = []
     for document_id, _, source, _ in stored.about() if read or failures.emptied else ():
         place = _place_of(source)
         ids, file = read.get(place, set()), Path(place)
-        is_replaced = document_id not in ids and _id_of_file(document_id, file) in {
-            _id_of_file(name, file) for name in islice(ids, 1)}
+        # All ids of a file begin with the same name of the file, so the first tells whether the folder is the same.
+        is_of_same_folder = any(_id_of_file(document_id, file) == _id_of_file(name, file) for name in islice(ids, 1))
+        is_replaced = is_of_same_folder and document_id not in ids
         if place not in failures.sources and (is_replaced or (not ids and place in failures.emptied)):
             gone.append(document_id)
     return gone

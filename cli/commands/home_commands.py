@@ -77,7 +77,7 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
                 f" with {format_count(entry['documents'], 'document')} and everything derived from them?")
         typer.confirm(f"Delete {name}{what} Your files stay.", abort=True)
     moving.drop(layout)
-    _move_conversations(settings, name)
+    _move_conversations(settings, name, new="")  # deletes them
     out.print(f"dropped {on_a_line(name)}", soft_wrap=True)
 
 
@@ -94,8 +94,8 @@ def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this kno
         (entry.time, entry.who, entry.action, entry.knowledge_base, entry.what) for entry in listed)))
 
 
-def _move_conversations(settings: Settings, old: str, new: str = "") -> None:
-    """Move a server's conversations about a renamed knowledge base; delete those about a dropped one."""
+def _move_conversations(settings: Settings, old: str, new: str) -> None:
+    """Move a server's conversations about a renamed knowledge base; delete them if `new` is empty."""
     # Importing this takes half a second, and only two commands need it.
     from ...server.runs.conversations import move_conversations  # noqa: PLC0415
 

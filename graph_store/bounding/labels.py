@@ -180,7 +180,10 @@ def extracted_names(extraction: Extraction) -> set[str]:
 
 
 def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
-    """Return the labels of an extraction that bounding looks up in the schema, with their kinds."""
+    """Return the labels of an extraction that bounding looks up in the schema, with their kinds.
+
+    Names are looked up because one that is the name of a type, such as "Person", is no entity.
+    """
     labels: set[tuple[LabelKind, str]] = {("name", name) for name in extracted_names(extraction)}
     labels |= {("entity_type", entity.type) for entity in extraction.entities}
     labels |= {("relation", triple.relation) for triple in extraction.triples}

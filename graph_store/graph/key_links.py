@@ -144,7 +144,7 @@ def _refers_to(columns: GraphColumns, facts: NDArray[np.int32], key: _KeyField) 
 
 
 def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
-    """Return the graph in which values with a `target`, an entity's row, are triples with their places and times."""
+    """Return the graph in which values with a `target` are triples; it is an entity's row for each value, or -1."""
     values, times = columns.values, columns.value_times
     linked = np.flatnonzero(target >= 0)
     link_triples = (values.entity[linked], values.attribute[linked], target[linked])
@@ -162,7 +162,7 @@ def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
     support = columns.support._replace(triple=old_rows[columns.support.triple])
     triple_times = columns.triple_times._replace(triple=old_rows[columns.triple_times.triple])
     return replace(columns, triples=triples, support=keep_surest_rows(join_rows(support, link_support)),
-                   triple_times=distinct_rows(join_rows(triple_times, link_triple_times), 3),
+                   triple_times=distinct_rows(join_rows(triple_times, link_triple_times), keys=3),
                    values=select_rows(values, target < 0), value_times=select_rows(times, ~is_link_time))
 
 

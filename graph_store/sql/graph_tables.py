@@ -115,12 +115,15 @@ def _make_facts(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Ta
 
 
 def _make_values(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Table:
+    """Return the table of attribute values: a row for each value and time."""
     columns, values, timed = graph.columns, graph.columns.values, graph.columns.value_times
     keys, facts = _number_values(graph)
     untimed_facts, timed_facts = facts[:len(values.entity)], facts[len(values.entity):]
-    rows = place_rows(times.combine_statements(
-        Statements(untimed_facts, np.zeros_like(untimed_facts), values.chunk, values.start, values.end),
-        timed.words, Statements(timed_facts, timed_facts, timed.chunk, timed.start, timed.end)), places)
+    untimed = Statements(untimed_facts, when=np.zeros_like(untimed_facts), chunk=values.chunk, start=values.start,
+                         end=values.end)
+    # `combine_statements` puts the number of the words for `when`; what stands there before is not read.
+    stated_with_time = Statements(timed_facts, when=timed_facts, chunk=timed.chunk, start=timed.start, end=timed.end)
+    rows = place_rows(times.combine_statements(untimed, timed.words, stated_with_time), places)
     attribute, entity, value = keys[rows.fact].T
     texts = {"entity": columns.names[entity], "type": columns.types[entity], "attribute": attribute, "value": value}
     shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in texts.items()]
@@ -130,8 +133,8 @@ def _make_values(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _T
     shown += [make_number_column("number", "number", [one.number for one in of_rows]),
               make_text_column("unit", "unit", [one.unit for one in of_rows]),
               make_column("date", "date", "date", dates, empty=dates.count(None))]
-    entities = [(entity, attribute, value) for attribute, entity, value in keys.tolist()]
-    whens = times.find_times(rows, lambda fact: graph.later.values.get(entities[fact], ()))
+    stated_values = [(entity, attribute, value) for attribute, entity, value in keys.tolist()]
+    whens = times.find_times(rows, lambda fact: graph.later.values.get(stated_values[fact], ()))
     return _Table(VALUES, [*shown, *_make_when_columns(whens, rows)], _hide_places(rows))
 
 

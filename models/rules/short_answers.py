@@ -198,7 +198,7 @@ def _has_name(text: str, name: str, short: str) -> bool:
 
 
 def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
-    """Return the subject of a definition as the answer, or None."""
+    """Return the subject of a definition as the answer: "Bern is the capital" answers "Which city is the capital?"."""
     match, focus_words = _DEFINITION.match(unit.text), frozenset(question.words_of(question.focus))
     if match is None or not focus_words or not _is_about(question, unit):
         return None
