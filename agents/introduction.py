@@ -135,7 +135,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
             titles=_shorten([*dict.fromkeys(title_of[key] or key for key in ids)][:_TITLES]),
             openings=tuple([one for one in first_documents if one.said][:_OPENINGS]),
             tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
-            entities=tuple(_main_entity(index, row) for row in rows[:_ENTITIES]),
+            entities=tuple(sorted((_main_entity(index, row) for row in rows[:_ENTITIES]), key=lambda one: -one.passages)),
             unread=tuple(line for line in unread_lines if line not in left_out),
             left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
             partly_read={key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata},

@@ -127,7 +127,9 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
     # Who was present says nothing of what was spoken of.
     people = [(row.start, row.end) for row in people_rows(text, "", document.id)]
     spans = [span for span in spans if not any(start <= span[0] < end for start, end in people)] or spans
-    spans = ([span for span in spans if not _OF_FRAME.search(text[slice(*span)])] or spans)[:_FIRST]
+    # A line in capitals is a heading or an imprint.
+    spans = ([(start, end) for start, end in spans if not text[start:end].isupper()
+              and not _OF_FRAME.search(text[start:end])] or spans)[:_FIRST]
     whole = [(start, end) for start, end in spans if _WHOLE.match(text[start:end].strip())]
     return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in whole or spans]
 
