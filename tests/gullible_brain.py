@@ -112,7 +112,7 @@ def _judge(blocks: list[str], *, is_last: bool) -> Json:
             *({"tool": "passage_search", "query": f"{blocks[0]} {ACTIVE} {len(blocks)} {number}", "k": 10**9}
               for number in range(50))]}
     shown = items(blocks)
-    passages = {number: text for number, text in shown.items() if "\n" in text}
+    passages = {number: text.replace("\u200b", "") for number, text in shown.items() if "\n" in text}
     first = min(passages)
     words = re.split(r"[.。\n]", passages[first].partition("\n")[2].strip())[0]
     return {**found, "lookups": [], "answerable": True, "short": f"Baron Vex {ACTIVE}", "claims": [

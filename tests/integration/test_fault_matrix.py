@@ -58,7 +58,7 @@ ASKING = {"question": "condense", "decompose": "decompose", "reflect": "reflect"
 TEXTS = {
     "ada": "Ada Byron visited Ulm. Ada Byron founded Lindow Optics. Ada Byron met Carl Berg.",
     "carl": "Carl Berg visited Turku. Carl Berg joined Lindow Optics. Carl Berg married Vera Holm.",
-    "otto": "Otto Lind visited Ulm. Otto Lind led Trade Unions. Otto Lind met Ada Byron.",
+    "otto": "Otto Lind visited Ulm. Otto Lind led Ulm大聖堂塔. Otto Lind met Ada Byron.",
     "turku": "Turku lies in Finland. Turku Cathedral stands in Turku. Turku Cathedrals attract Pilgrims.",
     "ulm": "Ulm lies in Germany. Lindow Optic makes Lenses. Ulm Minster stands in Ulm.",
     "vera": "Vera Holm visited Turku. Vera Holm joined Trade Union. Vera Holm met Otto Lind.",

@@ -147,7 +147,7 @@ def test_a_question_is_limited_to_some_documents(web_browser, web_server):
         page.get_by_role("button", name="Options").click()
         page.get_by_label("Only in").fill("marie-*")
         expect(page.locator(".scope")).to_have_text("Only in: marie-*")
-        web.ask(page, "Where was she born?")
+        web.ask(page, "Where was Marie Curie born?")
         expect(page.locator(".turn")).to_contain_text("Only in: marie-*")
         places = page.locator(".answer .quotes a")
         expect(places.first).to_be_visible()
