@@ -39,7 +39,7 @@ _PLAIN = frozenset({"document", "title"})
 """Columns of documents whose labels say nothing of what these are."""
 _EVENTS = ("ment", "ments", "ion", "ions", "ings")
 """Endings of nouns for what happens: each row with an appointee is an appointment."""
-_BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)[^()]*+")
+_BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
 
 
@@ -107,7 +107,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     heads |= set(_expansions(words, heads))
     columns = {column.name: column for column in _shown(table)}
     candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
-                  *_values(words, columns, [value for value in values if value.column in columns])]
+                  *_values(words, columns, [value for value in values if value.column in columns], heads)]
     mentions = _joined(_choose(candidates), heads, others, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     for at in sorted(unread, key=lambda at: _may_be_like(words[at].text)):
@@ -289,8 +289,8 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys],
                 break
 
 
-def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
-            found: Sequence[FoundValue]) -> Iterator[tuple[str, Mention]]:
+def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue],
+            heads: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
     whole: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     parts: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for value in found:
@@ -324,6 +324,8 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo],
             lists = whole.get((number,), {}) if "document" in values else {}
             values |= {column: (number,) for column, members in lists.items()
                        if columns[column].kind == "list" and number in members}  # "RFC 7" is in lists as "7"
+            if keys in heads:  # the RFCs are all documents, not the one with the title "RFC"
+                values = {column: fitting for column, fitting in values.items() if column not in _PLAIN}
             if values:
                 yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                 break

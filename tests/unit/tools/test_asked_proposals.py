@@ -120,3 +120,14 @@ def test_a_table_within_one_document_does_not_answer_for_all(proposals):
     asked = ask_tables(proposals, "What is the most common status?")
     assert asked is not None
     assert asked.table == "documents"
+
+
+def test_what_all_documents_are_called_is_not_the_one_with_this_title(tmp_path, hashed_embedder):
+    titles = ("RFC (Request for Comments) process", "Better errors", "Faster builds", "Smaller files")
+    stages = ("recommended", "accepted", "accepted", "released")
+    files = {f"{number:04}-one.md": f"---\nstage: {stage}\n---\n\n# {title}\n\nThis RFC helps.\n"
+             for number, (title, stage) in enumerate(zip(titles, stages, strict=True))}
+    index = made(tmp_path, files, hashed_embedder)
+    asked = ask_tables(index, "How many RFCs are accepted?")
+    assert asked is not None
+    assert asked.short == "2"
