@@ -319,13 +319,12 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
             values = {column: tuple(sorted((columns[column].distinct > _MOST_CATEGORIES and exact.intersection(fitting))
                                            or set(fitting)))
                       for column, fitting in index[wanted].items()
-                      if index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES}
+                      if (index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES)
+                      and (keys not in heads or column not in _PLAIN)}  # RFCs are all documents, not that titled "RFC"
             number = words[last - 1].key
             lists = whole.get((number,), {}) if "document" in values else {}
             values |= {column: (number,) for column, members in lists.items()
                        if columns[column].kind == "list" and number in members}  # "RFC 7" is in lists as "7"
-            if keys in heads:  # the RFCs are all documents, not the one with the title "RFC"
-                values = {column: fitting for column, fitting in values.items() if column not in _PLAIN}
             if values:
                 yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                 break
