@@ -300,7 +300,7 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
         if value.column == "document":
             text = PurePosixPath(text).stem
         keys = keys_of(text)
-        for variant in dict.fromkeys(_value_variants(text, value.column)):
+        for variant in dict.fromkeys(_value_variants(text, columns[value.column])):
             whole[variant][value.column].append(value.value)
         for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS and "://" not in text else ():
             parts[part][value.column].append(value.value)
@@ -336,21 +336,22 @@ def _rank_of_literal(first: Word) -> str:
     return "certain" if is_measure or "." in first.text else "literal"
 
 
-def _value_variants(text: str, column: str) -> Iterator[Keys]:
+def _value_variants(text: str, column: ColumnInfo) -> Iterator[Keys]:
     """Yield a value as stems: with and without brackets, what is in these, in any order, and its synonyms.
 
-    A letter has synonyms only in a column of sexes.
+    Brackets are parts of a category, as in "done (in part)", but not of a name, as in "Ford Fairmont (auto)". A letter
+    has synonyms only in a column of sexes.
     """
     keys = keys_of(text)
     yield keys
     yield tuple(word.key for word in words_of(text))  # McCall is one word, unlike a column's bodyMass
-    if parts := _BRACKETS.fullmatch(text):
+    if column.distinct <= _MOST_CATEGORIES and (parts := _BRACKETS.fullmatch(text)):
         yield from map(keys_of, parts.groups())
     if 1 < len(keys) <= _MOST_NAME_WORDS:
         yield tuple(sorted(keys))
     if len("".join(keys)) > 1:
         yield from label_variants(text)
-    elif keys_of(column) in lexicon().synonyms[keys_of("sex")]:
+    elif keys_of(column.name) in lexicon().synonyms[keys_of("sex")]:
         yield from lexicon().synonyms.get(keys, ())
 
 

@@ -131,3 +131,12 @@ def test_what_all_documents_are_called_is_not_the_one_with_this_title(tmp_path, 
     asked = ask_tables(index, "How many RFCs are accepted?")
     assert asked is not None
     assert asked.short == "2"
+
+
+def test_brackets_behind_names_are_no_value(tmp_path, hashed_embedder):
+    rows = [f"{'opel' if number % 2 else 'ford'} {number}{' (auto)' * (number > 117)},{4 + 4 * (number % 2)}"
+            for number in range(120)]
+    index = made(tmp_path, {"cars.csv": "\n".join(["name,cylinders", *rows])}, hashed_embedder)
+    asked = ask_tables(index, "How many autos have 4 cylinders?")
+    assert asked is not None
+    assert asked.short == "60"
