@@ -55,7 +55,7 @@ def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_
            "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}
     with browsing.opened(web_browser, web_server, "#/documents?kb=cities") as page:
         page.get_by_label("Initial schema").select_option("your own file…")
-        page.get_by_label("Schema file (JSON or YAML)").set_input_files(
+        page.get_by_label("Schema file (JSON)").set_input_files(
             {"name": "cities.json", "mimeType": "application/json", "buffer": json.dumps(own).encode()})
         web.upload(page, [{"name": "ulm.md", "mimeType": "text/markdown", "buffer": b"Ulm lies on the Danube."}])
         expect(page.locator(".build .state")).to_have_text("done")
