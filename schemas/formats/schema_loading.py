@@ -24,7 +24,7 @@ from ..graph_schema import (
     open_schema,
 )
 from ..naming import normalise
-from .small_files import RepeatedKeyError, SizeError, check_depth, check_keys, read_text
+from .small_files import parse_json, read_text
 
 _ELEMENT_CLASSES: dict[str, type[SchemaElement]] = {
     "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
@@ -64,11 +64,11 @@ def parse_schema(text: str, where: str) -> GraphSchema:
         SchemaError: the text cannot be decoded or is not a consistent schema; the message names element and field.
     """
     try:
-        data = _read_json(text, where)
-    except RecursionError as error:
-        raise SchemaError(f"{where}: it is nested too deeply for a schema") from error
-    except (RepeatedKeyError, SizeError) as error:
-        raise SchemaError(f"{where}: {error}") from error
+        data = parse_json(text, members=_without_repeated_keys)
+    except json.JSONDecodeError as error:
+        raise SchemaError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
+    except ValueError as error:  # nested too deeply, a repeated key, or a number of thousands of digits
+        raise SchemaError(f"{where}: not usable JSON: {error}") from error
     if not isinstance(data, Mapping):
         raise SchemaError(f"{where}: a schema is a mapping with the fields "
                           f"{', '.join(GraphSchema.model_fields)}, not {_shorten_value(data)}")
@@ -96,21 +96,14 @@ def _name_field(data: Any, path: Sequence[str | int]) -> str:
     return ".".join(steps)
 
 
-def _read_json(text: str, where: str) -> Any:
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        check_keys([key for key, _ in pairs])
-        return dict(pairs)
-
-    try:
-        data = json.loads(text, object_pairs_hook=members)
-    except json.JSONDecodeError as error:
-        raise SchemaError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
-    except RepeatedKeyError:
-        raise
-    except ValueError as error:  # a number of thousands of digits
-        raise SchemaError(f"{where}: not JSON: {error}") from error
-    check_depth(data)
-    return data
+def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object's members, or raise ValueError if it has a key twice: a parser would drop a value."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} occurs twice in one mapping: keep one "
+                         "of them")
+    return members
 
 
 def _explain_error(error: ErrorDetails) -> str:

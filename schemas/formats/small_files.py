@@ -1,7 +1,7 @@
 """Read small files that a user names, in JSON, with limits."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,10 +41,13 @@ def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> st
         raise error(f"{path} is not UTF-8 text ({wrong}): save it as UTF-8") from wrong
 
 
-def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
-    """Parse a JSON text; a ValueError if it is none, is nested too deeply, or has a number of thousands of digits."""
+def parse_json(text: str, most: int = MAX_DEPTH, members: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Parse a JSON text; a ValueError if it is none, is nested too deeply, or has a number of thousands of digits.
+
+    `members` makes each object of its members; None makes a dict.
+    """
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=members)
     except RecursionError as error:
         raise SizeError(_too_deep(most)) from error
     check_depth(value, most)
@@ -110,16 +113,3 @@ def _list_parts(value: Any) -> Iterator[Any]:
 
 def _too_deep(most: int) -> str:
     return f"it is nested more than {most} levels deep: flatten it"
-
-
-class RepeatedKeyError(ValueError):
-    """A mapping has a key twice; a parser would silently drop one of the values."""
-
-    def __init__(self, key: str) -> None:
-        super().__init__(f"{key!r} occurs twice in one mapping: keep one of them")
-
-
-def check_keys(keys: Sequence[str]) -> None:
-    """Raise RepeatedKeyError if a key occurs twice."""
-    if len(set(keys)) < len(keys):
-        raise RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))

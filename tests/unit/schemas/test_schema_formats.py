@@ -118,10 +118,10 @@ TYPES = '{"name": "x",\n "entity_types": [{"name": "P"}],\n'
     ('{"name": "x", "entity_types": [{"name": "P",\n"parent": "p"}]}',
      "entity type 'P', parent: there is no entity type 'p'; add it or name one of *, P"),
     ('{"name": "x",\n"open": 3}', "open: Input should be a valid boolean"),
-    ('{"name": "x", "name": "y"}', "'name' occurs twice in one mapping: keep one of them"),
-    ('{"name": "x", "": 1, "": 2}', "'' occurs twice in one mapping: keep one of them"),
+    ('{"name": "x", "name": "y"}', "not usable JSON: 'name' occurs twice in one mapping: keep one of them"),
+    ('{"name": "x", "": 1, "": 2}', "not usable JSON: '' occurs twice in one mapping: keep one of them"),
     ("", "line 1, column 1: not JSON: Expecting value"),
-    ('{"name": ' + "1" * 5000 + "}", "not JSON: Exceeds the limit"),
+    ('{"name": ' + "1" * 5000 + "}", "not usable JSON: Exceeds the limit"),
     ('{"concepts": [{"label": "a"},\n{"label": 7}]}', "concepts.1.label: text is needed, not 7")])
 def test_errors_in_json_name_file_element_and_field(text, message):
     with pytest.raises(SchemaError) as raised:
