@@ -34,7 +34,6 @@ _REASONS = {"unknown_entity_type": "of a type that the schema does not have",
 _READERS = {RULES: "the rules", IMPORTED: "imported triples"}
 
 
-
 @app.command()
 def status(kb: Kb, *, as_json: AsJson = False) -> None:
     """Show a knowledge base's contents, failures and spending."""

@@ -17,7 +17,6 @@ from ...runtime.threads import in_thread
 from ..error_responses import DeadlineError, UnavailableError
 
 _T = TypeVar("_T")
-_CLIENT_LEFT = "the client disconnected before this was done: ask again"
 _SAFE = {"GET", "HEAD"}
 _MOST_CLIENTS = 10_000
 """Clients whose shares are cached."""
@@ -125,7 +124,7 @@ class Shares:
             try:
                 await asyncio.wait([work, departure], return_when=asyncio.FIRST_COMPLETED)
                 if not work.done():
-                    raise UnavailableError(_CLIENT_LEFT)
+                    raise _client_left()
                 return await work
             finally:
                 for part in (work, departure):
@@ -140,7 +139,11 @@ class Shares:
 async def check_connected(request: Request) -> None:
     """Raise UnavailableError if a request's client has left."""
     if await request.is_disconnected():
-        raise UnavailableError(_CLIENT_LEFT)
+        raise _client_left()
+
+
+def _client_left() -> UnavailableError:
+    return UnavailableError("the client disconnected before this was done: ask again")
 
 
 async def _wait_for_departure(request: Request) -> None:
