@@ -34,8 +34,9 @@ _LEAST_OF_FIRST_NAME, _LEAST_LEAD = 0.25, 0.1
 """How close a first name is to typical ones, and how much closer than to other names: so are Lydia, Matteo and Rafael,
 but not Paris and Victoria."""
 _LEAST_OF_FIRST_WORD, _LEAST_OF_PART, _LEAST_OF_PLACE = 0.05, -0.12, 0.2
-_ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame 夫人 女士 小姐 太太"), "man": word_set("mr sir lord 先生")}
-"""Forms of address before or after a name that tell the person's gender."""
+_ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame"), "man": word_set("mr sir lord")}
+_ADDRESS_BEHIND = {"woman": ("夫人", "女士", "小姐", "太太"), "man": ("先生",)}
+"""Forms of address before and after a name that tell the person's gender."""
 _LEAST_LEANING = 0.02
 """How much nearer a first name must be to the words for women than to those for men, or the reverse."""
 
@@ -88,7 +89,7 @@ def gender_of(name: str) -> str:
     """Return "woman" or "man" by a form of address or the first name of a person, or "" if neither tells."""
     words = name.lower().replace(".", " ").split()
     for gender, address in _ADDRESS_OF.items():
-        if words[0] in address or name.endswith(tuple(address)):
+        if words[0] in address or name.endswith(_ADDRESS_BEHIND[gender]):
             return gender
     leaning = float(word_vectors(words[:1])[0] @ _women_minus_men())
     return "" if abs(leaning) < _LEAST_LEANING else "woman" if leaning > 0 else "man"

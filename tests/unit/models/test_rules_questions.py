@@ -60,6 +60,7 @@ def test_a_question_that_stands_alone_is_unchanged(question):
 @pytest.mark.parametrize(("earlier", "question", "expected"), [
     ("Who was Marie Curie? Who was Pierre Curie?", "Where was she born?", "Where was Marie Curie born?"),
     ("Who was Marie Curie? Who was Pierre Curie?", "Where was he born?", "Where was Pierre Curie born?"),
+    ("Who was Karl Williams? Who was Marie Curie?", "When did he die?", "When did Karl Williams die?"),
     ("Who was Mrs. Keller? Who is Mr. Blum?", "When did she die?", "When did Mrs. Keller die?"),
     ("Who was Karl Blum? Where is Warsaw?", "When did he die?", "When did Karl Blum die?"),
     ("Where is Warsaw? Who was Karl Blum?", "How large is it?", "How large is Warsaw?"),
