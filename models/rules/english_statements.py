@@ -315,7 +315,7 @@ class EnglishStatement:
             is_doubt = any(one.dep_ == "neg" or (one.lemma_.lower() in _WEAKENING and one.lemma_ not in lemmas)
                            for one in adverbs)
             is_hearsay = child.dep_ in {"prep", "advcl"} and lemma in {"accord", "according"}
-            is_unreal = child.dep_ == "prep" and any(
+            is_unreal = child.dep_ == "prep" and lemma == "in" and any(
                 one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - lemmas for one in child.children)
             # "Only in Ulm is Ada the owner": elsewhere, or otherwise, she is not.
             is_restricted = lemma == "only" and child.i < clause.i and any(

@@ -47,6 +47,7 @@ def test_a_sentence_that_asserts_an_answer_gives_it(sentence):
     ("When was the mill sold?", "The mill was sold before 1931.", ""),
     ("Who won the physics prize?", "Ida Roth won the medicine prize.", ""),
     ("Who won the physics prize?", "Ida Roth won the physics prize.", "Ida Roth"),
+    ("Who won the physics prize?", "Ida Roth won the physics prize for a play.", "Ida Roth"),
     ("谁获得了诺贝尔物理学奖？", "2015年，屠呦呦获得了诺贝尔生理学或医学奖。", ""),
     ("谁获得了诺贝尔物理学奖？", "1957年，杨振宁获得了诺贝尔物理学奖。", "杨振宁"),
     ("谁创立了清河公司？", "李明否认自己创立了清河公司。", ""),
