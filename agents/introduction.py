@@ -14,6 +14,7 @@ from ..graph_store.ledger.notes import read_unread_files
 from ..graph_store.sql.logical_tables import DOCUMENT, SECTION
 from ..ingest.reading import LEFT_OUT
 from ..models.rules.metadata_facts import FIELDS_OF_PEOPLE
+from ..models.rules.recognition.name_kinds import PREPOSITIONS
 from ..schemas.documents import Frozen
 from ..schemas.naming import has_name, label_key
 from ..text.languages import Language, phrase_language
@@ -193,12 +194,18 @@ def _describe_tables(index: GraphIndex) -> Iterator[str]:
 
 
 def _describe_people(index: GraphIndex) -> Iterator[str]:
-    """Yield each field of people that documents have, with the most frequent people and in how many documents."""
-    fields = [name for name in index.relation_counts if not FIELDS_OF_PEOPLE.isdisjoint(label_key(name).split())]
+    """Yield each of the most frequent fields of people, with its most frequent people and in how many documents."""
+    fields = [name for name in index.relation_counts if _is_field_of_people(label_key(name).split())]
     for name in sorted(fields, key=lambda one: (-index.relation_counts[one], one))[:_FIELDS]:
         people, counts = np.unique(index.triples[index.of_relation(name), 2], return_counts=True)
         most = sorted(zip(people.tolist(), counts.tolist(), strict=True), key=lambda one: (-one[1], one[0]))[:_PEOPLE]
         yield f"{name}: {', '.join(f'{index.labels_of(row).name} ({count:,})' for row, count in most)}"
+
+
+def _is_field_of_people(words: Sequence[str]) -> bool:
+    """Return True for "to" and "members present", but not for relations: "belongs to", "editor of"."""
+    is_relation = len(words) > 1 and not PREPOSITIONS.isdisjoint(words)
+    return not is_relation and not FIELDS_OF_PEOPLE.isdisjoint(words)
 
 
 def _main_rows(index: GraphIndex) -> list[int]:

@@ -90,6 +90,15 @@ def test_minutes_say_who_was_there_and_tables_what_they_hold(tmp_path):
     assert {one.said for one in found.openings} == {"We talked about the mill."}, "not who was there"
 
 
+def test_a_relation_is_no_field_of_people(tmp_path):
+    with create(tmp_path, "kb", HashedEmbedder()) as made, made.writing():
+        put(made, "one", "Ada Berg wrote to Bo Karl.", triples=[("Ada Berg", "belongs to", "Bo Karl"),
+                                                               ("Ada Berg", "editor_of", "Bo Karl"),
+                                                               ("Ada Berg", "to", "Bo Karl")])
+        finish(made)
+        assert list(introduction._describe_people(GraphIndex(made))) == ["to: Bo Karl (1)"]
+
+
 def test_questions_are_in_the_language_of_the_name(kb):
     index = GraphIndex(kb)
     rows = [index.find_named(name).tolist()[0] for name in ("林小雨", "Radom")]
