@@ -35,10 +35,7 @@ _ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
 _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
 """A whole sentence: it does not begin in lower case, and ends with its punctuation."""
 _MARK = re.compile(r"\A[-*•]\s+")
-_FRAME_START = re.compile(r"^\*{3} ?START OF [^\n]{1,200}$", re.MULTILINE)
-"""The line of a digital library after which a book begins."""
-_OF_FRAME = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved|e-?book|(?:produced|prepared) by)\b",
-                       re.IGNORECASE)
+_OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
 """What sentences about a file say, and not about its subject."""
 _READ = 20_000
 """Characters of a document in which its opening is looked for."""
@@ -116,11 +113,9 @@ def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
 
 def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
     """Return the first sentences of a document as (start, words), without headings, rows, fields and licences."""
-    frame = _FRAME_START.search(document.text, 0, _READ)
-    begin = frame.end() if frame else 0
-    text = document.text[:begin + _READ]
-    places = [(begin + start, begin + end) for start, end in split_sentences(text[begin:])]
-    spans = [(start, end) for start, end in places if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
+    text = document.text[:_READ]
+    spans = [(start, end) for start, end in split_sentences(text)
+             if _SENTENCE.match(text[start:end]) or _ITEM.match(text[start:end])]
     begins_with_item = bool(spans) and _ITEM.match(text[slice(*spans[0])]) is not None
     if not begins_with_item:
         spans = [(start, end) for start, end in spans if _SENTENCE.match(text[start:end])]
@@ -129,7 +124,7 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
     spans = [span for span in spans if not any(start <= span[0] < end for start, end in people)] or spans
     # A line in capitals is a heading or an imprint.
     spans = ([(start, end) for start, end in spans if not text[start:end].isupper()
-              and not _OF_FRAME.search(text[start:end])] or spans)[:_FIRST]
+              and not _OF_RIGHTS.search(text[start:end])] or spans)[:_FIRST]
     whole = [(start, end) for start, end in spans if _WHOLE.match(text[start:end].strip())]
     return [(start, text[start:min(end, start + _OPENING)].strip()) for start, end in whole or spans]
 

@@ -59,7 +59,8 @@ def kb(tmp_path):
 
 
 def test_a_novel_in_one_document_is_introduced_by_its_persons_and_its_first_sentence(tmp_path):
-    licence = "This eBook is for the use of anyone under the terms of the License.\n\n*** START OF THIS EBOOK ***\n\n"
+    licence = ("This eBook is for the use of anyone under the terms of the License.\n\n"
+               "*** START OF THE PROJECT GUTENBERG EBOOK THE MILL ***\n\n")
     chapter = "\n\n".join(f"## Chapter {number}\n\nAsk Mr. Blum about the mill. {'The mill stood. ' * 40}Then "
                           f"Lydia asked Mr. Blum." for number in range(5))
     (tmp_path / "novel.txt").write_text(f"{licence}The mill was sold in spring.\n\n{chapter}", "utf-8")
