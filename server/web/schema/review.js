@@ -67,7 +67,6 @@ export function elementDialog(element, kind, schema) {
     name: element.name,
     subject_types: element.domain ?? element.owners ?? [],
     object_types: element.range ?? [],
-    nearest: "",
   };
   const verdicts = kind === "entity_type" ? ["rename", "merge", "reject"] : ["rename", "merge", "edit", "reject"];
   const choice = new Choice(standing, schema, verdicts);
@@ -177,14 +176,14 @@ class Choice {
 
   /** Ask for the fields that the verdict needs. */
   #ask() {
-    const { kind, name, nearest, subject_types: subjects, object_types: objects } = this.candidate;
+    const { kind, name, subject_types: subjects, object_types: objects } = this.candidate;
     this.inputs = {};
     if (this.verdict === "rename")
       this.inputs.new_name = [
         t("review.new.name"),
         h("input", { required: true, maxlength: 100, value: name, spellcheck: "false" }),
       ];
-    if (this.verdict === "merge") this.inputs.into = [t("review.into"), this.#elements(nearest)];
+    if (this.verdict === "merge") this.inputs.into = [t("review.into"), this.#elements()];
     if (this.verdict === "edit") {
       this.inputs.domain = [t(kind === "attribute" ? "review.owners" : "review.domain"), this.#types(subjects)];
       if (kind === "relation") this.inputs.range = [t("review.range"), this.#types(objects)];
@@ -194,15 +193,13 @@ class Choice {
     fill(this.details, Object.values(this.inputs).map(([label, input]) => field(label, input)));
   }
 
-  #elements(nearest) {
+  #elements() {
     const names = this.schema[FIELD[this.candidate.kind]]
       .map((one) => one.name)
       .filter((one) => one !== this.candidate.name);
-    const select = h("select", { required: true },
+    return h("select", { required: true },
       names.map((one) => h("option", { value: one }, spaced(one))),
     );
-    if (names.includes(nearest)) select.value = nearest;
-    return select;
   }
 
   #types(observed) {
