@@ -81,7 +81,7 @@ def _redact_decision(decided: Decided, present: Set[Label], documents: Collectio
     if evidence is None:
         return decided
     types = evidence.subject_types + (evidence.object_types if evidence.kind == "relation" else ())
-    labels = (*evidence.labels, *evidence.inverse_labels, *filter(None, (evidence.widens,)))
+    labels = (*evidence.labels, *evidence.inverse_labels, *filter(None, [evidence.widens]))
     shown: set[Label] = {(evidence.kind, label_key(label)) for label in labels}
     shown |= {("entity_type", label_key(name)) for name in types if name and name != ANY}
     if not shown <= present:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ...schemas.delta import Candidate, ElementKind, Example
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
+from ...text.lexicon import word_set
 from ..bounding.words import stems, without_voice
 from ..ledger.schema_rows import AskCount, SameAs
 from .elements import find_element
@@ -16,14 +17,13 @@ _OPPOSITES = (("from", "to"), ("from", "by"), ("in", "out"), ("first", "last"), 
               ("increases", "decreases"), ("old", "new"), ("won", "lost"), ("bought", "sold"), ("acquired", "sold"),
               ("born", "died"), ("birth", "death"), ("supports", "opposes"), ("supported", "opposed"),
               ("allows", "forbids"), ("opened", "closed"), ("accepted", "rejected"), ("approved", "rejected"))
-"""Words that lie near each other in meaning and say the opposite."""
+"""Words that are used alike and say the opposite."""
 _CONVERSES = (("before", "after"), ("buyer", "seller"), ("sender", "recipient"), ("parent", "child"),
               ("previous", "next"), ("successor", "predecessor"), ("employer", "employee"), ("teacher", "student"))
 """Words that say the same of two things, from either end."""
-# ruff: noqa: SIM905  (lists of words read better as text)
-_REVERSALS = frozenset("""not never non without former formerly ex past fired dismissed sacked terminated expelled
+_REVERSALS = word_set("""not never non without former formerly ex past fired dismissed sacked terminated expelled
     left leaves quit resigned retired ended ceased stopped dissolved divorced separated denied denies refused refuses
-    rejected rejects declined failed lost lacks""".split())
+    rejected rejects declined failed lost lacks""")
 _CJK_REVERSALS = ("不", "未", "前任", "前夫", "前妻", "解雇", "开除", "辞职", "离职", "离开", "离婚", "退出", "终止",
                   "解散", "否认", "拒绝", "失去")
 """Words that end or deny what a label says otherwise."""
@@ -235,7 +235,7 @@ def with_schema_types(counts: Iterable[AskCount], find_type: Callable[[str], str
 
 
 def are_opposed(label: str, other: str, *, backward: bool = False) -> bool:
-    """Return True if two labels, as `label_key` writes them, cannot mean the same, although their vectors may be near.
+    """Return True if two labels, as `label_key` writes them, cannot mean the same, whatever a model says.
 
     They have opposite words or other numbers, or just one denies something. With `backward`, the first is compared as
     the inverse of the second: converse words such as "parent" and "child" then agree.
