@@ -110,7 +110,7 @@ class Resolver:
         if ask is None:
             return resolution.aliases
         for _ in range(_ROUNDS):
-            resolution = resolve_near(self._find_near_pairs(around, resolution))
+            resolution = resolve_near(self._find_pairs_across_scripts(around, resolution))
             if not self._ask_doubtful(around, resolution, ask, reasoner):
                 break
             resolution = resolve_near()
@@ -127,7 +127,7 @@ class Resolver:
                                             "second": present_id(decision.second)})
                 for decision in self._table.decisions()]
 
-    def _find_near_pairs(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:
+    def _find_pairs_across_scripts(self, around: Surroundings, resolution: Resolution) -> list[tuple[Pair, float]]:
         """Return the pairs of canonical entities in two scripts that may mean the same, each with its score."""
         # Scripts that the embedding model does not know are left out.
         ids = [entity for entity, name in sorted(around.names.items())
