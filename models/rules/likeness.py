@@ -31,9 +31,12 @@ _LEAST_OF_ACRONYM = 0.1  # how much closer an acronym must be
 _LEAST_OF_PERSON = -0.045
 """The same for the mean of the first and the last word of a person's name, where a rare word counts as near to both."""
 _LEAST_OF_FIRST_NAME, _LEAST_LEAD = 0.25, 0.1
-"""How close a first name is to typical ones, and how much closer than to other names: so are Lydia, Matteo and Rafael,
-but not Paris and Victoria."""
-_LEAST_OF_FIRST_WORD, _LEAST_OF_PART, _LEAST_OF_PLACE = 0.05, -0.12, 0.2
+"""How close a first name is to typical ones, and how much closer than to other names: so are most first names, and
+hardly any other words (see `benchmarks/README.md`)."""
+_LEAST_OF_FIRST_WORD, _LEAST_OF_PART = 0.05, -0.12
+"""How close to names of persons the first word of a sentence must be, and any other word of a person's name."""
+_LEAST_OF_PLACE = 0.2
+"""How close a word must be to names of places to be one whatever stands before it; few other words are."""
 _ADDRESS_OF = {"woman": word_set("mrs ms miss lady madame"), "man": word_set("mr sir lord")}
 _ADDRESS_BEHIND = {"woman": ("夫人", "女士", "小姐", "太太"), "man": ("先生",)}
 """Forms of address before and after a name that tell the person's gender."""

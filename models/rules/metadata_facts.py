@@ -30,12 +30,10 @@ _MOST_WORDS = 5  # the most words of a person's name, and of what is said above 
 _LONGEST_PARTICLE = 3  # letters of a word within a name that may be in lower case: "van", "de"
 _PROSE_FIELDS = word_set("title description abstract summary subject comment comments 标题 摘要 说明")
 """Fields that are sentences: their commas and semicolons separate nothing."""
-FIELDS_OF_PEOPLE = word_set("author authors editor editors owner owners "
-                             "contributor contributors reviewer reviewers "
-                             "maintainer maintainers shepherd champion "
-                             "champions sponsor delegate from to cc attendees "
-                             "participants present absent apologies regrets 作者 "
-                             "编者 编辑 译者 发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
+FIELDS_OF_PEOPLE = word_set("author authors editor editors owner owners contributor contributors reviewer reviewers "
+                            "maintainer maintainers shepherd champion champions sponsor delegate from to cc attendees "
+                            "participants present absent apologies regrets 作者 编者 编辑 译者 发件人 收件人 抄送 出席 "
+                            "列席 缺席 与会人员 参会人员")
 """Words of fields that are people, and of what stands above lists of people."""
 _LAYOUT_FIELDS = word_set("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator "
                           "template css nav_order toc sidebar_class_name pagination_next pagination_prev "
