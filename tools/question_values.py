@@ -95,6 +95,9 @@ class ConditionReader(MeasureReader):
                     raise UnclearError(mention)
                 continue
             column, words = self._parts.column_of(beside[0], is_text), re.escape(mention.name)
+            value = self._parts.following(beside[0], "value")
+            if value is not None and column.name in value.columns:
+                raise UnclearError(mention)  # in "mention floods in the city of Oslo", the city has a value of its own
             parts, whole = (f"regexp_matches({quoted(column.name)}, {literal(f'(?i){pattern}')})"
                             for pattern in (words, rf"\b{words}\b"))
             condition = self._condition(column, whole, f"{column.title} has “{mention.name}”", mention, beside[0])

@@ -24,7 +24,8 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>")
 _ABOUT = re.compile(
     r"\b(?P<cue>(?:the )?(?:word|term|phrase) |(?:mention|contain)(?:s|ing)? (?:the word )?|"
-    r"(?:have|has|having|with|includes?) (?=[\w-]++(?: [\w-]++)? in (?:the|their|its)\b))(?!(?:the|an?|any|no|word)\b)"
+    r"(?:have|has|having|with|includes?) (?=[\w-]++(?: [\w-]++)? in (?:the|their|its) (?:title|name)s?\b))"
+    r"(?!(?:the|an?|any|no|word)\b)"
     r"(?P<words>[\w-]++(?: (?!in\b)[\w-]++)?)(?= in (?:the|their|its|a)\b|[?.!]*+$)", re.IGNORECASE)
 """Words that a text has, which are not quoted: "mention concurrency in their title"."""
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")

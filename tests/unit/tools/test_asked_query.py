@@ -213,6 +213,8 @@ ANSWERED = [
 DECLINED = [
     "How many corals bleached?",
     "How many corals were measured?",
+    "How many staff have offices in the city of Oslo?",
+    "How many staff mention offices in the city of Oslo?",
     "What is the average growth of Pocillopora?",
     "How many people work in Research?",
     "Who earns the most?",
