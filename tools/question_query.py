@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
-from .question_conditions import SIGNS, size
+from .question_conditions import SIGNS, Condition, size
 from .question_target import (
     AGGREGATES,
     PERIODS,
@@ -69,7 +69,7 @@ class QuestionQuery(QuestionTarget):
         self._take_heads()
         nouns = [mention for mention in self._parts.mentions if self._parts.is_rows(mention)
                  or mention.kind in {"row_nouns", "people", "value"}]
-        if not wanted or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
+        if not wanted or self._named_documents() or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
             raise UnclearError(share)
         self._parts.take("group")
         inner = " AND ".join(condition.sql for condition in wanted)
@@ -301,8 +301,8 @@ class QuestionQuery(QuestionTarget):
             if column is None:
                 raise UnclearError(self._table.name)
             return self._numbers_of(column)
-        if self._parts.are_documents and any(one.column == "document" for one in self.conditions):
-            raise UnclearError(noun)  # a document has one name, so something in it is counted
+        if self._named_documents():
+            raise UnclearError(noun)  # what is counted is something in a document, or whatever deals with its subject
         return self._computed("count(*)", f"count of {self._table.title}", group)
 
     def _numbers_of(self, column: ColumnInfo) -> Plan:
@@ -353,7 +353,7 @@ class QuestionQuery(QuestionTarget):
         are_rows = self._parts.are_asked() or (who and not columns)
         names = [one for one in self._parts.mentions if one.kind == "number"
                  and (head := self._parts.preceding(one, "column", gap=0)) is not None and head.is_head]
-        if are_rows and ((names and columns) or any(one.column == "document" for one in self.conditions)):
+        if are_rows and ((names and columns) or self._named_documents()):
             raise UnclearError(self._table.name)  # "Which RFCs replace RFC 2616?" asks for others
         if not columns and not are_rows:
             return None
@@ -366,6 +366,11 @@ class QuestionQuery(QuestionTarget):
         is_single = not are_rows and not self._identifiers and (
             len(listed) > 1 or any(is_number(column) for column in listed))
         return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
+
+    def _named_documents(self) -> list[Condition]:
+        """Return the conditions that name single documents, by the names of their files or by words of their titles."""
+        return [one for one in self.conditions
+                if self._parts.are_documents and one.values and one.column in {"document", "title"}]
 
     def _asks_whether_or_of_others(self) -> bool:
         """Return True for "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", and "who wrote both"."""

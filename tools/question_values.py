@@ -152,7 +152,10 @@ class ConditionReader(MeasureReader):
                 named = named & {"title"} or {"document"}
         if (len(mention.columns) > 1 and len(named) != 1) or self._parts.does_other(mention):
             raise UnclearError(mention)
-        return next(iter(named), mention.columns[0])
+        column = self._parts.columns[next(iter(named), mention.columns[0])]
+        if not named and rarely_filled(self._parts.table, column):
+            raise UnclearError(mention)  # the other documents say nothing of it
+        return column.name
 
     def _named_beside(self, mention: Mention, listed: Sequence[Mention]) -> set[str]:
         beside = [column for other in listed for column in self._beside(other, other)

@@ -50,7 +50,9 @@ REFERENCES = [
 DECLINED = [
     'How many proposals have "node" in their title?', "How many proposals mention blocks?",
     "How many more proposals did Bo Ek write than Eva Frey?", "How many stars does XP-0001 have?",
-    'How many proposals have "Bo" in their colour?', "In which year was XP-0001 accepted?"]
+    'How many proposals have "Bo" in their colour?', "In which year was XP-0001 accepted?",
+    "How many proposals are for a seal?", "How many renaming proposals were implemented?",
+    "What share of the proposals are on fees?", "Which proposals are on fees?", "How many proposals are on clocks?"]
 
 
 @pytest.fixture(scope="module")
