@@ -6,6 +6,7 @@ from ..graph_store.graph.citations import CITES
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.naming import normalise
 from ..schemas.records import SqlResult
+from ..text.content_words import content_words
 from .asked_parts import literal
 
 _WORKS = (r"(?:[ ](?:of[ ](?:these|the)|the|other|papers?|documents?|articles?|works?|studies|publications?|files?))"
@@ -22,6 +23,8 @@ _KIND = re.compile(r"\A(?:the[ ])?(?:paper|document|article|work|study)[ ](?:(?:
                    re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _COUNTS = re.compile(r"how many", re.IGNORECASE)
+_FEWEST_WORDS = 2
+"""The fewest content words by which a part of a title names a document."""
 _EDGES = " \"'“”‘’«»?？.。"
 
 
@@ -45,9 +48,22 @@ def ask_citations(index: GraphIndex, question: str) -> tuple[str, str, SqlResult
     return sql, f"documents that {words} {name}", result, short
 
 
-def _find_document(index: GraphIndex, column: str, title: str) -> str:
-    """Return the only document in a column of `cites` whose name has the words of a title in a row; "" if none has."""
-    words = f" {' '.join(_WORD.findall(normalise(_KIND.sub('', title.strip(_EDGES)))))} "
+def _find_document(index: GraphIndex, column: str, said: str) -> str:
+    """Return the document in a column of `cites` that some words name: "" unless they are of its title alone.
+
+    A single word is rather a subject than a title, unless it is a whole title.
+    """
+    said = _KIND.sub("", said.strip(_EDGES))
+    words = _words_of(said)
+    titles = [_words_of(title) for title in index.store.documents.titles().values()]
+    if sum(words in title for title in titles) > 1 or (
+            len(list(content_words(said))) < _FEWEST_WORDS and words not in titles):
+        return ""
     names = [str(name) for (name,) in index.sql.run(f'SELECT DISTINCT "{column}" FROM {CITES}', most_cited=0).rows]  # noqa: S608
-    fitting = [name for name in names if words in f" {' '.join(_WORD.findall(normalise(name)))} "]
-    return fitting[0] if len(fitting) == 1 and words.strip() else ""
+    fitting = [name for name in names if words in _words_of(name)]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+def _words_of(text: str) -> str:
+    """Return the words of a text with a space around each."""
+    return f" {' '.join(_WORD.findall(normalise(text)))} "

@@ -60,3 +60,9 @@ def test_which_documents_cite_one_is_answered_without_a_model(kb, question, shor
     answer = kb.ask(question)
     assert (answer.short, answer.grade) == (short, "stated")
     assert all("Poe" in citation.quote or "Lang" in citation.quote for citation in answer.citations)
+
+
+@pytest.mark.parametrize("question", [
+    "Which papers cite boats?", "Which papers cite the quay?", "Which papers cite the towns?"])
+def test_a_word_that_may_be_a_subject_names_no_document(kb, question):
+    assert kb.ask(question).grade != "stated"
