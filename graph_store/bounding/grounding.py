@@ -61,6 +61,7 @@ _LONGEST_LIMIT = 20
 _BARE_TIMES = frozenset({"planned", "former", "计划", "原"})
 """Times that a text may state by the tense of its verbs alone ("will be", "was"), so it need not have these words."""
 _SPEAKERS = frozenset({"narrator", "speaker", "author", "writer", "叙述者", "作者", "笔者", "说话人"})
+"""What a model calls who says "I"."""
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|myself)\b|我(?!们)")
 _NAMES = re.compile(r"[^\W\d_a-z][\w.’'-]*+(?: [^\W\d_a-z][\w.’'-]*+)*+")
 """The runs of capitalised words in a phrase: the names in it."""
@@ -135,7 +136,10 @@ class SourceText:
         if self.text and self._is_composed(name, tokens):
             return Grounded(name.strip(), self.sentence(name))
         speaker = _FIRST_PERSON.search(self.text) if bare_words(tokens) in _SPEAKERS and self._titles else None
-        return Grounded(f"{name.strip()} of {self._titles[0]}", self._span(*speaker.span())) if speaker else None
+        if speaker is None:
+            return None
+        whole_name = f"{self._titles[0]}的{name.strip()}" if is_cjk(name) else f"{name.strip()} of {self._titles[0]}"
+        return Grounded(whole_name, self._span(*speaker.span()))
 
     def ground_version(self, name: str) -> Grounded | None:
         """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""

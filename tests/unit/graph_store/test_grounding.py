@@ -128,6 +128,10 @@ def test_a_description_takes_its_words_from_a_text_and_its_names_whole(name, sho
     assert (found and found.shown) == shown
 
 
+def test_a_chinese_narrator_is_named_in_chinese():
+    assert SourceText("我回到家乡。", "故乡").ground("叙述者").shown == "故乡的叙述者"
+
+
 def test_nobody_narrates_a_text_that_does_not_say_i():
     assert SourceText("He heard the narrator's friend.", "The Lost Violin").ground("author") is None
 
