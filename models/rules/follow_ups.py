@@ -82,8 +82,10 @@ def ask_back(question: Question, parser: Parser) -> str:
         if pronoun is None or _has_chinese_noun(question.text[: pronoun.start()]):
             return ""
         return f"“{pronoun[0]}”指的是{'谁' if pronoun[0].rstrip('们') in _PERSONS else '什么'}？"
-    unclear = _unclear_pronoun(parser.parse(question.text)) if _PRONOUN.search(question.text) else None
-    if question.language != "en" or unclear is None:
+    if question.language != "en" or not _PRONOUN.search(question.text):
+        return ""
+    unclear = _unclear_pronoun(parser.parse(question.text))
+    if unclear is None:
         return ""
     return f"{'Who' if unclear.lower_ in _PERSONS else 'What'} is meant by '{unclear.lower_}'?"
 
