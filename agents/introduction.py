@@ -136,7 +136,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
             titles=_shorten([*dict.fromkeys(title_of[key] or key for key in ids)][:_TITLES]),
             openings=tuple([one for one in first_documents if one.said][:_OPENINGS]),
             tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
-            entities=tuple(sorted((_main_entity(index, row) for row in rows[:_ENTITIES]),
+            entities=tuple(sorted((_main_entity(index, row) for row in rows),
                                   key=lambda entity: -entity.passages)),
             unread=tuple(line for line in unread_lines if line not in left_out),
             left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
@@ -216,9 +216,11 @@ def _main_rows(index: GraphIndex) -> list[int]:
     row_by_name: dict[str, int] = {}
     for row in index.ranked[:_MOST_CONSIDERED].tolist():
         name = index.labels_of(row).name
-        if is_named_in_text(index, row) and not any(has_name(name, other) or has_name(other, name)
-                                                    for other in row_by_name):
+        if not any(has_name(name, other) or has_name(other, name) for other in row_by_name) and is_named_in_text(
+                index, row):
             row_by_name[name] = row
+        if len(row_by_name) == _ENTITIES:
+            break
     return list(row_by_name.values())
 
 
