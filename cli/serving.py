@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _DIVIDED_LIMITS = ("asks_at_once", "llm_concurrency", "llm_requests_per_second", "llm_tokens_per_minute",
-            "requests_per_minute")
+                   "requests_per_minute")
 _STARTS_WITHIN, _ANSWERS_WITHIN = 120, 60
 """Seconds for a worker to start, and to answer the supervisor, before it is killed. This is far more than it needs,
 because a build may block all of Python while it parses something large."""
@@ -73,7 +73,8 @@ def serving_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: 
     from ..agents.resources import Resources  # noqa: PLC0415
     from ..server.app import create_app  # noqa: PLC0415
     set_up_logs(settings)
-    # By Python's 5 ms, a thread that waits for files or databases often would wait for those that compute each time.
+    # A thread lets others run at each read of a file or database, and waits this long to go on if one of them computes:
+    # with Python's 5 ms, one client's computations would slow down the many reads of another one's request.
     sys.setswitchinterval(0.0005)
     return create_app(Resources(settings), hosts=hosts, needs_keys=needs_keys, workers=workers)
 
