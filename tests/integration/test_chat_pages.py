@@ -44,12 +44,8 @@ def endpoint():
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory, endpoint):
-    folder = langgraph_server.project_in(tmp_path_factory.mktemp("server"))
-    with langgraph_server.langgraph_dev(folder, folder / "log", BANYAN_LLM_BASE_URL=endpoint.base_url,
-                                        BANYAN_LLM_MODEL="scripted") as url:
-        with get_sync_client(url=url) as client:
-            client.runs.wait(None, "construction", input={"knowledge_base": "kb", "documents": [
-                {"id": "curie.md", "text": f"{FIRST} {SECOND}"}]})
+    folder = tmp_path_factory.mktemp("server")
+    with langgraph_server.scripted_server(folder, endpoint.base_url, f"{FIRST} {SECOND}") as url:
         yield url
 
 
