@@ -107,7 +107,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
     heads |= set(_expansions(words, heads))
     columns = {column.name: column for column in _shown(table)}
     candidates = [*_fixed(question), *_labels(words, table), *_titles(words, heads, others),
-                  *_values(words, columns, [value for value in values if value.column in columns], heads)]
+                  *_values(words, columns, [value for value in values if value.column in columns], heads, table.rows)]
     mentions = _joined(_choose(candidates), heads, others, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
     for at in sorted(unread, key=lambda at: _may_be_like(words[at].text)):
@@ -290,7 +290,7 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys],
 
 
 def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue],
-            heads: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
+            heads: frozenset[Keys], rows: int) -> Iterator[tuple[str, Mention]]:
     whole: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     parts: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for value in found:
@@ -300,7 +300,7 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
         if value.column == "document":
             text = PurePosixPath(text).stem
         keys = keys_of(text)
-        for variant in dict.fromkeys(_value_variants(text, columns[value.column])):
+        for variant in dict.fromkeys(_value_variants(text, columns[value.column], rows)):
             whole[variant][value.column].append(value.value)
         for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS and "://" not in text else ():
             parts[part][value.column].append(value.value)
@@ -336,7 +336,7 @@ def _rank_of_literal(first: Word) -> str:
     return "certain" if is_measure or "." in first.text else "literal"
 
 
-def _value_variants(text: str, column: ColumnInfo) -> Iterator[Keys]:
+def _value_variants(text: str, column: ColumnInfo, rows: int) -> Iterator[Keys]:
     """Yield a value as stems: with and without brackets, what is in these, in any order, and its synonyms.
 
     Brackets are parts of a category, as in "done (in part)", but not of a name, as in "Ford Fairmont (auto)". A letter
@@ -345,7 +345,8 @@ def _value_variants(text: str, column: ColumnInfo) -> Iterator[Keys]:
     keys = keys_of(text)
     yield keys
     yield tuple(word.key for word in words_of(text))  # McCall is one word, unlike a column's bodyMass
-    if column.distinct <= _MOST_CATEGORIES and (parts := _BRACKETS.fullmatch(text)):
+    is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < _NAMING_SHARE * rows
+    if is_category and (parts := _BRACKETS.fullmatch(text)):
         yield from map(keys_of, parts.groups())
     if 1 < len(keys) <= _MOST_NAME_WORDS:
         yield tuple(sorted(keys))
