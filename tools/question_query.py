@@ -169,6 +169,8 @@ class QuestionQuery(QuestionTarget):
                 self._parts.by_after(lists[0]) is not None):
             return None
         column = self._parts.column_of(lists[0], is_list)
+        if degree.kind == "fewest" and column.empty:
+            raise UnclearError(degree)  # a row without a list may have none
         self._parts.use(*(mention for mention in lists if column.name in mention.columns), self._parts.take("count"),
                         *(one for one in self._parts.unused("measure") if one.name == "length"))
         shown = self._identifiers or self._parts.naming_columns()
@@ -373,9 +375,15 @@ class QuestionQuery(QuestionTarget):
                 if self._parts.are_documents and one.values and one.column in {"document", "title"}]
 
     def _asks_whether_or_of_others(self) -> bool:
-        """Return True for "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", and "who wrote both"."""
+        """Return True for "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", and "who wrote both".
+
+        Also for a list of documents beside other documents: "Which RFCs require RFCs by Ada?".
+        """
         documents = [one for one in self.conditions if one.column == "document"]
         columns = self._columns()
-        return self._parts.reading.words[0].folded in _WHETHER or any(self._parts.has("together") or (
+        rows = [one.first for one in self._parts.mentions if self._parts.is_rows(one)]
+        is_nested = any(rows[0] < one.first < rows[-1] and self._parts.columns_for(one, is_list)
+                        for one in columns if rows)
+        return self._parts.reading.words[0].folded in _WHETHER or is_nested or any(self._parts.has("together") or (
             any(column.first < one.first for column in columns) and any(column.first >= one.last for column in columns))
             for one in documents)

@@ -66,17 +66,18 @@ class ConditionReader(MeasureReader):
         by = self._parts.by_after(before)
         if by is None and column.name not in mention.columns:
             return None
+        values = mention.values[column.name] if by is None else ()
         if by is None:
-            sql = _value_sql(column, mention.values[column.name])
+            sql = _value_sql(column, values)
         else:
             keys = [one for one in self._parts.columns.values()
                     if one.name != "document" and keys_of(one.title) in self._parts.reading.heads]
             key = quoted(only(keys, mention).name)
             listed = (f"SELECT {quoted(column.name)} FROM {quoted(self._parts.table.name)} "  # noqa: S608 - names quoted
                       f"WHERE document = {literal(documents[0])}")
-            sql = f"list_contains(({listed}), CAST({key} AS VARCHAR))"
+            sql = f"coalesce(list_contains(({listed}), CAST({key} AS VARCHAR)), false)"  # it may have no list
         text = f"{column.title} {'of' if by else 'has'} {self._parts.text(mention)}{' has it' if by else ''}"
-        return self._condition(column, sql, text, mention, before, by)
+        return self._condition(column, sql, text, mention, before, by, values=values)
 
     def _texts(self) -> list[Condition]:
         """Read quoted words that a column of texts has: "mention “soup” in their title"."""

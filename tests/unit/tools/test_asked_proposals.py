@@ -38,7 +38,10 @@ SPELLINGS = [
     ("Which authors wrote only one note?", "Kim: 1"), ("How many notes have shipped?", "2"),
     ("How many notes are in the category sea?", "3"), ("How many authors are there?", None)]
 REFERENCES = [
-    ("How many MEPs require MEP-1?", "2"), ("Which MEPs require MEP 2?", "3: Rent"),
+    ("How many MEPs require MEP-1?", "2"), ("How many MEPs do not require MEP-1?", "2"),
+    ("How many MEPs are not required by MEP-3?", "2"), ("How many MEPs are not required by MEP-1?", "4"),
+    ("Which MEPs require MEPs by Ann Bell?", None), ("Which MEP requires the fewest?", None),
+    ("Which MEPs require MEP 2?", "3: Rent"),
     ("Which MEP is required by the most other MEPs?", "1: 2"),
     ("Which MEPs are required by MEP-3?", "1: Fees; 2: Names"),
     ("Who wrote the MEPs required by MEP-2?", "Ann Bell; Bo Ek"),
@@ -135,10 +138,11 @@ def test_what_all_documents_are_called_is_not_the_one_with_this_title(tmp_path, 
     assert asked.short == "2"
 
 
-def test_brackets_behind_names_are_no_value(tmp_path, hashed_embedder):
-    rows = [f"{'opel' if number % 2 else 'ford'} {number}{' (auto)' * (number > 117)},{4 + 4 * (number % 2)}"
-            for number in range(120)]
+@pytest.mark.parametrize("most", [40, 120])
+def test_brackets_behind_names_are_no_value(tmp_path, hashed_embedder, most):
+    rows = [f"{'opel' if number % 2 else 'ford'} {number}{' (auto)' * (number > most - 3)},{4 + 4 * (number % 2)}"
+            for number in range(most)]
     index = made(tmp_path, {"cars.csv": "\n".join(["name,cylinders", *rows])}, hashed_embedder)
     asked = ask_tables(index, "How many autos have 4 cylinders?")
     assert asked is not None
-    assert asked.short == "60"
+    assert asked.short == str(most // 2)
