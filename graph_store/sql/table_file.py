@@ -125,7 +125,9 @@ def write_file(path: Path, source: TableSource) -> None:
     except duckdb.IOException as error:
         raise OSError(f"the tables cannot be written: {error}") from error
     except RuntimeError as error:  # what DuckDB makes of Ctrl-C, which it takes from Python while a statement runs
-        raise KeyboardInterrupt if str(error) == "Query interrupted" else error from error
+        if str(error) != "Query interrupted":
+            raise
+        raise KeyboardInterrupt from error
 
 
 def check_file(path: Path) -> None:
