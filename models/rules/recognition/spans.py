@@ -52,10 +52,9 @@ _TAG = re.compile(r"<[^<>\n]{1,300}>")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
 _LONGEST_HEADING = 10
 _LONGEST_BAR = 12
-
-
 _INITIALED = re.compile(r"\b(?:[A-Z][\w’'-]{1,20},? (?:[A-Z]\.?-?\s?){1,3}(?=[,;:&(]| and\b| et al)|"
                         r"(?:[A-Z]\.[ -]?){1,3} ?[A-Z][\w’'-]{1,20}(?=[,;]| and\b| et al))")
+"""An author with initials, as lists of references have them: "Curie, M.,", "M. Curie and"."""
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _CITED = r"[A-Z][\w’'-]{1,30}(?:(?:,? (?:and|&) |, )[A-Z][\w’'-]{1,30}){0,4}(?: et al\.?)?"
 _CITATION = re.compile(rf"[A-Z][\w’'-]{{1,30}} et al\b|"

@@ -77,8 +77,9 @@ _EMPHASIS = re.compile(
     rf"\*{{1,3}}|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
 """Marks of emphasis, and pictures among the letters."""
 _SYMBOL = re.compile("[=+×−%$€£]")
-_ADDRESS = re.compile(rf"\b(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?\s{{1,3}}\Z")
-_ADDRESS_WITHIN = re.compile(rf"\S\s{{1,3}}(?=(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?\s)")
+_FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
+_ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
+_ADDRESS_WITHIN = re.compile(rf"\S\s{{1,3}}(?={_FORM_OF_ADDRESS}\s)")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
