@@ -25,16 +25,17 @@ def sheet() -> FPDF:
 
 
 def pdf(path: Path, pages: Sequence[Any], title: str = "") -> Path:
-    """Write a PDF file whose pages are texts or pictures."""
-    file = FPDF()
+    """Write a PDF file whose pages are texts or pictures at 150 dots an inch, which they fill."""
+    file = FPDF(unit="pt")
     file.set_font("helvetica", size=12)
     file.set_title(title)
     for page in pages:
-        file.add_page()
         if isinstance(page, str):
+            file.add_page()
             file.multi_cell(0, text=page)
         else:
-            file.image(page, w=180)
+            file.add_page(format=(page.width * 72 / 150, page.height * 72 / 150))
+            file.image(page, x=0, y=0, w=file.w)
     file.output(str(path))
     return path
 

@@ -17,10 +17,10 @@ OFF = DEFAULT_LIMITS.model_copy(update={"ocr": "off"})
 
 
 def scan(lines, font="DejaVuSans.ttf"):
-    """A page as a scanner sees it: black letters on white, 200 dots an inch."""
-    page = Image.new("L", (1600, 300 + 56 * len(lines)), 255)
+    """A small page as a scanner sees it: black letters on white, 100 dots an inch."""
+    page = Image.new("L", (700, 80 + 28 * len(lines)), 255)
     for number, line in enumerate(lines):
-        ImageDraw.Draw(page).text((150, 150 + 56 * number), line, font=ImageFont.truetype(font, 44), fill=0)
+        ImageDraw.Draw(page).text((50, 40 + 28 * number), line, font=ImageFont.truetype(font, 22), fill=0)
     return page
 
 
@@ -95,7 +95,7 @@ FIRST = {"latin": 0x100, "private": 0xE000, "control": 0x80}
 
 def broken(path, first):
     """Write a PDF file whose second page has a font with a wrong map to Unicode."""
-    plain = FPDF()
+    plain = FPDF(format=(100, 50))
     for text, font in (("A first page of text.", "times"), (SHOWN, "helvetica")):
         plain.add_page()
         plain.set_font(font, size=14)
