@@ -93,13 +93,14 @@ FIRST = {"latin": 0x100, "private": 0xE000, "control": 0x80}
 """The character that a broken font names instead of the first letter."""
 
 
-def broken(path, first):
-    """Write a PDF file whose second page has a font with a wrong map to Unicode."""
-    plain = FPDF(format=(100, 50))
-    for text, font in (("A first page of text.", "times"), (SHOWN, "helvetica")):
+def broken(path, first, words=""):
+    """Write a PDF file whose second page has a font with a wrong map to Unicode, below words in another font."""
+    plain = FPDF(format=(100, 80))
+    for texts in (("A first page of text.", ""), (words, SHOWN)):
         plain.add_page()
-        plain.set_font(font, size=14)
-        plain.multi_cell(0, text=text)
+        for text, font in zip(texts, ("times", "helvetica"), strict=True):
+            plain.set_font(font, size=12)
+            plain.multi_cell(0, text=text, new_x="LMARGIN", new_y="NEXT")
     plain.output(str(path))
     writer = PdfWriter(clone_from=PdfReader(str(path)))
     for font in writer.pages[1]["/Resources"]["/Font"].values():
@@ -117,6 +118,12 @@ def test_a_page_in_a_broken_font_is_named_and_its_letters_are_not_stored(tmp_pat
     (document,), (found,) = load(broken(tmp_path / "a.pdf", FIRST[kind]), limits=OFF)
     assert document.text.strip() == "A first page of text."
     assert found.reason.startswith("pages whose font does not tell its letters were not read (2): set BANYAN_OCR")
+
+
+@pytest.mark.parametrize("kind", ["private", "control"])
+def test_a_page_of_words_beside_signs_that_no_font_names_is_read_as_it_is(tmp_path, kind):
+    document = only(broken(tmp_path / "a.pdf", FIRST[kind], 3 * f"{SHOWN} "), limits=OFF)
+    assert " ".join(document.text.split()).count(SHOWN) == 3
 
 
 def test_a_page_in_a_broken_font_is_recognised_from_its_picture(tmp_path):
