@@ -41,7 +41,7 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
         _merge_same_entities(kb, reasoner)
     kb.sync_vectors()
     try:
-        if reasoner.resolves:  # it is asked about entities with similar vectors, so these are needed first
+        if reasoner.resolves:  # it is asked about near names of two scripts, so vectors are needed first
             try:
                 _merge_same_entities(kb, reasoner)
             except (BudgetExceeded, ReasonerError):

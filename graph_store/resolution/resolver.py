@@ -132,11 +132,13 @@ class Resolver:
         # Scripts that the embedding model does not know are left out.
         ids = [entity for entity, name in sorted(around.names.items())
                if entity not in resolution.aliases and trust_in(self._embedder.name, name)]
-        vectors, scripts = self._vectors("entities", ids), [script_of(around.names[entity]) for entity in ids]
+        scripts = [script_of(around.names[entity]) for entity in ids]
+        if len({*scripts} - {""}) < 2:  # noqa: PLR2004  (most knowledge bases have one; reading vectors is slow)
+            return []
         # Translations may be no nearer than unrelated names, so all that are each other's nearest are asked about. Each
         # score is the cosine, lowered so that vectors alone never merge two entities.
         return [(pair, max(ASK_FROM, cosine * COSINE_FACTOR))
-                for pair, cosine in nearest_across_scripts(ids, vectors, scripts)]
+                for pair, cosine in nearest_across_scripts(ids, self._vectors("entities", ids), scripts)]
 
     def _ask_doubtful(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
         """Ask the reasoner about the doubtful pairs, and store its verdicts; return True if there are any."""
