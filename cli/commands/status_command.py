@@ -85,8 +85,8 @@ def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
         format_count(report.entities, "entity", "entities"), format_count(report.triples, "fact"),
         format_count(report.attributes, "attribute"), format_count(report.communities, "community", "communities")))
     if "rules" in report.read_by:
-        yield "sentences", ("rules read few facts from sentences, a model reads more "
-                            "(set one, then: banyan build PATH --reread)")
+        yield "sentences", ("rules read no facts from sentences, a model does (set one, then: banyan build PATH "
+                            "--reread)")
     waiting = (f"; waiting: {format_count(report.candidates_waiting, 'candidate')} (decide: banyan schema review --kb "
                f"{escape(report.kb)}; admit all: the same with --all accept)")
     yield "schema", (f"{on_a_line(report.schema_name) or 'none yet'}, version {report.schema_version}"
