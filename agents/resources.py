@@ -117,6 +117,7 @@ class Resources(ProcessModels):
                 yield kb
             except BanyanError:
                 derive(kb, self.reasoner(name))
+                kb.publish()  # if that changed anything: a run that fails publishes nothing
                 raise
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings) if grows else None)
 
