@@ -95,7 +95,9 @@ def _recognise_text(picture: Image.Image) -> str:
         raise UnreadableError(f"a picture of text in {UNKNOWN_SCRIPT}: recognise its text with another program")
     if unknown:
         note_doubt(f"{unknown} {'line' if unknown == 1 else 'lines'} of a picture in {UNKNOWN_SCRIPT}")
-    rows = _order_rows(rows_of(_upright_words(known))) if known else []
+    if not known:
+        return ""
+    rows = _order_rows(rows_of(_upright_words(known)))
     distances = [row[0].center[1] - above[0].center[1] for above, row in pairwise(rows)]
     usual = median([distance for distance in distances if distance > 0] or [0])
     text = "".join(line_text(row) + ("\n\n" if below > _PARAGRAPH * usual else "\n")

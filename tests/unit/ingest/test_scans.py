@@ -40,6 +40,13 @@ def test_pages_that_are_pictures_are_read_between_those_that_are_text(tmp_path):
     assert ENGLISH[1] in document.text
 
 
+def test_a_scan_may_have_empty_pages(tmp_path):
+    document = only(pdf(tmp_path / "a.pdf", ["A first page of text.", scan([]), "A last page of text."]))
+    assert document.text.split("\n\n") == ["A first page of text.", "A last page of text."]
+    scan([]).save(tmp_path / "a.png")
+    assert failure(tmp_path / "a.png").startswith("no text in it")
+
+
 def test_what_is_not_read_is_said_and_the_rest_is_read(tmp_path):
     path = pdf(tmp_path / "a.pdf", ["A first page of text.", scan(ENGLISH)])
     (document,), (found,) = load(path, limits=OFF)
