@@ -21,7 +21,7 @@ _LONGEST_SIDE = 1_600  # of the picture in which lines are looked for: letters n
 _DOTS_AN_INCH, _POINTS_AN_INCH = 300, 72
 _MOST_THREADS = 4  # each takes address space, of which the process that reads has little
 _UNKNOWN_LETTERS = "  "  # what the model gives for letters that it was not trained on; real spaces are single
-_MOST_PAGES = 1_000
+_MOST_PAGES = 1_000  # of a file, because each has a deadline of its own
 UNKNOWN_SCRIPT = "a script that text recognition does not know (it reads Latin letters, Chinese and Japanese)"
 _PARAGRAPH = 1.4  # the distance of two lines, as a multiple of the usual one, from which another paragraph begins
 _WHOLE_LINE = 0.8  # the part of a column's width that most lines of prose fill; cells of tables do not
@@ -32,29 +32,31 @@ def read_image(data: bytes, limits: Limits) -> Content:
     """Return the text in an image file; if the file has several pictures, each one is a page.
 
     Raises:
-        UnreadableError: the file is not a picture, its script is unknown, or text recognition is switched off.
+        UnreadableError: the file is not a picture or too large, its script is unknown, or text recognition is switched
+            off.
     """
     if limits.ocr == "off":
         raise UnreadableError("a picture, and BANYAN_OCR is off: remove it")
     texts: list[str] = []
     try:
         with Image.open(BytesIO(data)) as image:
-            for number in range(getattr(image, "n_frames", 1)):
+            count = getattr(image, "n_frames", 1)
+            for number in range(min(count, _MOST_PAGES)):
                 image.seek(number)
                 texts.append(_recognise_text(ImageOps.exif_transpose(image)))
                 note_page()
     except UnreadableError:
         raise
+    except Image.DecompressionBombError as error:
+        raise UnreadableError(f"too many pixels ({error}): save it smaller") from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         raise UnreadableError(f"a broken picture ({error}): save it again") from error
-    return Content("\f".join(texts), paged=len(texts) > 1)
+    unread = f"pictures after the first {_MOST_PAGES:,}: split it" if count > _MOST_PAGES else ""
+    return Content("\f".join(texts), paged=len(texts) > 1, unread=unread)
 
 
 def read_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, str | None]]:
-    """Yield the number from 0 and the text of given pages of a PDF file; None for one in an unknown script, or too far.
-
-    Each page has a deadline of its own, so their number is limited.
-    """
+    """Yield the number from 0 and the text of given pages of a PDF; None for one in an unknown script, or too far."""
     with pypdfium2.PdfDocument(data) as document:
         yield from ((number, None) for number in numbers[_MOST_PAGES:])
         for number in numbers[:_MOST_PAGES]:

@@ -1,6 +1,9 @@
 """Scans and pages in broken fonts: words, places and pages of text in pictures, and what cannot be read."""
 
+from io import BytesIO
+
 import pytest
+from banyan.ingest.readers.scans import read_image
 from banyan.ingest.reading import DEFAULT_LIMITS
 from banyan.text.titles import UNREAD
 from fpdf import FPDF
@@ -45,6 +48,16 @@ def test_a_scan_may_have_empty_pages(tmp_path):
     assert document.text.split("\n\n") == ["A first page of text.", "A last page of text."]
     scan([]).save(tmp_path / "a.png")
     assert failure(tmp_path / "a.png").startswith("no text in it")
+
+
+def test_the_pixels_and_pages_of_a_picture_are_limited(tmp_path, monkeypatch):
+    Image.new("1", (15_000, 12_000)).save(tmp_path / "a.png")
+    assert failure(tmp_path / "a.png").endswith("save it smaller")
+    monkeypatch.setattr("banyan.ingest.readers.scans._MOST_PAGES", 1)
+    stored = BytesIO()
+    scan(ENGLISH[:1]).save(stored, "TIFF", save_all=True, append_images=[scan(ENGLISH[1:])])
+    content = read_image(stored.getvalue(), DEFAULT_LIMITS)
+    assert (content.text, content.unread) == (ENGLISH[0], "pictures after the first 1: split it")
 
 
 def test_what_is_not_read_is_said_and_the_rest_is_read(tmp_path):
