@@ -16,11 +16,7 @@ from urllib.parse import urlencode
 import anyio
 import anyio.to_thread
 from fastapi import APIRouter, Request, Response
-from langchain_core.messages import (
-    AIMessage,
-    AnyMessage,
-    HumanMessage,
-)
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field
 from sse_starlette import ServerSentEvent
 
