@@ -370,9 +370,13 @@ class QuestionQuery(QuestionTarget):
         return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
 
     def _named_documents(self) -> list[Condition]:
-        """Return the conditions that name single documents, by the names of their files or by words of their titles."""
-        return [one for one in self.conditions
-                if self._parts.are_documents and one.values and one.column in {"document", "title"}]
+        """Return the conditions that name single documents, by the names of their files or by words of their titles.
+
+        Of those that a question says to be titled so, there may be several.
+        """
+        is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)
+        return [one for one in self.conditions if self._parts.are_documents and one.values and (
+            one.column == "document" or (one.column == "title" and not is_titled))]
 
     def _asks_whether_or_of_others(self) -> bool:
         """Return True for "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", and "who wrote both".

@@ -21,6 +21,8 @@ RECORDS = [
 ANSWERED = [
     ("How many ADRs are accepted?", "3"),
     ("How many ADRs are still proposed?", "1"),
+    ('How many ADRs have the status "accepted"?', "3"),
+    ('How many accepted ADRs have the title "Traces"?', "1"),
     ("How many decision records does Team Store own?", "2"),
     ("How many ADRs owned by Team Web are accepted?", "2"),
     ("How many accepted ADRs of Team Web were created in 2019?", "1"),
