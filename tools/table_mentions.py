@@ -33,6 +33,8 @@ _MOST_CACHED = 4096
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
 """Columns that say where a row was read, which no question asks for by their words."""
 _FEW = 0.05
+"""The share of documents below which a field says nothing of the others, and its words are rather about something else.
+"""
 _WITHIN_LABELS = frozenset({"the", "of"})
 """Words between those of a label: "managed the review", which the review manager does."""
 _PLAIN = frozenset({"document", "title"})
