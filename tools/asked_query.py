@@ -13,6 +13,7 @@ from ..schemas.records import SqlResult, TableInfo
 from ..text.shown_numbers import show_value
 from .asked_citations import ask_citations
 from .asked_parts import UnclearError
+from .query_results import NONE
 from .question_query import plan_query
 from .question_target import Plan
 from .question_words import keys_of, quote_words
@@ -26,8 +27,6 @@ _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)
 """Remarks that limit nothing: "whatever the status", "Give both numbers."."""
 _MOST_SHOWN = 20
 _LONGEST_QUESTION = 500
-_NONE = "(none)"
-"""The name of a group of rows without a value."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan) -
     texts = []
     for row in rows[:_MOST_SHOWN]:
         cells = [_cell(value, unit, plan) for value, unit in zip(row, units, strict=True) if value is not None]
-        cells = [_NONE, *cells] if row[0] is None and len(row) > 1 else cells
+        cells = [NONE, *cells] if row[0] is None and len(row) > 1 else cells
         texts.append(f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0])
     if plan.percent:
         return f"{texts[0]}%"

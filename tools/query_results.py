@@ -23,7 +23,7 @@ _FEW_ROWS = 3
 """Up to this number of rows, each repeats the names of its columns."""
 _PAIR = 2
 _WORD = re.compile(r"[^\W_]+")
-_NONE = "(none)"
+NONE = "(none)"
 """A cell without a value."""
 _MIDNIGHT = " 00:00:00"
 """The time of a date that has none."""
@@ -104,10 +104,10 @@ def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[st
              for name, value, unit in zip(result.columns, result.rows[number], result.units, strict=True)]
     is_named = len(result.rows) <= _FEW_ROWS
     named = "; ".join(f"{name}: {cell}" for name, cell in zip(result.columns, cells, strict=True))
-    texts = [cell for cell, kind in zip(cells, result.kinds, strict=True) if kind != "number" and cell != _NONE]
+    texts = [cell for cell, kind in zip(cells, result.kinds, strict=True) if kind != "number" and cell != NONE]
     item = Passage(chunk_id="", document="", title="", text="", start=0, score=0.0, kind="row",
                    statement=named if is_named else _joined(cells), cells=(_joined(cells),), basis=basis)
-    return item, texts or [cell for cell in cells if cell != _NONE]
+    return item, texts or [cell for cell in cells if cell != NONE]
 
 
 def _cite_records(item: Passage, texts: Sequence[str], citations: Sequence[Citation],
@@ -128,7 +128,7 @@ def _cell_text(value: Any, unit: str, *, is_plain: bool) -> str:
     """Return a cell as people write it; a plain integer without a unit keeps its digits, as it may be a postcode."""
     is_key = is_plain and not unit and isinstance(value, int) and not isinstance(value, bool)
     text = str(value) if is_key else show_value(value, unit)
-    return " ".join(text.removesuffix(_MIDNIGHT).split()) or _NONE
+    return " ".join(text.removesuffix(_MIDNIGHT).split()) or NONE
 
 
 def _joined(cells: Sequence[str]) -> str:
