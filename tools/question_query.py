@@ -37,10 +37,10 @@ def plan_query(reading: Reading) -> Plan:
     parts.use(*(mention for mention in parts.unused("or") if parts.joins_column(mention)))
     if left := parts.unused():
         raise UnclearError(left[0])
-    otherwise = plan.sql
+    otherwise = plan.otherwise or plan.sql
     for condition in query.conditions:
         otherwise = otherwise.replace(condition.sql, condition.otherwise or condition.sql)
-    return plan if otherwise == plan.sql else replace(plan, otherwise=otherwise)
+    return replace(plan, otherwise=otherwise)
 
 
 class QuestionQuery(QuestionTarget):

@@ -36,7 +36,8 @@ ANSWERED = [
 SPELLINGS = [
     ("What is the title of note 31?", "On tides"), ("Who wrote the most notes?", "lea: 3"),
     ("Which authors wrote only one note?", "Kim: 1"), ("How many notes have shipped?", "2"),
-    ("How many notes are in the category sea?", "3"), ("How many authors are there?", None)]
+    ("How many notes are in the category sea?", "3"), ("How many authors are there?", None),
+    ('How many authors wrote notes with the word "on" in their title?', None)]
 REFERENCES = [
     ("How many MEPs require MEP-1?", "2"), ("How many MEPs do not require MEP-1?", "2"),
     ("How many MEPs are not required by MEP-3?", "2"), ("How many MEPs are not required by MEP-1?", "4"),
