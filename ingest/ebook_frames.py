@@ -17,8 +17,11 @@ _HEAD = 20_000  # the characters within which the work of an e-book begins
 
 
 def without_frame(content: Content) -> Content:
-    """Return an e-book's content with the work first, its fields as metadata; any other content as it is."""
-    start = _START.search(content.text[:_HEAD])
+    """Return an e-book's content with the work first, its fields as metadata; any other content as it is.
+
+    Pages keep their order, by which they are cited.
+    """
+    start = None if content.paged else _START.search(content.text[:_HEAD])
     if start is None:
         return content
     before, rest = content.text[:start.end()], content.text[start.end():]

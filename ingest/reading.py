@@ -83,8 +83,6 @@ class Content(NamedTuple):
 
 
 _DOUBTS: ContextVar[list[str] | None] = ContextVar("banyan_reading_doubts", default=None)
-
-
 _ON_PAGE: ContextVar[Callable[[], None]] = ContextVar("banyan_page_read", default=lambda: None)
 
 

@@ -1,6 +1,8 @@
 """Project Gutenberg e-books: the work first, its fields as metadata, the licence behind it as back matter."""
 
 import pytest
+from banyan.ingest.ebook_frames import without_frame
+from banyan.ingest.reading import Content
 from banyan.text.section_kinds import is_back_matter
 from banyan.text.section_lines import lines_under
 
@@ -40,6 +42,11 @@ def test_the_work_is_first_and_its_licence_is_back_matter(tmp_path, text):
     assert sections["Section 1. General Terms of Use. Fees may be charged."]
     assert sections["This eBook is for the use of anyone anywhere at no cost."]
     assert document.text.index("Boats lie") < document.text.index("This eBook is for")
+
+
+def test_printed_pages_stay_in_order():
+    content = Content(FRAME.format("THIS", "*** ", "THIS").replace("Chapter 1", "\f Chapter 1"), paged=True)
+    assert without_frame(content) == content
 
 
 def test_other_texts_stay_as_they_are(tmp_path):
