@@ -1,4 +1,4 @@
-"""`banyan ask` and `banyan chat`: answers from a knowledge base."""
+"""`banyan ask`, `banyan chat` and `banyan search`: answers and passages from a knowledge base."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,6 +15,7 @@ from ...agents.retrieval.graph import build_graph
 from ...agents.retrieval.state import AskContext
 from ...runtime.event_loop import iterate
 from ...schemas.inquiry import TraceStep
+from ...subagent.tool import search as find_passages
 from ..console import err, on_a_line, out, print_json
 from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, open_resources, where_of
 
@@ -77,6 +78,29 @@ def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, wh
             answer, shown = _ask(resources, kb, context, [*messages, ("user", question)], shows_claims=out.is_terminal)
             messages += [("user", question), ("assistant", answer["answer"])]
             _print_answer(answer, shown)
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="A question, or keywords.")],
+    kb: Kb,
+    k: Annotated[int, typer.Option("-k", min=1, max=100, help="The most passages to print.")] = 5,
+    *, documents: Documents = None, where: Where = None, as_json: AsJson = False,
+) -> None:
+    """List the passages that are most relevant to a query, best first, without calling a model."""
+    context = AskContext(documents=tuple(documents or ()), where=where_of(where))
+    with open_resources(reasons=False) as resources:
+        passages = find_passages(resources, kb, query, k, context)
+    if as_json:
+        print_json({"passages": [passage.model_dump() for passage in passages]})
+        return
+    if not passages:
+        out.print("no passage fits")
+    for number, passage in enumerate(passages, 1):
+        place = f"{on_a_line(passage.document)} {passage.start}-{passage.end}"
+        out.print(f"{number}. [bold]{place}[/bold] [dim]{on_a_line(passage.title)}, score {passage.score:.3f}[/dim]",
+                  soft_wrap=True)
+        out.print(f"{escape(passage.text.strip())}\n", width=_answer_width())
 
 
 def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tuple[str, str]], *,
