@@ -259,7 +259,7 @@ def extraction_request(chunk: Chunk, prose: str, metadata: Mapping[str, str],
                        instructions: str = "") -> ExtractionRequest:
     """Return the request for a chunk's extraction; `prose` is its text without the table rows that the rules read."""
     return ExtractionRequest(
-        text=prose, title=chunk.title, heading=chunk.heading, opening=chunk.opening,
+        text=prose, title=chunk.title, heading=chunk.heading, opening=chunk.opening, said_on=chunk.said_on,
         document=document_name(chunk.document_id, chunk.title, metadata),
         about=metadata_line(metadata, _ABOUT_TOKENS), instructions=instructions)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import content_id
+from ..text.relative_dates import SayingDates, document_date, relative_dates
 from ..text.section_lines import BETWEEN, Heading, headings, is_item, opening_of
 from ..text.sentences import split_sentences
 from ..text.tokens import TOKEN, estimate_tokens, fits
@@ -64,25 +65,29 @@ def chunk_document(document: Document, *, max_tokens: int, overlap_tokens: int) 
                "for more than it repeats: choose an overlap from 0 to below max_tokens")
         raise ValueError(msg)
     text = document.text
+    dates = SayingDates(text, document_date(document.id, document.title, document.metadata))
     occurrences: Counter[tuple[str, str]] = Counter()
     chunks: list[Chunk] = []
     for heading, start, end in _chunk_spans(text, max_tokens, overlap_tokens):
-        part, opening = text[start:end], opening_of(text, start)
+        part, opening, said_on = text[start:end], opening_of(text, start), dates.at(start)
         chunks.append(Chunk(
-            id=chunk_id(document.id, document.title, heading, part, occurrences[heading, part], opening),
+            id=chunk_id(document.id, document.title, heading, part, occurrences[heading, part], opening, said_on),
             document_id=document.id, ordinal=len(chunks), start=start, end=end, text=part, title=document.title,
-            heading=heading, opening=opening))
+            heading=heading, opening=opening, said_on=said_on))
         occurrences[heading, part] += 1
     return chunks
 
 
-def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: int, opening: str = "") -> str:
+def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: int, opening: str = "",
+             said_on: str = "") -> str:
     """Return the id of a chunk, which stays the same as long as the text that a reasoner reads does.
 
     `occurrence` is the number of earlier chunks of the document with the same heading and text, and `opening` the
-    sentence above the list that the chunk continues, if it begins inside a list.
+    sentence above the list that the chunk continues, if it begins inside a list. The date `said_on` counts only where
+    the text has relative dates.
     """
-    return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []))
+    meant = [one.meant for one in relative_dates(text, said_on)]
+    return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []), *meant)
 
 
 def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:

@@ -6,6 +6,7 @@ from ..schemas.graph_schema import ANY, GraphSchema, SchemaElement
 from ..schemas.inquiry import Block, Inquiry
 from ..schemas.naming import canonical_name
 from ..schemas.retrieval import Mode, Passage
+from ..text.relative_dates import relative_dates, with_meant_dates
 from ..text.tokens import estimate_tokens
 from .rendering import Fenced, Language, close_item, fence
 
@@ -203,7 +204,11 @@ def _item(item: Passage) -> str:
 
 
 def passage_text(item: Passage) -> str:
-    """Return the text of a passage; a first line that only repeats the passage's title is left out."""
-    first_line, _, rest = item.text.partition("\n")
+    """Return the text of a passage with the meant dates behind relative ones: "yesterday [2024-03-04]".
+
+    A first line that only repeats the passage's title is left out.
+    """
+    text = with_meant_dates(item.text, relative_dates(item.text, item.said_on))
+    first_line, _, rest = text.partition("\n")
     repeats_title = canonical_name(first_line.strip(_HEADING_MARKS)) == canonical_name(item.title)
-    return rest.strip("\n") if rest.strip() and repeats_title else item.text
+    return rest.strip("\n") if rest.strip() and repeats_title else text

@@ -57,6 +57,7 @@ class Chunk(Frozen):
     title: str = Field(description="the document's title")
     heading: str = Field(default="", description="the headings above it, outermost first, ' > ' between")
     opening: str = Field(default="", description="the sentence before it that opens the list which it continues")
+    said_on: str = Field(default="", description="the date by which the relative dates at its beginning are read")
 
     def titled_text(self) -> str:
         """Return the text with what gives it context, the title, heading and opening, for embedding and search."""
@@ -81,6 +82,8 @@ class Citation(Frozen):
     quote: str
     metadata: dict[str, str] = Field(default_factory=dict, description="what the document says of itself")
     page: int | None = Field(default=None, description="of a printed work: the page on which the quote begins")
+    meant: tuple[str, ...] = Field(default=(), description="the relative dates of the quote with what they mean by the "
+                                   "date of their text: yesterday [2024-03-04]")
 
 
 class Scope(Frozen):

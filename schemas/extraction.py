@@ -69,7 +69,7 @@ class ExtractionRequest(Frozen):
     """The input of `Reasoner.extract`: one chunk's text, what stands above it, and a person's `instructions`.
 
     `document` is the document's name in the graph, `about` what it says of itself, and `opening` the sentence that
-    opens the list which the text continues.
+    opens the list which the text continues. `said_on` is the date by which its relative dates are read.
     """
 
     text: str
@@ -78,6 +78,7 @@ class ExtractionRequest(Frozen):
     opening: str = ""
     document: str = ""
     about: str = ""
+    said_on: str = ""
     instructions: str = ""
 
 

@@ -50,7 +50,7 @@ class Passage(Frozen):
     Of a `passage`, `text` is what is read. Any other kind is read as its `statement`, and `places` are the words that
     support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
     single fact, or a row of a query's result as a short answer; of such a row, `basis` is what it rests on. `about` is
-    the document's metadata.
+    the document's metadata, and `said_on` the date by which the relative dates of a passage are read.
     """
 
     chunk_id: str
@@ -62,6 +62,7 @@ class Passage(Frozen):
     kind: Kind = "passage"
     heading: str = ""
     about: str = ""
+    said_on: str = ""
     statement: str = ""
     cells: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()

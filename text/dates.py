@@ -43,6 +43,8 @@ _HAN = {digit: str(number) for number, digits in enumerate(("〇零", *"一二�
 _HAN_YEAR = re.compile(rf"[{''.join(_HAN)}]{{4}}(?= ?年)")
 _NUMERAL = re.compile(rf"[\d十元{''.join(_HAN)}]")
 _HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六七八九])?(?= ?[年月日号季世])")
+MEANT = re.compile(r" ?\[(?P<meant>\d{4}(?:-\d\d){0,2}(?:/\d{4}(?:-\d\d){0,2})?)\]")
+"""The date that a relative one means, as Banyan writes it behind the words: "yesterday [2024-03-04]"."""
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _A_LEAP_YEAR = 2000
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
@@ -93,8 +95,11 @@ def find_dates(text: str) -> Iterator[tuple[int, int]]:
 def parse_date(text: str) -> str:
     """Return the normal form of a date, or "" if the text is not one.
 
-    The date is in figures, in English, Chinese or a language of `months.json`, alone or after a word such as "in".
+    The date is in figures, in English, Chinese or a language of `months.json`, alone or after a word such as "in"; or
+    a relative date with the meant one behind it (`MEANT`).
     """
+    if meant := MEANT.search(text):
+        return meant["meant"]
     normalised = with_ascii_digits(normalise(text))
     if not _NUMERAL.search(normalised):  # every form of a date has a numeral; most names have none
         return ""
@@ -193,6 +198,11 @@ def _day_or_month_number(word: str) -> int:
 def is_month(word: str) -> bool:
     """Return True if a word is a month in English or a language of `months.json`."""
     return word.lower() in _MONTHS
+
+
+def month_number(word: str) -> int:
+    """Return the number of a month that is named as `is_month` knows it."""
+    return _MONTHS[word.lower()]
 
 
 def years_of(normal: str) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeVar
 
 from .cleaning import one_line
-from .dates import find_dates, parse_date, years_of
+from .dates import MEANT, find_dates, parse_date, years_of
 
 TimeKind = Literal["at", "from", "until", "during", "planned", "former", "with"]
 _Key = TypeVar("_Key")
@@ -45,6 +45,7 @@ _FROM_BEFORE = re.compile(
     r"(?:\b(?:since|from|as from|starting|starts|started|beginning|begins|began|effective|after|joined|became|appointed"
     r"|opened|took over|takes effect|took effect)\b|[自从])[^\d]{0,20}$", re.IGNORECASE)
 _FROM_AFTER = re.compile(r"^ ?[日号月年]?(?:起|以来|开始|之?以?后|上任|就任|生效)")
+_FIRST_WORD = re.compile(r"(?!end |start |beginning )\w+ |[自从至到]")
 _RANGE = re.compile(r"^\W*[–—~-]\W*$|^\W*(?:\w+ )?(?:to|until|till|through|至|到)\W*(?:\w+ )?$", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\b", re.IGNORECASE)
 _QUARTERS, _MONTHS_EACH = range(33, 37), 3
@@ -117,6 +118,10 @@ def _read_when(words: str) -> FactTime | None:
 
 def _read_dates(words: str) -> tuple[TimeKind, str, str] | None:
     """Return the kind of time that words with dates state, and its first and last date."""
+    if meant := MEANT.search(words):  # a relative date has words such as "the end of", which end nothing
+        first, _, last = meant["meant"].partition("/")
+        lead = _FIRST_WORD.match(words)
+        return _read_one(lead[0] if lead else "", (first, last or first, False), words[meant.end():])
     whole = _date_bounds(parse_date(_DURING.sub("", words)))
     if whole is not None and whole[2]:  # all the words are one range, such as "1914-1918"
         return "during", *whole[:2]

@@ -161,7 +161,7 @@ class Retriever:
         """Return a ranked chunk with its text."""
         chunk = self.index.chunks[self.index.chunk_row[chunk_id]]
         return Passage(chunk_id=chunk.id, document=chunk.document_id, title=chunk.title, text=chunk.text,
-                       heading=chunk.heading, start=chunk.start, score=score)
+                       heading=chunk.heading, start=chunk.start, score=score, said_on=chunk.said_on)
 
     def described(self, passage: Passage) -> Passage:
         """Return a passage with its document's metadata, cut if that is long."""

@@ -11,6 +11,7 @@ from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
 from ...text.content_words import content_words
+from ...text.dates import MEANT
 from ...text.languages import Language, phrase_language
 from ...text.markup import without_markup
 from ...text.scripts import script_of
@@ -182,6 +183,9 @@ def _show_source(text: str, citations: Sequence[Citation], item: Passage) -> str
     """Return a document's words, followed by the document's title and the heading above them."""
     shown = _as_shown(text)
     is_verbatim = any(shown in _as_shown(citation.quote) for citation in citations)
+    for meant in dict.fromkeys(meant for citation in citations for meant in citation.meant):
+        said = MEANT.sub("", meant)
+        shown = shown.replace(said, meant) if meant not in shown else shown
     quoted = f"“{shown}”" if is_verbatim else shown
     location = _title_and_heading(item, citations[0].start) if item.kind == "passage" else ""
     return f"{quoted} — {location}" if location else quoted
@@ -207,7 +211,8 @@ def _cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, ci
         number = next(known, len(citations) + 1)
         if number > len(citations):  # these words were not cited before
             citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
-                                      metadata=documents.metadata(document), page=documents.page(document, start)))
+                                      metadata=documents.metadata(document), page=documents.page(document, start),
+                                      meant=documents.meant_dates(document, start, end)))
         numbers.append(number)
     return list(dict.fromkeys(numbers))
 
@@ -250,7 +255,8 @@ def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[
     if not words_to_find.strip():
         # A claim that counts or lists may rest on a whole list or table. Any other passage has to be quoted.
         words_to_find = passage.text if SET_APART.match(passage.text) else ""
-    span, offset = _find_words(words_to_find, passage.text), passage.start
+    plain_words = MEANT.sub("", words_to_find)  # the prompt shows "yesterday [2024-03-04]"
+    span, offset = _find_words(words_to_find, passage.text) or _find_words(plain_words, passage.text), passage.start
     if span is None and passage.about:
         # The prompt shows the document's metadata (`about`) above the passage; it is at the document's beginning.
         span, offset = _find_words(words_to_find, _document_text(documents, passage.document, 0, _METADATA_LENGTH)), 0

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 
 from ...schemas.naming import UNSEEN
+from ...text.dates import MEANT
 
 # A model's own marks are passage numbers or invented: an answer's marks are set by `citing`.
 _INVENTED = re.compile(r"(?:(?<!\s)\s++)?+[\[［【]\s*+\d++(?:\s*+[,，、–-]\s*+\d++)*+\s*+[\]］】]")
@@ -35,7 +36,7 @@ def plain_text(text: str) -> str:
 
     Only `citing` sets citation marks; those that a model writes are invented.
     """
-    plain = " ".join(UNSEEN.sub("", text).split())
+    plain = MEANT.sub(r" (\g<meant>)", " ".join(UNSEEN.sub("", text).split()))  # "yesterday [2024-03-04]"
     for _ in range(_NESTED):  # removing "[1]" from "[[1]2]" leaves another mark, "[2]"
         plain = _INVENTED.sub("", plain)
     return source_text(plain.translate(_BRACKETS) if _INVENTED.search(plain) else plain)

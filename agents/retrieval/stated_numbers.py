@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...schemas.retrieval import Claim, Passage, Quote
 from ...text.quantities import figures_of, find_numbers, parse_number
+from ...text.relative_dates import relative_dates
 
 _FIGURES = re.compile(r"\d+(?:[.,]\d+|[\u00a0\u202f'’ ]\d{3}(?!\d))*")
 _FORMS = [(re.compile(rf"\d+(?:{re.escape(group)}\d{{3}})*(?:{re.escape(mark)}\d+)?"), group, mark)
@@ -44,7 +45,8 @@ def quoted_items(claim: Claim, items: Sequence[Passage]) -> Iterator[tuple[Quote
 def _texts_of(item: Passage) -> tuple[str, ...]:
     """Return all that a reader of an item sees, and the query of a computed one."""
     places = (place.text for place in item.places)
-    return (item.statement, item.text, item.title, item.heading, item.about, item.document,
+    meant = (one.meant for one in relative_dates(item.text, item.said_on))
+    return (item.statement, item.text, *meant, item.title, item.heading, item.about, item.document,
             item.basis.query if item.basis else "", *places)
 
 

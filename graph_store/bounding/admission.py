@@ -72,7 +72,7 @@ class _Bounding:
         self._bounds = bounds
         self._lines = ChunkLines(chunk)
         self._source = SourceText(chunk.text, chunk.title, chunk.heading, chunk.opening, chunk.document_id,
-                                  *extraction.elsewhere)
+                                  *extraction.elsewhere, said_on=chunk.said_on)
         named = NamedEnds(extraction, self._source)
         self._keys, self._ends = named.keys, named.ends
         """Entity keys by extracted name, and entities by key; only names that the source contains."""

@@ -5,7 +5,6 @@ under the title "Council election, term of 2026", "Ada's room" where Ada's is "h
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -18,18 +17,21 @@ from ...text.cleaning import one_line
 from ...text.dates import parse_date
 from ...text.languages import language_of
 from ...text.quantities import find_values, means, parse_value
-from ...text.scripts import CJK
 from ...text.sentences import split_sentences
 from ...text.times import LONGEST, read_time, split_qualifiers
+from .relative_grounding import RelativeTimes
 from .version_names import name_version
 from .words import (
     ARTICLES,
     ASIDE,
+    PAIRS,
     JoinedWords,
     bare_places,
     bare_words,
     fold_text,
     is_cjk,
+    is_inside_word,
+    is_unbalanced,
     join_words,
     singular,
     stems,
@@ -50,8 +52,6 @@ _MOST_CONTENT = 15
 """Maximum number of content words of a name whose words need not follow each other in the source."""
 _SHORTEST_CONTRACTION, _LONGEST_RATIO = 4, 2
 """A value of at least 4 words may leave out words of the source, whose stretch has at most twice as many words."""
-_PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
-_LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _LIMIT = (r"\b(?:at\s(?:most|least)|up\sto|(?:not?\s)?(?:more|less|fewer)\sthan)\s"
           r"|不?超过|不?[多少]于|[至最][多少]")
 _BEFORE_NUMBER = re.compile(rf"(?:{_LIMIT})\Z", re.IGNORECASE)
@@ -83,8 +83,9 @@ class Grounded(NamedTuple):
 class SourceText:
     """One chunk's text, prepared for finding names, values and sentences in it and in what stands above it."""
 
-    def __init__(self, text: str, *above: str) -> None:
-        self.text = text
+    def __init__(self, text: str, *above: str, said_on: str = "") -> None:
+        """Prepare a text with the lines above it; `said_on` is the date by which its relative dates are read."""
+        self.text, self._said_on = text, said_on
         self._titles = [line for line in above if line]
 
     def find(self, name: str) -> Span | None:
@@ -101,7 +102,7 @@ class SourceText:
     def _verbatim_start(self, wanted: str) -> int:
         """Return the first offset at which the text has these characters as whole words; -1 if there is none."""
         start = self.text.find(wanted) if wanted else -1
-        while start >= 0 and (_is_inside_word(self.text, start) or _is_inside_word(self.text, start + len(wanted))):
+        while start >= 0 and (is_inside_word(self.text, start) or is_inside_word(self.text, start + len(wanted))):
             start = self.text.find(wanted, start + 1)
         return start
 
@@ -183,14 +184,20 @@ class SourceText:
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2")."""
         grounded = self._ground_bare_value(value, kind, unit)
-        if grounded is None or kind == "date":
-            return grounded
+        if kind == "date":
+            return grounded if grounded and parse_date(grounded.shown) else self._ground_relative(value) or grounded
+        if grounded is None:
+            return None
         before = _BEFORE_NUMBER if parse_value(grounded.shown, "number") else _BEFORE_TEXT
         start = grounded.span.start
         limit = before.search(self.text, max(0, start - _LONGEST_LIMIT), start)
         if limit is None or (limit[0][:-1].lower() == "no" and language_of(self.text) == "pt"):  # which has "in the"
             return grounded
         return Grounded(limit[0] + grounded.shown, self._span(limit.start(), grounded.span.end), quoted=True)
+
+    def _ground_relative(self, value: str) -> Grounded | None:
+        found = self._relative.find(value)
+        return Grounded(found[0], self._span(*found[1][:2]), quoted=True) if found else None
 
     def _ground_bare_value(self, value: str, kind: ValueKind, unit: str) -> Grounded | None:
         normal = parse_value(value, kind, unit)
@@ -223,7 +230,7 @@ class SourceText:
 
     def best_spelling(self, names: Iterable[str]) -> str:
         """Choose among spellings of a name: prefer one that is in the text, then closed brackets, then the shortest."""
-        return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, _is_unbalanced(name), len(name),
+        return min(names, key=lambda name: (self._verbatim_start(name.strip()) < 0, is_unbalanced(name), len(name),
                                             name))
 
     def sentence(self, *hints: str) -> Span:
@@ -260,8 +267,9 @@ class SourceText:
         """
         when, qualifiers = split_qualifiers(extracted_time)
         parts = when.split("; ")
-        times = map(self._ground_when, parts)
-        conditions = [f"condition: {one_line(part)}" for part in parts if self._is_condition(part, label)]
+        times = [*map(self._ground_when, parts)]
+        conditions = [f"condition: {one_line(part)}" for part, time in zip(parts, times, strict=True)
+                      if not time and self._is_condition(part, label)]
         grounded_qualifiers = [one_line(qualifier) for qualifier in qualifiers
                                if all(map(self._has, re.split("[:：]", qualifier, maxsplit=1)[1].strip().split(" > ")))]
         return "; ".join([*filter(None, times), *conditions, *grounded_qualifiers])
@@ -271,19 +279,23 @@ class SourceText:
         is_more = read_time(part) is None and any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
         return is_more and len(part) <= LONGEST and (not any(map(str.isdigit, part)) or self._has(part))
 
+    def _has_word(self, word: str) -> bool:
+        return word in _BETWEEN_WORDS or self._has(word)
+
     def _has(self, value: str) -> bool:
         return self.find(value) is not None or self._ground_text(value) is not None
 
     def _ground_when(self, when: str) -> str:
         """Return the text's shortest words that state the same time; "" if it does not state this time."""
         time = read_time(when) if len(when) <= LONGEST else None
-        if time is None:
-            return ""
+        relative = self._relative.find_in(when, self._has_word) if len(when) <= LONGEST else ""
+        if time is None or (relative and not (time.start or time.end)):
+            return one_line(relative)
         place = self.find(when)
         stretches = [place.quote] if place else self._stretches([w for w in words(when) if w not in _BETWEEN_WORDS])
         equal_times = (one_line(stretch) for stretch in stretches  # equal but for their first field, the words
                        if (read := read_time(stretch)) and read[1:] == time[1:])
-        shortest = min(equal_times, key=len, default="")
+        shortest = min(equal_times, key=len, default=one_line(relative))
         mark, _, date = when.partition(" ")
         if not shortest and date and mark.lower() in _BARE_TIMES and (date_words := self._ground_when(date)):
             return f"{mark} {date_words}"
@@ -335,7 +347,7 @@ class SourceText:
     def _balance(self, span: Span) -> Span:
         """Extend a span by the bracket or quotation mark next to it that belongs to an unpaired one inside it."""
         start, end = span.start, span.end
-        for opening, closing in _PAIRS:
+        for opening, closing in PAIRS:
             opened, closed = span.quote.count(opening), span.quote.count(closing)
             is_odd_quote = opening == closing and opened % 2
             if (is_odd_quote or opened > closed) and self.text.startswith(closing, end):
@@ -352,6 +364,10 @@ class SourceText:
     @cached_property
     def _values(self) -> list[Span]:
         return [self._span(value.start, value.end) for value in find_values(self.text)]
+
+    @cached_property
+    def _relative(self) -> RelativeTimes:
+        return RelativeTimes(self.text, self._said_on)
 
     @cached_property
     def _places(self) -> list[tuple[str, int, int]]:
@@ -380,14 +396,3 @@ class SourceText:
 
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])
-
-
-def _is_unbalanced(name: str) -> bool:
-    return any(name.count(opening) % 2 if opening == closing else name.count(opening) != name.count(closing)
-               for opening, closing in _PAIRS)
-
-
-def _is_inside_word(text: str, position: int) -> bool:
-    if not 0 < position < len(text):
-        return False
-    return bool(_LETTERS.match(text, position - 1)) or unicodedata.combining(text[position]) != 0

@@ -24,6 +24,8 @@ _MARKS = "".join(chr(code) for codes in (range(0x483, 0x2000), range(0xA660, 0xA
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,]\d+)+|(?:[^\W_{CJK}][{_MARKS}]*)+(?:\+\+|#)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _ACCENTS = range(0x300, 0x370)
+PAIRS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("«", "»"), ("《", "》"), ("「", "」"), ('"', '"'))
+_LETTERS = re.compile(rf"[^\W_{CJK}]{{2}}")
 _INFLECTABLE = re.compile(r"[a-z]{4,}")
 _LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\([^()\s]{1,1000}\)")
 _MARKUP = re.compile(r"`+|\*\*|(?<![\w/])_+|_+(?![\w/])|\](?:\([^()\s]{0,1000}\)?)|(?<!\w)\[(?=\w[^\[\]]*$)")
@@ -201,3 +203,15 @@ def head_endings(label: str) -> list[tuple[str, ...]]:
     if _CJK_WORD.fullmatch(last):
         endings += [(last[at:],) for at in range(1, len(last))]
     return endings
+
+def is_unbalanced(name: str) -> bool:
+    """Return True if a bracket or quotation mark of a name has no partner."""
+    return any(name.count(opening) % 2 if opening == closing else name.count(opening) != name.count(closing)
+               for opening, closing in PAIRS)
+
+
+def is_inside_word(text: str, position: int) -> bool:
+    """Return True if the characters on both sides of a position belong to one word."""
+    if not 0 < position < len(text):
+        return False
+    return bool(_LETTERS.match(text, position - 1)) or unicodedata.combining(text[position]) != 0

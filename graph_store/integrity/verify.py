@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from ...ingest.chunking import chunk_id
 from ...models.embedding.embedder import Vectors
 from ...schemas.documents import Frozen
+from ...text.relative_dates import SayingDates, document_date
 from ...text.section_lines import opening_of
 from ..graph import graph_file
 from ..index import columns, index_file
@@ -144,7 +145,7 @@ def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
         where = f"document {chunk.document_id!r}, chunk {chunk.ordinal}"
         key = (chunk.document_id, chunk.heading, chunk.text)
         if chunk.id != chunk_id(chunk.document_id, chunk.title, chunk.heading, chunk.text, occurrences[key],
-                                chunk.opening):
+                                chunk.opening, chunk.said_on):
             yield f"{where}: its text is not the one that its id was made from"
         if chunk.ordinal != ordinals[chunk.document_id]:
             yield f"{where}: chunk {ordinals[chunk.document_id]} was expected"
@@ -155,7 +156,8 @@ def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
 def _check_waiting(kb: KnowledgeBase) -> Iterator[str]:
     """Check that new content that waits has all chunks into which it was split, and that no chunk waits without it."""
     known: set[str] = set()
-    for row in kb.database.rows("SELECT document, title, text, chunks FROM revisions ORDER BY document"):
+    for row in kb.database.rows("SELECT document, title, text, metadata, chunks FROM revisions ORDER BY document"):
+        dates = SayingDates(row.text, document_date(row.document, row.title, json.loads(row.metadata)))
         occurrences: Counter[tuple[str, str]] = Counter()
         for chunk, ordinal, start, end in json.loads(row.chunks):
             known.add(chunk)
@@ -165,7 +167,8 @@ def _check_waiting(kb: KnowledgeBase) -> Iterator[str]:
             key = str(heading), row.text[start:end]
             if heading is None:
                 yield f"{where} is missing"
-            elif chunk != chunk_id(row.document, row.title, *key, occurrences[key], opening_of(row.text, start)):
+            elif chunk != chunk_id(row.document, row.title, *key, occurrences[key], opening_of(row.text, start),
+                                    dates.at(start)):
                 yield f"{where}: its text is not the one that its id was made from"
             occurrences[key] += 1
     for row in kb.database.rows("SELECT id, document FROM chunks WHERE revision = 1 ORDER BY document, ordinal"):

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple, cast
 
 from ...schemas.documents import Chunk, Document, Frozen, SourceTable
+from ...text.relative_dates import SayingDates, document_date, relative_dates, with_meant_dates
 from ...text.section_lines import opening_of
 from ..store_errors import UnknownDocumentError
 from .database import Database, Record, now
@@ -22,6 +23,9 @@ from .version import ledger_state
 
 _TEXTS_AT_ONCE = 500
 """Texts of documents read by one query."""
+
+_AROUND = 300
+"""Characters around a quote that are read with it."""
 
 Status = Literal["pending", "extracted", "done", "failed"]
 
@@ -45,6 +49,12 @@ class _Content(NamedTuple):
 
     title: str
     text: str
+    dates: SayingDates
+
+    @classmethod
+    def of(cls, document_id: str, title: str, text: str, metadata: Mapping[str, str]) -> "_Content":
+        """Return the content of a document."""
+        return cls(title, text, SayingDates(text, document_date(document_id, title, metadata)))
 
 
 class Documents:
@@ -158,6 +168,17 @@ class Documents:
         stored = self._db.scalar("SELECT pages FROM documents WHERE id = :id", id=document_id)  # where pages begin
         return bisect_right(json.loads(str(stored or "[]")), character) or None
 
+    def meant_dates(self, document_id: str, start: int, end: int) -> tuple[str, ...]:
+        """Return the relative dates of a part of a document with what they mean: "yesterday [2024-03-04]"."""
+        content = self._contents(frozenset({(document_id, False)})).get((document_id, False))
+        if content is None:
+            return ()
+        first = max(content.text.rfind("\n", 0, start) + 1, start - _AROUND)  # the words around decide the tense
+        around = content.text[first:end + _AROUND]
+        return tuple(with_meant_dates(around, [one], one.start, one.end)
+                     for one in relative_dates(around, content.dates.at(first))
+                     if start <= first + one.start and first + one.end <= end)
+
     def source(self, document_id: str) -> str:
         """Return where a document was read from; "" if there is no such document."""
         return str(self._db.scalar("SELECT source FROM documents WHERE id = :id", id=document_id) or "")
@@ -224,12 +245,12 @@ class Documents:
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         ids = [document for document, is_new in parents if not is_new]
-        contents = {(str(row.id), False): _Content(row.title, row.text)
+        contents = {(str(row.id), False): _Content.of(row.id, row.title, row.text, json.loads(row.metadata))
                     for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids)}
         for document_id in (document for document, is_new in parents if is_new):
             # Content that is no revision any more was put in service meanwhile.
             new = self.revisions.get(document_id) or self.get(document_id)
-            contents[document_id, True] = _Content(new.title, new.text)
+            contents[document_id, True] = _Content.of(document_id, new.title, new.text, new.metadata)
         if len(contents) == 1:
             self._last = key, contents
         return contents
@@ -332,11 +353,11 @@ _FAILED = "FROM failures f JOIN chunks c ON c.id = f.chunk WHERE c.status IN ('f
 _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status = 'done' AND {among('e.reasoner')} "  # noqa: S608
            "AND c.id NOT IN (SELECT chunk FROM failures)")
 _DELETING = "deleting"
-_TEXT = "SELECT id, title, text FROM documents"
+_TEXT = "SELECT id, title, text, metadata FROM documents"
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
 
 
 def _chunk(row: Record, content: _Content) -> Chunk:
     return Chunk(id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
                  heading=row.heading, title=content.title, text=content.text[row.start:row.end],
-                 opening=opening_of(content.text, row.start))
+                 opening=opening_of(content.text, row.start), said_on=content.dates.at(row.start))

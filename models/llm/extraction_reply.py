@@ -16,6 +16,7 @@ from ...prompts.schema_text import type_letters
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
+from ...text.relative_dates import relative_dates, with_meant_dates
 from ...text.sentences import split_sentences
 from ...text.times import read_time
 from ...text.tokens import estimate_tokens
@@ -41,17 +42,19 @@ _LEAST_CELLS = 3
 
 
 class NumberedLine(NamedTuple):
-    """A line's number in its call, the index of its request among those of the call, and its text."""
+    """A line's number in its call, the index of its request among those of the call, its text, and how it is shown."""
 
     number: int
     request: int
     text: str
+    shown: str
 
 
 class NumberedLines:
     """The numbered lines of some requests, without those that a chunk repeats from the chunk before it.
 
-    Above the lines of each request stands one with its context, in brackets.
+    Above the lines of each request stands one with its context, in brackets. Lines are shown with the date behind
+    each relative one that the document's date decides.
     """
 
     def __init__(self, requests: Sequence[ExtractionRequest]) -> None:
@@ -62,8 +65,9 @@ class NumberedLines:
             pieces = list(_pieces(request.text))
             is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
             repeated = _count_repeated(previous_pieces, pieces) if is_same_document else 0
-            self.lines += [NumberedLine(number, index, text)
-                           for number, text in enumerate(pieces[repeated:], len(self.lines) + 1)]
+            shown = _with_dates(request, pieces)
+            self.lines += [NumberedLine(number, index, *one) for number, one in enumerate(
+                [*zip(pieces, shown, strict=True)][repeated:], len(self.lines) + 1)]
             previous_pieces = pieces
 
     def text(self) -> str:
@@ -74,7 +78,7 @@ class NumberedLines:
                 current = line.request
                 shown.append(_context_line(self.requests[current], name_before))
                 name_before = _document_name(self.requests[current])
-            shown.append(f"{line.number} {line.text}")
+            shown.append(f"{line.number} {line.shown}")
         return "\n".join(shown)
 
     def find_cited(self, cell: str) -> tuple[NumberedLine | None, str] | None:
@@ -91,6 +95,15 @@ class NumberedLines:
             return self.lines[number - 1], rest
         is_name = rest and read_time(rest) is None
         return None if is_name else (None, rest)
+
+
+def _with_dates(request: ExtractionRequest, pieces: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a request with the meant date behind each relative one."""
+    dates, end = relative_dates(request.text, request.said_on), 0
+    for piece in pieces:
+        start = request.text.index(piece, end)
+        end = start + len(piece)
+        yield with_meant_dates(request.text, dates, start, end)
 
 
 def _pieces(text: str) -> Iterator[str]:

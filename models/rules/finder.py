@@ -221,7 +221,7 @@ class Finder:
     def _answer_spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
         """Return the spans of each unit that may answer: of the expected kind, and not in the question, ascending."""
         kinds = KINDS[question.expected]
-        spans = ([_dates_or_numbers(unit.text, question) for unit in units] if question.expected in {"date", "number"}
+        spans = ([_dates_or_numbers(unit, question) for unit in units] if question.expected in {"date", "number"}
                  else self._name_spans(units))
         return [tuple(span for span in sorted(unit_spans, key=lambda span: span.start)
                       if span.kind in kinds and not has_name(question.text, unit.text[span.start : span.end]))
@@ -264,13 +264,17 @@ def _asked_words(question: Question, text: str) -> tuple[list[str], list[str]]:
     return asked, asked
 
 
-def _dates_or_numbers(text: str, question: Question) -> list[Span]:
-    """Return the dates and the numbers of a sentence, including numbers written as words."""
+def _dates_or_numbers(unit: Unit, question: Question) -> list[Span]:
+    """Return the dates and the numbers of a sentence, including relative dates and numbers written as words."""
+    text = unit.text
     if ASKS_PHONE.search(question.asking):
         return [Span(*match.span(), "number") for match in _PHONE.finditer(text)]
     asks_year = "year" in question.focus
     dates = [Span(value.start, value.end, "date") for value in find_values(text)
              if value.kind == "date" and not (asks_year and parse_date(value.text).startswith("X"))]
+    relative = [Span(one.start, one.end, "date") for one in unit.relative_dates]
+    dates = [*relative, *(date for date in dates if all(date.end <= one.start or date.start >= one.end
+                                                        for one in relative))]
     list_mark_end = mark_length(text)
     numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= list_mark_end]
     return [*dates, *(number for number in numbers if all(

@@ -8,6 +8,7 @@ from ...text.content_words import content_words
 from ...text.lexicon import word_set
 from ...text.markup import without_markup
 from ...text.quantities import kind_of
+from ...text.relative_dates import with_meant_dates
 from ...text.table_rows import DOCUMENT, Cell, Row
 from .chinese_statements import ChineseStatement
 from .english_statements import AskedClause, EnglishStatement
@@ -130,7 +131,7 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
             is_denied = negated.search(unit.text) and not negated.search(question.text)
             is_certain = len(item.spans) == 1 and (asked is None or item is found[0])  # of English lines only the best
             places = [] if is_denied or not is_certain else every
-        yield from ((_shown(unit.text, *place), unit) for place in _join_lists(unit.text, places)
+        yield from ((_shown(unit, *place), unit) for place in _join_lists(unit.text, places)
                     if _may_answer(question, unit.text, *place))
 
 
@@ -145,10 +146,11 @@ def _join_lists(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int,
     return joined
 
 
-def _shown(text: str, start: int, end: int) -> str:
-    """Return a value as it is shown, with the word before it that belongs to it."""
-    qualifier = _QUALIFIER.search(text, max(0, start - _QUALIFIER_LENGTH), start)
-    return " ".join(text[qualifier.start() if qualifier else start:end].split())
+def _shown(unit: Unit, start: int, end: int) -> str:
+    """Return a value as it is shown: with the word before it that belongs to it, or the date that it means."""
+    qualifier = _QUALIFIER.search(unit.text, max(0, start - _QUALIFIER_LENGTH), start)
+    first = qualifier.start() if qualifier else start
+    return " ".join(with_meant_dates(unit.text, unit.relative_dates, first, end).split())
 
 
 def _may_answer(question: Question, text: str, start: int, end: int) -> bool:

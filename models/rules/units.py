@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from ...schemas.retrieval import Passage
 from ...text.markup import has_words
+from ...text.relative_dates import RelativeDate, relative_dates
 from ...text.section_lines import LIST_MARK, mark_length
 from ...text.sentences import split_sentences
 from ...text.table_rows import Row, find_rows
@@ -50,11 +51,19 @@ class Unit:
     all_units: Sequence["Unit"]
     at: int
     """The unit's index in `all_units`."""
+    dates: Sequence[RelativeDate]
+    """The relative dates of the passage that its date decides."""
 
     @property
     def text(self) -> str:
         """The unit's words."""
         return self.source[self.start : self.end]
+
+    @property
+    def relative_dates(self) -> list[RelativeDate]:
+        """The relative dates in the unit's words."""
+        return [RelativeDate(one.start - self.start, one.end - self.start, one.meant) for one in self.dates
+                if self.start <= one.start and one.end <= self.end]
 
     @property
     def before(self) -> str:
@@ -129,6 +138,7 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
     `number` is that of the passage in the context, from 1.
     """
     text = passage.text
+    dates = relative_dates(text, passage.said_on)
     rows = {row.start: row for row in find_rows(text)}
     found: list[Unit] = []
     # What applies to the current sentence: the heading and label above it, and the question that it answers.
@@ -139,7 +149,7 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
             answers: tuple[str, int] = ("", 0)) -> None:
         full_heading = " ".join(filter(None, [passage.title, passage.heading, *above, answers[0]]))
         found.append(Unit(text, number, start, end, full_heading, *answers, section, block, is_item, row, found,
-                          len(found)))
+                          len(found), dates))
 
     for start, end in split_sentences(text):
         part, gap = text[start:end], text[previous_end:start]

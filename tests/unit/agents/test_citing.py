@@ -136,7 +136,8 @@ def test_marks_of_a_models_words_are_taken_out_however_they_are_nested(documents
 
 def quote_all(text: str, shown: str = ""):
     """Answer with a document's whole text as a quote, or with other words that the text supports."""
-    source = SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {})
+    source = SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {},
+                             meant_dates=lambda *_: ())
     draft = QuotedDraft(answerable=True, confidence=1, short=text, claims=[
         Claim(text=shown or " ".join(text.split()), quotes=[Quote(item=1, words=text)])])
     return cite(draft, [Passage(chunk_id="c", document="d", title="", text=text, start=0, score=1)], source, "reject")
@@ -165,7 +166,8 @@ def test_a_quote_is_shown_as_a_reader_of_its_markup_sees_it(text):
 
 def test_a_quote_says_its_documents_title_and_the_nearest_heading():
     text = "Intro.\n## Fees\nMembers pay [40 euros](fees.html).\n## Rooms\nThere are nine."
-    source = SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {})
+    source = SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {},
+                             meant_dates=lambda *_: ())
     item = Passage(chunk_id="c", document="d.md", title="Club", text=text, start=0, score=1, heading="Club > Rules")
 
     def shown(words: str) -> str:

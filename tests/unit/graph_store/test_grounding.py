@@ -153,3 +153,24 @@ def test_a_version_is_named_with_what_the_lines_above_it_say_it_is_of(name, show
 def test_a_chinese_name_is_composed_of_pieces(name, grounded):
     source = SourceText("得票最多的五人当选。", "2026年选举结果", "指导委员会选举")
     assert (source.ground(name) is not None) == grounded
+
+
+@pytest.mark.parametrize(("given_time", "stored"), [
+    ("yesterday", "yesterday [2024-03-04]"), ("2024-03-04", "yesterday [2024-03-04]"),
+    ("since last week", "since last week [2024-02-26/2024-03-03]"),
+    ("since last week [2024-02-26/2024-03-03]", "since last week [2024-02-26/2024-03-03]"),
+    ("planned for next month", "planned for next month [2024-04]"), ("2024-03-09", "")])
+def test_a_relative_date_is_kept_as_said_and_as_meant(given_time, stored):
+    text = "Ann came yesterday. Bo leads it since last week. The move is planned for next month."
+    source = SourceText(text, said_on="2024-03-05")
+    assert source.ground_time(given_time) == stored
+
+
+def test_a_relative_date_is_the_value_of_a_date():
+    grounded = SourceText("Ann came yesterday.", said_on="2024-03-05").ground_value("2024-03-04", "date")
+    assert grounded is not None
+    assert (grounded.shown, grounded.span.quote) == ("yesterday [2024-03-04]", "yesterday")
+    explicit = SourceText("On 4 March 2024 Ann said that yesterday", said_on="2024-03-05").ground_value(
+        "2024-03-04", "date")
+    assert explicit is not None
+    assert explicit.shown == "4 March 2024"

@@ -151,3 +151,12 @@ def test_the_text_bounds_how_many_rows_and_cells_an_answer_has():
     assert long[0] > 5 * short[0]
     assert long[1] > 5 * short[1]
     assert most("Ada met Bo. " * 20, "Ada met Bo. " * 20) == long, "several chunks are bounded together"
+
+
+def test_lines_show_what_relative_dates_mean_and_cite_the_source():
+    request = ExtractionRequest(text="Ann came yesterday.\n[2024-04-09 10:00] Bo: I left yesterday.", title="Call",
+                                said_on="2024-03-05")
+    lines = NumberedLines([request])
+    assert lines.text().splitlines()[1:] == ["1 Ann came yesterday [2024-03-04].",
+                                             "2 [2024-04-09 10:00] Bo: I left yesterday [2024-04-08]."]
+    assert [line.text for line in lines.lines] == request.text.split("\n")

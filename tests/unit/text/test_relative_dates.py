@@ -1,0 +1,88 @@
+"""Relative dates: what they mean by the date on which they were said, and what is left alone."""
+
+import pytest
+from banyan.text.dates import parse_date
+from banyan.text.relative_dates import document_date, relative_dates, with_meant_dates
+from banyan.text.times import read_time
+
+TUESDAY = "2024-03-05"
+
+
+def meant(text: str, said_on: str = TUESDAY) -> list[str]:
+    return [one.meant for one in relative_dates(text, said_on)]
+
+
+@pytest.mark.parametrize(("text", "dates"), [
+    ("We met yesterday and go on tomorrow.", ["2024-03-04", "2024-03-06"]),
+    ("The day before yesterday was bad, the day after tomorrow is free.", ["2024-03-03", "2024-03-07"]),
+    ("Last week, this week and next week", ["2024-02-26/2024-03-03", "2024-03-04/2024-03-10", "2024-03-11/2024-03-17"]),
+    ("last month, next year, last quarter", ["2024-02", "2025", "2023-10/2023-12"]),
+    ("three days ago, half a year ago, a year and a half ago", ["2024-03-02", "2023-09", "2022-09"]),
+    ("two weeks ago; a week ago today; three weeks from now",
+     ["2024-02-19/2024-02-25", "2024-02-27", "2024-03-25/2024-03-31"]),
+    ("The lease ends in two months.", ["2024-05"]),
+    ("at the end of last month, at the start of next month", ["2024-02-29", "2024-04-01"]),
+    ("the week before last; the year after next", ["2024-02-19/2024-02-25", "2026"]),
+    ("in March last year; Q3 last year; the first half of this year",
+     ["2023-03", "2023-07/2023-09", "2024-01/2024-06"]),
+    ("I left last Friday; next Monday I am back.", ["2024-03-01", "2024-03-11"]),
+    ("We met on Friday. We will meet again on Friday.", ["2024-03-01", "2024-03-08"]),
+    ("He came on the 1st. The review will be on 12 March.", ["2024-03-01", "2024-03-12"]),
+    ("昨天签了，前天开会，大后天出发", ["2024-03-04", "2024-03-03", "2024-03-08"]),
+    ("上周，上周五，本周三，下周末", ["2024-02-26/2024-03-03", "2024-03-01", "2024-03-06", "2024-03-16/2024-03-17"]),
+    ("上个月，下个月5号，本月底，上月中旬", ["2024-02", "2024-04-05", "2024-03-31", "2024-02-11/2024-02-20"]),
+    ("去年，明年三月，去年下半年，上季度", ["2023", "2025-03", "2023-07/2023-12", "2023-10/2023-12"]),
+    ("他三天前提交了；半年前入职；我们将在三个月后搬家", ["2024-03-02", "2023-09", "2024-06"]),
+    ("我们周五将去；我们周五去了", ["2024-03-08", "2024-03-01"]),
+])
+def test_what_is_meant(text: str, dates: list[str]) -> None:
+    assert meant(text) == dates
+
+
+@pytest.mark.parametrize("text", [
+    "a few days ago, about two years ago, two or three weeks ago", "next Friday", "last Monday", "Friday is fine.",
+    "The call was moved to Friday. We agreed to meet on Thursday.", "Every Friday we met; a week from Friday",
+    "We built it in two months. It can be done in three weeks.", "two days later; two days before the launch",
+    "the last week of March; over the next year", "USA Today; today's world; “Yesterday”", "last summer, soon",
+    "几天前，约三年前，三个多月前，以前天气好，后天性",
+    "系统上线两周后回访。三天后，他离开了。", "周五开会。周一至周五上班。"])
+def test_what_has_several_readings_is_left_alone(text: str) -> None:
+    assert meant(text) == []
+
+
+def test_without_a_date_nothing_is_guessed() -> None:
+    assert meant("We met yesterday.", "") == []
+    assert meant("yesterday, last month, last year", "2024-03") == ["2024-02", "2023"]
+    assert meant("yesterday, last month, last year", "2024") == ["2023"]
+
+
+def test_the_nearest_date_above_counts() -> None:
+    text = ("[2024-03-05 10:12] Ann: it broke yesterday\n[2024-03-09 09:00] Bo: fixed yesterday\n"
+            "张三 2024-03-10 10:12:33\n昨天到的\n\n## 12 March 2024\n\nsee you tomorrow\n\n"
+            "# Earlier mail: Ann wrote\n\nI come tomorrow.\n"
+            "| row: chat row 1 | timestamp: 2024-05-05 | text: today |\n")
+    assert meant(text, "") == ["2024-03-04", "2024-03-08", "2024-03-09", "2024-03-13", "2024-05-05"]
+
+
+@pytest.mark.parametrize(("document", "title", "metadata", "date"), [
+    ("a.md", "Minutes of 5 March 2024", {}, TUESDAY), ("2024-03-05-call.md", "Call", {}, TUESDAY),
+    ("a.eml", "Hello", {"date": "2024-03-05"}, TUESDAY), ("a", "", {"created_at": "2024-03-05T10:12:00Z"}, TUESDAY),
+    ("a", "2024年3月5日会议纪要", {}, TUESDAY), ("a", "", {"Date": "2024-03"}, "2024-03"),
+    ("a", "Report 2023", {}, ""), ("a", "Plan until 5 March 2024", {}, ""),
+    ("a", "5 March 2024 and 6 March 2024", {}, ""),
+    ("a.docx", "", {"created": "2024-03-05"}, ""), ("novel.epub", "", {"date": "2024-03-05"}, "")])
+def test_the_date_of_a_document(document: str, title: str, metadata: dict[str, str], date: str) -> None:
+    assert document_date(document, title, metadata) == date
+
+
+def test_a_meant_date_is_read_as_a_date_and_a_time() -> None:
+    text = "Ann leads it since last week."
+    assert with_meant_dates(text, relative_dates(text, TUESDAY)) == (
+        "Ann leads it since last week [2024-02-26/2024-03-03].")
+    assert parse_date("yesterday [2024-03-04]") == "2024-03-04"
+    time = read_time("at the end of last month [2024-02-29]")
+    assert time is not None
+    assert (time.kind, time.start, time.end) == ("at", "2024-02-29", "2024-02-29")
+    since = read_time("since last week [2024-02-26/2024-03-03]")
+    assert since is not None
+    assert (since.kind, since.start, since.end) == ("from", "2024-02-26", "")

@@ -1,0 +1,219 @@
+"""Relative dates: what "yesterday", "last week" or 三天前 mean by the date on which they were said or written.
+
+That date is the document's, as a field, its title or its file's name states it, or the nearest one above the words: of
+a message in a chat, of a quoted mail, of a heading, or of the row of a table. Without one, they are left alone.
+
+A meant date is ISO 8601 with the precision that the words have: a day ("2024-03-04"), a month, a year, or an interval
+("2024-02-26/2024-03-03" for a week, from Monday to Sunday). What has several readings is left alone, too: "next Friday"
+where that may be Friday of this week or of the next one, "a few days ago", and "Friday" or "the 5th" without a tense
+that says whether it is past.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from .dates import find_dates, parse_date
+from .relative_chinese import FORMS as _CHINESE
+from .relative_english import FORMS as _ENGLISH
+from .said_dates import Said
+from .scripts import with_ascii_digits
+from .table_rows import Row, find_rows
+
+_FIELDS = ("date", "sent", "sent at", "sent on", "date sent", "timestamp", "datetime", "date time", "time",
+           "created at", "posted", "posted at", "published", "published at", "publication date", "date published",
+           "meeting date", "date of meeting", "日期", "发送时间", "发送日期", "时间", "会议日期", "会议时间",
+           "发布日期", "发布时间", "成文日期")
+"""The fields with the date of a document, the likeliest first. The date of a file ("created") may be that of a copy."""
+_FIELD = re.compile(rf"(?:{'|'.join(_FIELDS)})\s?[:：]", re.IGNORECASE)
+_BOOKS = frozenset({".epub"})
+"""Files whose date is that of an edition: their "yesterday" is that of a story."""
+_MAIL_INSIDE = re.compile(r"#{1,6} (?:Earlier mail|Forwarded mail)")
+_LIMITS = re.compile(r"(?:\b(?:until|till|since|by|before|after|from|to|as of|deadline|due)\b|[至到自从截止])"
+                     r"[^\w\d]{0,3}$", re.IGNORECASE)
+"""The words before a date that make it another date than that of what stands below."""
+_LIKELY = re.compile(r"^(?:#{1,6} [^\n]{0,300}|[^\n|]{0,60}?(?:(?:19|20)\d\d|[〇零一二三四五六七八九]{4}年)"
+                     r"[^\n]{0,60})", re.MULTILINE)
+_TIME = re.compile(r"[\sT,，]{1,3}(?:at )?\d{1,2}[:：]\d\d(?:[:：]\d\d)?(?:[.,]\d{1,6})?\s?"
+                   r"(?:Z|[ap]\.?m\.?|[+-]\d\d:?\d\d)?", re.IGNORECASE)
+_WEEKDAY = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|(?:星期|周)[一二三四五六日天]",
+                      re.IGNORECASE)
+_MARKS = " \t[]()*_>•=~—–-.,，:：【】（）"
+_ENTRY = re.compile(r"\s?[\])】）]?\s?(?:[:：|,，–—-]|[^\s:：]{1,30}(?: [^\s:：]{1,30})?[:：]|[\])】）])")
+_LONGEST_NAME = 40
+_HEAD = 80
+_DAY_PARTS = 3
+
+
+_FORMS = [(re.compile(form, re.IGNORECASE), read) for form, read in (*_ENGLISH, *_CHINESE)]
+_HINT = re.compile(r"day|tomorrow|night|week|month|year|quarter|ago|time|\bthe \d|morning|evening|noon|January"
+                   r"|February|March|April|May|June|July|August|September|October|November|December|[昨今明前后去本上下这周月]"
+                   r"|星期", re.IGNORECASE)
+_WRAPPED = re.compile(r"(?<=[^\n]{50})\n(?=[^\s#|>*\[-])")
+"""A line break within a paragraph of a mail; behind a shorter line it ends the sentence."""
+_TITLED = re.compile(r"[A-Z]\w{0,30} $")
+
+
+class RelativeDate(NamedTuple):
+    """Words of a text, characters `start` to `end`, and the date or period that they mean."""
+
+    start: int
+    end: int
+    meant: str
+
+
+class _Mark(NamedTuple):
+    """A line that states when the lines below it were said; `level` is that of a heading, 0 of another line."""
+
+    start: int
+    level: int
+    said_on: str
+
+
+def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> str:
+    """Return the date of a document, in ISO 8601 with the precision that is stated; "" if none is stated."""
+    if PurePosixPath(document_id).suffix.lower() in _BOOKS:
+        return ""
+    fields = {re.sub(r"[_-]", " ", name).casefold(): value for name, value in metadata.items()}
+    stated = (_only_date(fields[name]) for name in _FIELDS if name in fields)
+    named = (_only_date(name, least_parts=2) for name in (title, PurePosixPath(document_id).stem.replace("_", " ")))
+    return next((one for one in (*stated, *named) if one), "")
+
+
+def _only_date(text: str, least_parts: int = 1) -> str:
+    """Return the date of a text with at least so many parts (1: a year, 3: a day); "" if it has none or several."""
+    plain = with_ascii_digits(text[:_HEAD * 4])
+    if re.fullmatch(r"\d{4}-\d\d", plain.strip()):
+        return plain.strip()
+    found = {normal for start, end in find_dates(plain) if not _LIMITS.search(plain[:start])
+             and (normal := parse_date(plain[start:end])) and re.fullmatch(r"\d{4}(?:-\d\d){0,2}", normal)}
+    found = {one for one in found if not any(other != one and other.startswith(one) for other in found)}
+    only = found.pop() if len(found) == 1 else ""
+    return only if only and only.count("-") + 1 >= least_parts else ""
+
+
+class SayingDates:
+    """The dates on which the parts of a text were said."""
+
+    def __init__(self, text: str, said_on: str) -> None:
+        """Find the lines that state a date; `said_on` is the date of the whole."""
+        self._starts, self._dates = [0], [said_on]
+        headings: list[_Mark] = []  # those above the current line
+        for mark in _find_marks(text):
+            if mark.level:
+                headings = [above for above in headings if above.level < mark.level] + [mark]
+            dated = next((above.said_on for above in reversed(headings) if above.said_on), said_on)
+            self._starts.append(mark.start)
+            self._dates.append((mark.said_on or dated) if not _MAIL_INSIDE.match(text, mark.start) else mark.said_on)
+
+    def at(self, position: int) -> str:
+        """Return the date on which the words at a position were said; "" if it is not known."""
+        return self._dates[bisect_right(self._starts, position) - 1]
+
+
+def _find_marks(text: str) -> Iterator[_Mark]:
+    """Yield the headings, and the lines that open a message or a day."""
+    for line in _LIKELY.finditer(text):
+        level = len(line[0]) - len(line[0].lstrip("#"))
+        said_on = _only_date(line[0], _DAY_PARTS) if level else _message_date(line[0])
+        if level or said_on:
+            yield _Mark(line.start(), level, said_on)
+
+
+def _message_date(line: str) -> str:
+    """Return the date of a line that opens a message or a day: "[2024-03-05 10:12] Ann: ...", "Date: 5 March 2024"."""
+    start, end, said_on = _first_day(line)
+    before = _WEEKDAY.sub("", line[:start]).strip(_MARKS)
+    time = _TIME.match(line, end)
+    rest = line[time.end() if time else end:]
+    is_alone = not _WEEKDAY.sub("", rest).strip(_MARKS)
+    is_signed = time is not None and len(before) <= _LONGEST_NAME and (is_alone or rest[:1] in tuple("])】）"))
+    is_field = _FIELD.fullmatch(line[:start].strip(" \t*_>-")) is not None
+    return said_on if is_field or is_signed or (not before and (is_alone or time)) else ""
+
+
+def _first_day(line: str) -> tuple[int, int, str]:
+    """Return where the first date of a line begins and ends, and the date; "" unless it is a day."""
+    for start, end in find_dates(line[:_HEAD]):
+        normal = parse_date(line[start:end])
+        return start, end, normal if re.fullmatch(r"\d{4}-\d\d-\d\d", normal) else ""
+    return 0, 0, ""
+
+
+def relative_dates(text: str, said_on: str) -> list[RelativeDate]:
+    """Return the relative dates of a text and what they mean.
+
+    `said_on` is the date on which its beginning was said; lines of the text may state others.
+    """
+    dates = SayingDates(text, said_on)
+    rows = {row.start: day for row in find_rows(text) if (day := _row_date(row))} if "| " in text else {}
+    starts, said, entry, start = list[int](), list[str](), "", 0
+    for line in text.splitlines(keepends=True):
+        is_likely = _LIKELY.match(line) is not None
+        if not line.strip() or (is_likely and _message_date(line)):
+            entry = ""
+        elif is_likely:
+            entry = _entry_date(line) or entry
+        starts.append(start)
+        said.append(rows.get(start) or entry or dates.at(start))
+        start += len(line)
+    if not any(said):
+        return []
+    return list(_find_relative_dates(text, lambda position: said[bisect_right(starts, position) - 1]))
+
+
+def _row_date(row: Row) -> str:
+    return next((day for cell in row.cells if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:")
+                 and (day := _only_date(cell.value))), "")
+
+
+def _find_relative_dates(text: str, said_at: Callable[[int], str]) -> Iterator[RelativeDate]:
+    """Find the relative dates of a text, and what they mean.
+
+    Args:
+        text: the text.
+        said_at: returns the date on which the words at a position were said, in ISO 8601, or "". If it is only a month
+            or a year, days and weeks are left alone.
+    """
+    if not _HINT.search(text):
+        return
+    text = _WRAPPED.sub(" ", text)
+    found = [(match, read) for form, read in _FORMS for match in form.finditer(text)]
+    end = 0
+    for match, read in sorted(found, key=lambda one: (one[0].start(), -one[0].end())):
+        start, said_on = match.start(), said_at(match.start())
+        if start < end:
+            continue
+        end = match.end()  # also where the words mean nothing: the "Friday" of "next Friday" is no date either
+        if said_on and not _is_title(match):
+            meant = read(Said(match, date(*[*map(int, said_on.split("-")), 1, 1][:3])))
+            if meant and meant.partition("/")[0].count("-") <= said_on.count("-"):
+                yield RelativeDate(start, end, meant)
+
+
+def _is_title(match: re.Match[str]) -> bool:
+    """Return True for capitalised words within a name, such as "USA Today" or “Yesterday”."""
+    words, before = match[0], match.string[max(0, match.start() - 20):match.start()]
+    is_quoted = before[-1:] in tuple("《“\"‘") and match.string[match.end():match.end() + 1] in tuple("》”\"’")
+    is_one_word = words.lower() in {"today", "yesterday", "tomorrow", "tonight"}
+    return is_quoted or words.startswith("The Day ") or (
+        is_one_word and words.istitle() and _TITLED.search(before) is not None)
+
+
+def _entry_date(line: str) -> str:
+    """Return the date of an entry of a list, which counts for its paragraph: "- 2024-02-01: kick-off"."""
+    start, end, said_on = _first_day(line)
+    return said_on if not line[:start].strip(_MARKS) and _ENTRY.match(line, end) else ""
+
+
+def with_meant_dates(text: str, dates: Iterable[RelativeDate], start: int = 0, end: int | None = None) -> str:
+    """Return a text from `start` to `end` with the meant date behind each relative one: "yesterday [2024-03-04]"."""
+    stop, parts = len(text) if end is None else end, list[str]()
+    for one in dates:
+        if start <= one.start and one.end <= stop:
+            parts += [text[start:one.end], f" [{one.meant}]"]
+            start = one.end
+    return "".join([*parts, text[start:stop]])
