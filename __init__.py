@@ -9,7 +9,8 @@
 
 Loaded when first asked for:
 
-- `open(name)`: a `KnowledgeBase`; `list()`, `rename(old, new)` and `drop(name)`: those there are;
+- `open(name)`: a `KnowledgeBase`, of several names `JoinedBases`; `list()`, `rename(old, new)` and `drop(name)`: those
+  there are;
 - `Answer`, `Entity`, `Fact`, `Community`, `Step`: what it gives;
 - `Document`, `BuildContext`, `AskContext`: what it takes;
 - `as_tool(kb)`: a LangChain tool; `as_subagent(kb)`: a subagent for deepagents, supervisors and graphs of one's own;
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .agents.construction.state import BuildContext
     from .agents.resources import Resources
     from .agents.retrieval.state import AskContext
+    from .api.joined_bases import JoinedBases
     from .api.python_base import KnowledgeBase
     from .api.python_base import drop_base as drop
     from .api.python_base import list_bases as list  # noqa: A004  (read as banyan.list)
@@ -44,8 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "CitationMiddleware", "Community",
-    "Document", "Entity", "Fact", "KnowledgeBase", "Remote", "Resources", "Settings", "Step", "as_subagent", "as_tool",
-    "drop", "list", "open", "rename",
+    "Document", "Entity", "Fact", "JoinedBases", "KnowledgeBase", "Remote", "Resources", "Settings", "Step",
+    "as_subagent", "as_tool", "drop", "list", "open", "rename",
 ]
 
 _FOUND_IN = {
@@ -53,8 +55,9 @@ _FOUND_IN = {
     "BanyanRetriever": "subagent.tool", "BuildContext": "agents.construction.state",
     "CitationMiddleware": "subagent.citation_middleware", "Community": "api.python_results",
     "Document": "schemas.documents", "Entity": "api.python_results", "Fact": "api.python_results",
-    "KnowledgeBase": "api.python_base", "Remote": "subagent.remote", "Resources": "agents.resources",
-    "Settings": "config", "Step": "api.python_results", "as_subagent": "subagent.tool", "as_tool": "subagent.tool",
+    "JoinedBases": "api.joined_bases", "KnowledgeBase": "api.python_base", "Remote": "subagent.remote",
+    "Resources": "agents.resources", "Settings": "config", "Step": "api.python_results",
+    "as_subagent": "subagent.tool", "as_tool": "subagent.tool",
     "drop": "api.python_base", "list": "api.python_base", "open": "api.python_base", "rename": "api.python_base",
 }
 _CALLED = {"drop": "drop_base", "list": "list_bases", "open": "open_base", "rename": "rename_base"}

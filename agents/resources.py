@@ -19,6 +19,7 @@ from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout, knowledge_bases
 from ..graph_store.ledger.notes import Purpose, check_instructions
 from ..graph_store.ledger.token_accounts import Calls
+from ..graph_store.sql.engine import SqlEngine
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
 from ..models.reranker import Reranker
@@ -29,7 +30,9 @@ from ..schemas.delta import Decision
 from ..schemas.documents import EVERYTHING, Document, Scope
 from ..schemas.errors import BanyanError
 from ..schemas.graph_schema import GraphSchema
-from ..tools.retriever import RankingModels, Retriever
+from ..tools.retriever import RankingModels
+from ..tools.several_bases import Retrievers, open_tables
+from .joined_snapshots import JoinedSnapshots, lease_together
 from .process_models import ProcessModels, Spending
 from .snapshots import Snapshot, Snapshots
 from .writers import Writers
@@ -84,11 +87,21 @@ class Resources(ProcessModels):
         """Return a context that leases the newest snapshot of a knowledge base or a scope (see `Snapshots.lease`)."""
         return self.snapshots.lease(name, scope)
 
+    def snapshots_of(self, names: str, scope: Scope = EVERYTHING) -> AbstractContextManager[JoinedSnapshots]:
+        """Return a context that leases the newest snapshots of knowledge bases (see `lease_together`)."""
+        return lease_together(self.snapshots, names, scope)
+
     @contextmanager
-    def retriever(self, name: str) -> Iterator[Retriever]:
-        """Yield the retriever of the newest snapshot of a knowledge base, leased in the block."""
-        with self.snapshot(name) as snapshot:
-            yield snapshot.retriever
+    def retrievers(self, names: str) -> Iterator[Retrievers]:
+        """Yield the retrievers of the newest snapshots of knowledge bases, leased in the block."""
+        with self.snapshots_of(names) as snapshots:
+            yield snapshots.retrievers
+
+    @contextmanager
+    def tables_of(self, names: str, scope: Scope = EVERYTHING) -> Iterator[SqlEngine]:
+        """Yield an engine for SQL over the tables of knowledge bases, those of several called BASE.TABLE."""
+        with self.snapshots_of(names, scope) as snapshots, open_tables(snapshots.retrievers) as engine:
+            yield engine
 
     def _open_writer(self, name: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
         layout = Layout.by(self.settings, name)

@@ -57,9 +57,12 @@ def served_client() -> str:
 
 
 def is_seen(name: object) -> bool:
-    """Return True if the client that started this run may see a knowledge base; always True without a server."""
+    """Return True if the client that started this run may see a knowledge base; always True without a server.
+
+    Of several, named with commas between, it must see all.
+    """
     _, limited, names = str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")
-    return not limited or name in names.split(",")
+    return not limited or set(str(name).split(",")) <= set(names.split(","))
 
 
 def resumed_run() -> str:

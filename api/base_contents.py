@@ -1,6 +1,5 @@
 """What a knowledge base holds, in Python, and manual changes of its graph (`kb.edit`)."""
 
-import asyncio
 import getpass
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,16 +12,14 @@ from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.graph_edits import Said
 from ..graph_store.integrity.status import Status, status_of
-from ..graph_store.layout import check_name
 from ..graph_store.ledger.document_rows import DocumentEntry
 from ..schemas.documents import Scope
 from ..schemas.edits import EditDecision
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import normalise
-from ..schemas.records import TableInfo
 from ..text.times import read_day
 from ..tools.reports import summarise_documents
-from .python_results import MOST_ROWS, SQL_SECONDS, Community, Entity, Fact, SqlRows, community_of, entity_of, facts_of
+from .python_results import Community, Entity, Fact, community_of, entity_of, facts_of
 
 Where: TypeAlias = Mapping[str, str] | None
 
@@ -30,10 +27,8 @@ Where: TypeAlias = Mapping[str, str] | None
 class BaseContents:
     """The contents of a knowledge base; each method sees everything that any process has written so far."""
 
-    def __init__(self, name: str, resources: Resources) -> None:
-        """Set the name, which raises KnowledgeBaseNameError if it cannot be one; nothing is opened yet."""
-        self.name = check_name(name)
-        self.resources = resources
+    name: str
+    resources: Resources
 
     def _snapshot(self, documents: Sequence[str] | str = (), where: Where = None) -> AbstractContextManager[Snapshot]:
         """Return a `with` block's view of what is stored now: of all documents, or of the given ones alone."""
@@ -88,43 +83,6 @@ class BaseContents:
                 return day is None or graph.validity(key).holds(*day)
 
             return list(facts_of(kb, graph, filter(fits, graph.edges())))
-
-    def tables(self, *, documents: Sequence[str] | str = (), where: Where = None) -> tuple[TableInfo, ...]:
-        """Return the tables that `sql` reads: those of the documents' records, `documents`, then those of the graph.
-
-        Args:
-            documents: only rows of these documents; given as in `ask`.
-            where: only rows of documents with this metadata; given as in `ask`.
-        """
-        with self._snapshot(documents, where) as snapshot:
-            return snapshot.index.sql.tables()
-
-    async def atables(self, *, documents: Sequence[str] | str = (), where: Where = None) -> tuple[TableInfo, ...]:
-        """Return the tables like `tables`, in a thread."""
-        return await asyncio.to_thread(lambda: self.tables(documents=documents, where=where))
-
-    def sql(self, query: str, *, documents: Sequence[str] | str = (), where: Where = None, limit: int = MOST_ROWS,
-            seconds: float = SQL_SECONDS) -> SqlRows:
-        """Run a SELECT over the records, the documents and the graph, and return its rows with their sources.
-
-        Args:
-            query: one SELECT in DuckDB's SQL; `tables` lists what it can read.
-            documents: only rows of these documents; given as in `ask`.
-            where: only rows of documents with this metadata; given as in `ask`.
-            limit: the most rows to return; `total` counts all.
-            seconds: the time after which the query is stopped.
-
-        Raises:
-            SqlError: the query is not one SELECT over known tables and columns, or took too long.
-        """
-        with self._snapshot(documents, where) as snapshot:
-            return SqlRows(**vars(snapshot.index.sql.run(query, most_rows=limit, seconds=seconds)))
-
-    async def asql(self, query: str, *, documents: Sequence[str] | str = (), where: Where = None,
-                   limit: int = MOST_ROWS, seconds: float = SQL_SECONDS) -> SqlRows:
-        """Run a SELECT like `sql`, in a thread."""
-        return await asyncio.to_thread(
-            lambda: self.sql(query, documents=documents, where=where, limit=limit, seconds=seconds))
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from pydantic import Field
 
+from ..agents.joined_snapshots import JoinedSnapshots
 from ..agents.retrieval.state import AskOutput
-from ..agents.snapshots import Snapshot
 from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey, KnowledgeGraph
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.joined_documents import joined_id, split_id
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.ledger import communities as ledger
 from ..schemas.documents import Chunk, Citation, Frozen, Span
@@ -115,10 +116,10 @@ class Step(Frozen):
     found: tuple[str, ...]
 
 
-def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Answer:
+def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput) -> Answer:
     """Return the output of the retrieval graph as an answer, with the facts of the graph that its citations state.
 
-    The snapshot's lease is entered only if the answer is not an abstention.
+    The snapshots' lease is entered only if the answer is not an abstention.
     """
     citations = tuple(Citation(**cited) for cited in output["citations"])
     return Answer(
@@ -129,9 +130,20 @@ def answer_of(lease: AbstractContextManager[Snapshot], output: AskOutput) -> Ans
         iterations=output["iterations"], grade=output["grade"])
 
 
-def _read_facts_behind(lease: AbstractContextManager[Snapshot], cited: Sequence[Citation]) -> tuple[Fact, ...]:
-    with lease as snapshot:
-        return facts_of(snapshot.kb, snapshot.index, find_stated(snapshot.index, cited).facts)
+def _read_facts_behind(lease: AbstractContextManager[JoinedSnapshots], cited: Sequence[Citation]) -> tuple[Fact, ...]:
+    with lease as snapshots:
+        return tuple(fact for base, retriever in snapshots.retrievers.items()
+                     for fact in _facts_of_base(base, retriever.index, cited))
+
+
+def _facts_of_base(base: str, index: GraphIndex, cited: Sequence[Citation]) -> Iterator[Fact]:
+    """Yield the facts of one of several bases, or of one alone (""), that citations state."""
+    if base:
+        cited = [one.model_copy(update={"document": own_id}) for one in cited
+                 for named, own_id in [split_id(one.document)] if named == base]
+    for fact in facts_of(index.store, index, find_stated(index, cited).facts):
+        yield fact.model_copy(update={"sources": tuple(
+            source.model_copy(update={"document": joined_id(base, source.document)}) for source in fact.sources)})
 
 
 class CitedPlace(Frozen):

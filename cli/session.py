@@ -38,6 +38,9 @@ def configured_kb() -> str:
 
 Kb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=default_kb,
                                  show_default="BANYAN_KB, or the only one")]
+Kbs = Annotated[list[str], typer.Option("--kb", help="Name of the knowledge base; repeat it to read several as one.",
+                                        default_factory=lambda: [default_kb()],
+                                        show_default="BANYAN_KB, or the only one")]
 NewKb = Annotated[str, typer.Option("--kb", help="Name of the knowledge base.", default_factory=configured_kb,
                                     show_default="BANYAN_KB")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]

@@ -1,7 +1,7 @@
 """A knowledge base: the ledger, and the graph, vectors and tree derived from it."""
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -298,6 +298,10 @@ class KnowledgeBase:
 
         connection = self._table_store.open(self.version(), partial(self._table_source, graph))
         return SqlEngine(connection, self.documents)
+
+    def table_file(self, graph: KnowledgeGraph) -> "tuple[Path | None, Callable[[], TableSource]]":
+        """Return the file of the tables for SQL, None if there is none, and what makes them; see `open_tables`."""
+        return self._table_store.file(self.version()), partial(self._table_source, graph)
 
     def _table_source(self, graph: KnowledgeGraph) -> "TableSource":
         from .sql.table_file import TableSource  # noqa: PLC0415  (DuckDB takes some time, and opening needs no tables)

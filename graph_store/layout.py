@@ -225,8 +225,20 @@ def knowledge_bases(settings: Settings) -> list[str]:
     return _names(settings.home, settings.database)
 
 
+def split_names(names: str) -> list[str]:
+    """Return the names of knowledge bases that are given with commas between, each once."""
+    return list(dict.fromkeys(map(str.strip, names.split(","))))
+
+
+def check_names(names: str) -> str:
+    """Return the names of one or more knowledge bases, with commas between; see `check_name`."""
+    return ",".join(map(check_name, split_names(names)))
+
+
 def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lambda _: True) -> str:
     """Return the name of the knowledge base to read from: the given name, else BANYAN_KB, else the only one.
+
+    Several names with commas between are checked one by one.
 
     Knowledge bases that the caller may not see, as `sees` says, are treated as missing.
 
@@ -235,6 +247,8 @@ def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lam
         KnowledgeBaseNameError: none is named, and there is not exactly one; the message lists them.
     """
     name = name or (settings.kb if sees(settings.kb) else "")
+    if len(names := split_names(name)) > 1:
+        return ",".join(choose_name(one, settings, sees) for one in names)
     if name and sees(name):
         layout = Layout.by(settings, name)
         layout.check_ledger()

@@ -50,7 +50,8 @@ class Passage(Frozen):
     Of a `passage`, `text` is what is read. Any other kind is read as its `statement`, and `places` are the words that
     support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
     single fact, or a row of a query's result as a short answer; of such a row, `basis` is what it rests on. `about` is
-    the document's metadata, and `said_on` the date by which the relative dates of a passage are read.
+    the document's metadata, and `said_on` the date by which the relative dates of a passage are read. `base` is the
+    knowledge base that it is from, if several are asked.
     """
 
     chunk_id: str
@@ -67,12 +68,13 @@ class Passage(Frozen):
     cells: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
     basis: Basis | None = None
+    base: str = ""
 
     @property
     def key(self) -> str:
         """A text that is equal for equal items: the statement and its query, or a passage's chunk and length."""
         query = self.basis.query if self.basis else ""
-        return f"{self.statement}{query}" or f"{self.chunk_id}:{len(self.text)}"
+        return f"{self.base}{self.statement}{query}" if self.statement or query else f"{self.chunk_id}:{len(self.text)}"
 
     @property
     def header(self) -> str:

@@ -315,6 +315,8 @@ class Decisions(Body):
 
 # Checked again, more strictly, where it becomes a folder's name (graph_store/layout.py).
 KbName = Annotated[str, Path(pattern=r"^[^\W_]([\w-]{0,62}[^\W_])?$", description="the knowledge base's name")]
+KbNames = Annotated[str, Path(pattern=r"^[^\W_][\w,-]*$", max_length=400, description="the knowledge base's name, or "
+                              "several with commas between, which are read as one")]
 BuildId = Annotated[str, Path(pattern=r"^[A-Za-z0-9.-]{1,64}$", description="the build's id")]
 Limit = Annotated[int, Query(ge=1, le=500, description="the maximum number of items")]
 Offset = Annotated[int, Query(ge=0, le=2**31, description="the number of items to skip")]

@@ -28,7 +28,7 @@ from ..agents.retrieval.graph import build_graph as retrieval_graph
 from ..agents.retrieval.state import MAX_QUESTION, AskContext
 from ..agents.snapshots import Snapshot
 from ..graph_store.derive import support_in
-from ..graph_store.layout import Layout, check_name, choose_name, knowledge_bases
+from ..graph_store.layout import check_name, choose_name, knowledge_bases
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..schemas.delta import Decision
 from ..schemas.documents import DocumentNames, MetadataValues
@@ -76,6 +76,8 @@ _MESSAGE = 200
 
 Kb = Annotated[str, Field(max_length=64, description="Name of the knowledge base; empty: the server's default, "
                                               "or the only one.")]
+Kbs = Annotated[str, Field(max_length=400, description="Name of the knowledge base, or several with commas between, "
+                                               "which are read as one; empty: the server's default, or the only one.")]
 Ctx = Context[Any, Any]
 
 
@@ -151,7 +153,7 @@ class Tools:
 
     async def search(
         self, ctx: Ctx, query: Annotated[str, Field(max_length=MAX_QUESTION, description="A question, or words.")],
-        knowledge_base: Kb = "", limit: Annotated[int, Field(ge=1, le=MAX_PASSAGES)] = 5,
+        knowledge_base: Kbs = "", limit: Annotated[int, Field(ge=1, le=MAX_PASSAGES)] = 5,
         documents: DocumentNames | None = None, where: MetadataValues | None = None,
     ) -> SearchResult:
         """Find the passages of documents that are most relevant to a query, best first, each with its position.
@@ -171,11 +173,10 @@ class Tools:
         Its signature has the context, the knowledge base and the lookup's own arguments, because the SDK reads a tool's
         arguments from the signature.
         """
-        async def look_up(ctx: Ctx, knowledge_base: Kb = "", **arguments: Any) -> str:
+        async def look_up(ctx: Ctx, knowledge_base: Kbs = "", **arguments: Any) -> str:
             with self._check_access(ctx, "read"):
                 name = self._resolve_name(ctx, knowledge_base)
-                await asyncio.to_thread(Layout.by(self._resources.settings, name).require)  # an unknown one is an error
-                tools = lookup_tools(lambda: self._resources.retriever(name))  # in the order of `TOOLS`
+                tools = lookup_tools(lambda: self._resources.retrievers(name))  # in the order of `TOOLS`
                 async with self._turn(ctx.request_context.request):
                     lines: str = await tools[TOOLS.index(tool)].ainvoke(arguments)
                 return lines
@@ -193,7 +194,7 @@ class Tools:
         self, ctx: Ctx,
         question: Annotated[str, Field(max_length=MAX_QUESTION, description="One self-contained question in full "
                                        "words, with names instead of pronouns.")],
-        knowledge_base: Kb = "",
+        knowledge_base: Kbs = "",
         mode: Annotated[Mode, Field(description="reject: abstain where the documents do not answer; strict: and "
                                                 "where one link is not stated; open: own knowledge allowed, and "
                                                 "marked.")] = "reject",
@@ -239,17 +240,19 @@ class Tools:
             DocumentLine(id=item.id, title=item.title, characters=item.characters) for item in entries))
 
     def tables(
-        self, ctx: Ctx, knowledge_base: Kb = "", offset: Annotated[int, Field(ge=0)] = 0,
+        self, ctx: Ctx, knowledge_base: Kbs = "", offset: Annotated[int, Field(ge=0)] = 0,
         limit: Annotated[int, Field(ge=1, le=MAX_LINES)] = 20,
     ) -> TableList:
         """List the tables that `table_query` reads, with their columns: records first, then documents and the graph."""
-        with self._open_for_reading(ctx, knowledge_base) as snapshot:
-            tables = snapshot.index.sql.tables()
+        with (self._check_access(ctx, "read"),
+              self._resources.tables_of(self._resolve_name(ctx, knowledge_base)) as engine):
+            tables = engine.tables()
         return TableList(total=len(tables), tables=tables[offset:offset + limit])
 
     def read_document(
         self, ctx: Ctx, document: Annotated[DocumentId, Field(description="Its id, as citations and "
-                                                              "`list_documents` name it.")],
+                                                              "`list_documents` name it; of several "
+                                                              "knowledge bases BASE/DOCUMENT: name BASE apart.")],
         knowledge_base: Kb = "", start: Annotated[int, Field(ge=0, description="First character.")] = 0,
         length: Annotated[int, Field(ge=1, le=MAX_TEXT, description="How many characters.")] = MAX_TEXT,
     ) -> DocumentText:

@@ -24,11 +24,13 @@ from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..agents.retrieval.wording import read_conversation, respelt
 from ..agents.run_checks import check_context
 from ..config import Settings
-from ..graph_store.layout import check_name
+from ..graph_store.joined_documents import joined_id
+from ..graph_store.layout import check_names
 from ..runtime.event_loop import run
 from ..schemas.documents import Chunk
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode, StructuredAnswer
+from ..tools.several_bases import rank_chunks_of
 from .tool_answers import AskedQuestion, RetrievedPassage
 
 # Names of functions and message authors that OpenAI-compatible endpoints accept.
@@ -38,7 +40,7 @@ _STEPS = 10_000
 
 
 class Asker(ABC):
-    """Answers questions from one knowledge base."""
+    """Answers questions from a knowledge base, or from several, named with commas between."""
 
     knowledge_base: str
 
@@ -56,7 +58,7 @@ class LocalAsker(Asker):
 
     def __init__(self, resources: Resources, kb: str, context: AskContext) -> None:
         """Check the name and build the graph."""
-        self.knowledge_base = check_name(kb)
+        self.knowledge_base = check_names(kb)
         self._context = context
         # With the caller's checkpointer, the graph would write each of its steps into the caller's checkpoints.
         self._graph: Any = build_graph(resources, checkpointer=False).with_config(recursion_limit=_STEPS)
@@ -235,19 +237,18 @@ def _failure(name: str, error: BanyanError) -> SubagentOutput:
 def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None,
            ) -> list[RetrievedPassage]:
     """Return the best passages for a query, best first; the arguments and errors are those of `_rank`."""
-    return [RetrievedPassage(document=chunk.document_id, title=chunk.title, start=chunk.start,
+    return [RetrievedPassage(document=joined_id(base, chunk.document_id), title=chunk.title, start=chunk.start,
                              end=chunk.start + len(chunk.text), text=chunk.text, score=score)
-            for chunk, score in _rank(resources, kb, query, k, context or AskContext())]
+            for base, chunk, score in _rank(resources, kb, query, k, context or AskContext())]
 
 
-def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[Chunk, float]]:
+def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[str, Chunk, float]]:
     check_context(context)
     _, question = read_conversation({"question": query})
-    with resources.snapshot(kb, context.scope) as snapshot:
-        index = snapshot.index
-        question, _ = respelt(question, index)
-        ranking = snapshot.retriever.rank_passages(question, k, switches=context.switches)
-        return [(index.chunks[index.chunk_row[chunk]], score) for chunk, score in ranking]
+    with resources.snapshots_of(kb, context.scope) as snapshots:
+        retrievers = snapshots.retrievers
+        question, _ = respelt(question, *(retriever.index for retriever in retrievers.values()))
+        return rank_chunks_of(retrievers, question, k, context.switches)
 
 
 class BanyanRetriever(BaseRetriever):
@@ -258,7 +259,7 @@ class BanyanRetriever(BaseRetriever):
     `score` (higher is better). `ainvoke` searches in a thread.
     """
 
-    kb: str = Field(description="the knowledge base")
+    kb: str = Field(description="the knowledge base, or several with commas between")
     k: int = Field(default=4, ge=1, le=100, description="passages returned at most")
     documents: tuple[str, ...] = Field(default=(), description="ids, titles or paths of the documents to search, or "
                                        "patterns; none: all")
@@ -272,7 +273,7 @@ class BanyanRetriever(BaseRetriever):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        check_name(self.kb)
+        check_names(self.kb)
         self._opened = self.resources or resources_for(self.settings)
         return self
 
@@ -280,6 +281,6 @@ class BanyanRetriever(BaseRetriever):
         """Return the best passages for a query as LangChain documents; LangChain calls this for `invoke`."""
         context = AskContext(documents=self.documents, where=self.where)
         return [Document(page_content=chunk.text, id=chunk.id, metadata={
-            "document": chunk.document_id, "title": chunk.title, "start": chunk.start,
+            "document": joined_id(base, chunk.document_id), "title": chunk.title, "start": chunk.start,
             "end": chunk.start + len(chunk.text), "score": score})
-            for chunk, score in _rank(self._opened, self.kb, query, self.k, context)]
+            for base, chunk, score in _rank(self._opened, self.kb, query, self.k, context)]

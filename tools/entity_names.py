@@ -72,9 +72,10 @@ def named_entities(index: GraphIndex, question: str) -> dict[str, str]:
     return {entity: question[start:end] for start, end, entity in sorted(spans)}
 
 
-def unknown_names_near(index: GraphIndex, names: Sequence[str], limit: int) -> list[str]:
-    """Return names in the knowledge base that are spelt like those of `names` that it does not have, nearest first."""
-    similar = (index.similar_names(name, limit) for name in names if not index.name_trie.find(name))
+def unknown_names_near(indexes: Sequence[GraphIndex], names: Sequence[str], limit: int) -> list[str]:
+    """Return names in knowledge bases that are spelt like those of `names` that none of them has, nearest first."""
+    unknown = [name for name in names if not any(index.name_trie.find(name) for index in indexes)]
+    similar = (index.similar_names(name, limit) for name in unknown for index in indexes)
     return list(dict.fromkeys(chain.from_iterable(similar)))[:limit]
 
 

@@ -140,7 +140,7 @@ def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Blo
     asked = ask_tables(index, question)
     if asked is None:
         return []
-    block = block_of(index, asked.result, tokens, understood=asked.understood)
+    block = block_of(index.sql, asked.result, tokens, understood=asked.understood)
     items = [item.model_copy(update={"cells": (asked.short,) if number == 0 and asked.short else ()})
              for number, item in enumerate(block.items)]
     return [block.model_copy(update={"items": tuple(items)})] if items else []

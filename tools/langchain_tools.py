@@ -33,6 +33,7 @@ from .passages import look_up_passages
 from .paths import look_up_paths
 from .reports import look_up_reports
 from .retriever import Retriever
+from .several_bases import Retrievers, join_lookups, lookup_in, open_tables
 from .table_query import look_up_query
 from .triples import look_up_triples
 
@@ -48,13 +49,13 @@ TOOL_DESCRIPTIONS: dict[Tool, str] = {
     "community_search": "Read reports on a theme, or on the documents as a whole where no theme is given.",
     "passage_search": "Find the passages of the documents that are most relevant to a query.",
 }
-Lease = Callable[[], AbstractContextManager[Retriever]]
+Lease = Callable[[], AbstractContextManager[Retrievers]]
 _TOKENS = 1500
 """The budget of one lookup, estimated tokens, where the caller sets none."""
 
 
 def lookup_tools(lease: Lease) -> list[BaseTool]:
-    """Return each lookup as a tool, named as in `TOOLS`; each call leases the current retriever of a knowledge base.
+    """Return each lookup as a tool, named as in `TOOLS`; each call leases the current retrievers.
 
     The content is lines that name the documents which support them; the artifact is a list of `Block`, whose items lead
     to documents, offsets and words.
@@ -80,8 +81,8 @@ def _lookup_tool(lease: Lease, tool: Tool) -> BaseTool:
                **arguments: Any) -> tuple[str, list[Block]]:
         """Make the lookup; return its lines and its blocks. A BanyanError becomes an error that the agent reads."""
         try:
-            with lease() as retriever:
-                blocks = look_up(retriever, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens,
+            with lease() as retrievers:
+                blocks = look_up_in(retrievers, LOOKUPS[tool](**{**arguments, "tool": tool}), tokens=tokens,
                                  question=question, seen=seen, switches=switches)
         except BanyanError as error:
             raise ToolException(str(error)) from error
@@ -107,6 +108,20 @@ def _arguments_schema(tool: Tool) -> type[BaseModel]:
     return create_model(f"{tool}_arguments", __base__=LOOKUPS[tool], **injected)
 
 
+def look_up_in(retrievers: Retrievers, lookup: Lookup, *, tokens: int, question: str, seen: Sequence[str],
+               switches: Switches) -> list[Block]:
+    """Run a lookup in each of some knowledge bases, or a query over the tables of all; see `look_up`."""
+    if len(retrievers) == 1:
+        (retriever,) = retrievers.values()
+        return look_up(retriever, lookup, tokens=tokens, question=question, seen=seen, switches=switches)
+    if isinstance(lookup, TableQuery):
+        with open_tables(retrievers) as engine:
+            return look_up_query(engine, lookup, tokens)
+    found = {base: look_up(retriever, own, tokens=tokens, question=question, seen=seen, switches=switches)
+             for base, retriever in retrievers.items() if (own := lookup_in(lookup, base, retrievers)) is not None}
+    return join_lookups(lookup, found, retrievers, tokens, switches)
+
+
 def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, question: str = "",
             seen: Sequence[str] = (), switches: Switches = EVERYTHING) -> list[Block]:
     """Run a lookup: check its arguments against the schema in force and return what it finds.
@@ -121,7 +136,7 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
             case TripleLookup():
                 return fit_blocks(look_up_triples(index, terms, lookup), tokens)
             case TableQuery():
-                return look_up_query(index, lookup, tokens)
+                return look_up_query(index.sql, lookup, tokens)
             case PathLookup():
                 return fit_blocks(look_up_paths(index, lookup), tokens)
             case CommunityLookup():

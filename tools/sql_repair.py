@@ -90,8 +90,13 @@ def tables_of(sql: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
     """Return the tables that a query reads, in its order."""
     tree = _parse_query(sql)
     known = {table.name.casefold(): table for table in tables}
-    names = dict.fromkeys(one.name.casefold() for one in tree.find_all(exp.Table)) if tree else {}
+    names = dict.fromkeys(_table_key(one) for one in tree.find_all(exp.Table)) if tree else {}
     return [known[name] for name in names if name in known]
+
+
+def _table_key(table: exp.Table) -> str:
+    """Return the folded name of a table, with that of its knowledge base if it has one."""
+    return ".".join(filter(None, (table.db, table.name))).casefold()
 
 
 def _parse_query(sql: str) -> exp.Expr | None:
@@ -117,6 +122,9 @@ class _Repair:
         """Put the names of tables right, then those of columns, then comparisons with lists."""
         self._made = {one.alias.casefold() for one in tree.find_all(exp.CTE, exp.Subquery, exp.Alias) if one.alias}
         for table in tree.find_all(exp.Table):
+            if table.db:  # of several knowledge bases
+                table.set("this", exp.to_identifier(f"{table.db}.{table.name}", quoted=True))
+                table.set("db", None)
             self._put_right(table, self.tables.values(), "table")
         self.read_tables(tree)
         for column in list(tree.find_all(exp.Column)):
@@ -127,7 +135,7 @@ class _Repair:
     def read_tables(self, tree: exp.Expr) -> None:
         """Note which tables the query reads, by their aliases and names."""
         for table in tree.find_all(exp.Table):
-            info = self.tables.get(table.name.casefold())
+            info = self.tables.get(_table_key(table))
             if info:
                 self._aliases[table.alias_or_name.casefold()] = info
 
@@ -178,7 +186,8 @@ class _Repair:
 def _nearest_known(name: str, known: Sequence[str]) -> str:
     """Return the known name that a wrong one means; "" if none or several may be meant."""
     fold: Callable[[str], str] = lambda text: label_key(text).replace(" ", "").replace("_", "")  # noqa: E731
-    equal = {one for one in known if fold(one) == fold(name)}
+    # The tables of several knowledge bases are called BASE.TABLE, and a query may leave out the base.
+    equal = {one for one in known if fold(name) in {fold(one), fold(one.rpartition(".")[2])}}
     if equal:
         return equal.pop() if len(equal) == 1 else ""
     near = process.extract(name, list(dict.fromkeys(known)), scorer=fuzz.ratio, processor=fold, limit=2)

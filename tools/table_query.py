@@ -8,7 +8,6 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.engine import SqlEngine
 from ..graph_store.sql.sql_errors import SqlError
 from ..schemas.documents import Citation
@@ -36,14 +35,13 @@ _MOST_NEAR = 5
 """How many values that there are a note names."""
 
 
-def look_up_query(index: GraphIndex, lookup: TableQuery, tokens: int) -> list[Block]:
+def look_up_query(engine: SqlEngine, lookup: TableQuery, tokens: int) -> list[Block]:
     """Return the result of a query as a block of citable rows.
 
     A query that fails is run once more if its names can be put right (`sql_repair`), and so is one that compares a
     column with a text that it does not have. The note says what was changed. A query that still fails is no error: the
     note says why, with the names that there are.
     """
-    engine = index.sql
     tables = engine.tables()
     try:
         result, notes = _run_or_repair(engine, lookup.sql, tables)
@@ -56,7 +54,7 @@ def look_up_query(index: GraphIndex, lookup: TableQuery, tokens: int) -> list[Bl
         notes.append(f"its texts were not looked for in their columns: {error}")
     if result.records == 0 and tells_case(result.sql):
         notes.append("LIKE tells capitals apart, ILIKE does not")
-    return [block_of(index, result, tokens, notes)]
+    return [block_of(engine, result, tokens, notes)]
 
 
 def _run_or_repair(engine: SqlEngine, sql: str, tables: Sequence[TableInfo]) -> tuple[SqlResult, list[str]]:
@@ -73,15 +71,15 @@ def _run_or_repair(engine: SqlEngine, sql: str, tables: Sequence[TableInfo]) -> 
         raise SqlError("; ".join([*repaired.changes, str(error)])) from error
 
 
-def block_of(index: GraphIndex, result: SqlResult, tokens: int, notes: Sequence[str] = (), understood: str = "",
+def block_of(engine: SqlEngine, result: SqlResult, tokens: int, notes: Sequence[str] = (), understood: str = "",
              ) -> Block:
     """Return a result as a block of citable rows, with the first record of its table cited if it rests on none.
 
     `understood` says in words how a question was read as this query.
     """
-    plain = {column.name for table in index.sql.tables() for column in table.columns}
+    plain = {column.name for table in engine.tables() for column in table.columns}
     return result_block(result, tokens, notes=notes, plain=plain,
-                        find_records=partial(_records_of_row, index.sql, result), understood=understood)
+                        find_records=partial(_records_of_row, engine, result), understood=understood)
 
 
 def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[Citation, ...]:

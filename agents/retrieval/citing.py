@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ...graph_store.bounding.grounding import SourceText
-from ...graph_store.ledger.document_rows import Documents
+from ...graph_store.joined_documents import SourceDocuments
 from ...graph_store.store_errors import UnknownDocumentError
 from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise
@@ -45,7 +45,7 @@ _BARE_WORDS = frozenset({"yes", "no", "none", "both", "neither", "true", "false"
 """Words that answer but occur in no source: a claim of only these and small numbers cannot be checked by words."""
 
 
-def cite(draft: DraftAnswer, items: Sequence[Passage], documents: Documents, mode: Mode,
+def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocuments, mode: Mode,
          abstain_below: float = 0.0, question: str = "") -> Answer:
     """Check a draft's quotes against their sources and return the answer with numbered citations.
 
@@ -150,7 +150,7 @@ def with_unstated_number(claim: Claim, items: Sequence[Passage], question: str) 
     return claim.model_copy(update={"unstated": _note("number", number, claim.text)}) if number else claim
 
 
-def cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, mode: Mode,
+def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocuments, mode: Mode,
                citations: list[Citation], *, quoted: bool = False) -> str:
     """Check a claim's quotes, and return it as a line of the answer with `[n]` behind it, or "" if it is left out.
 
@@ -202,7 +202,8 @@ def _title_and_heading(item: Passage, start: int) -> str:
     return " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
 
 
-def _cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, citations: list[Citation]) -> list[int]:
+def _cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,
+                citations: list[Citation]) -> list[int]:
     """Return the citation numbers of a claim's supporting quotes, and add new citations to `citations`."""
     numbers: list[int] = []
     for document, start, words in _supporting_places(claim, items, documents):
@@ -217,7 +218,8 @@ def _cite_claim(claim: Claim, items: Sequence[Passage], documents: Documents, ci
     return list(dict.fromkeys(numbers))
 
 
-def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Documents) -> Iterator[tuple[str, int, str]]:
+def _supporting_places(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,
+                       ) -> Iterator[tuple[str, int, str]]:
     """Yield (document, start, words) for each quote that is found in its source and can support the claim."""
     for quote, item in quoted_items(claim, items):
         if item.kind == "passage":
@@ -246,7 +248,7 @@ def content_key(text: str) -> str:
     return _PUNCTUATION.sub("", normalise(text))
 
 
-def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[str, int, str] | None:
+def locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments) -> tuple[str, int, str] | None:
     """Return the document, start and own words of a quote of a passage; None if they are not in the document.
 
     They are looked up verbatim first, then ignoring case and spaces, which models change.
@@ -267,7 +269,7 @@ def locate_quote(quote: Quote, passage: Passage, documents: Documents) -> tuple[
     return (passage.document, offset + span.start, words) if words == span.quote else None
 
 
-def _locate_heading(words: str, passage: Passage, documents: Documents) -> tuple[str, int, str] | None:
+def _locate_heading(words: str, passage: Passage, documents: SourceDocuments) -> tuple[str, int, str] | None:
     """Return where a document has the title or heading that contains a quote's words; None if none does."""
     text_until_end = _document_text(documents, passage.document, 0, passage.start + len(passage.text))
     for heading in filter(None, (passage.title, *passage.heading.split(" > "))):
@@ -283,7 +285,7 @@ def _find_words(words: str, text: str) -> Span | None:
     return source.verbatim(words) or source.find(words) if words.strip() else None
 
 
-def _document_text(documents: Documents, document: str, start: int, length: int) -> str:
+def _document_text(documents: SourceDocuments, document: str, start: int, length: int) -> str:
     """Return `length` characters of a document from `start`; "" if the document was deleted."""
     try:
         return documents.text(document)[start:start + length]

@@ -12,6 +12,7 @@ from ...tools.fact_rows import fit_block, item_cost
 from ...tools.passages import AT_LEAST
 from ...tools.retriever import Retriever
 from ...tools.schema_names import Term
+from ...tools.several_bases import Retrievers
 from ...tools.table_choice import column_keys
 
 ROUND_SHARE = 1 / 4
@@ -130,6 +131,13 @@ def dropped_numbers(rounds: Sequence[Round], dropped: Collection[int], tokens: i
         all_dropped.add(number)
         tokens_left += item_cost(item)
     return sorted(all_dropped)
+
+
+def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: bool) -> str:
+    """Return the terms of each knowledge base; see `terms_text`."""
+    texts = {base: terms_text(retriever, retriever.index.store.schemas.current(), question,
+                              are_tables_shown=are_tables_shown) for base, retriever in retrievers.items()}
+    return "; ".join(f"{base}: {text}" if base else text for base, text in texts.items() if text)
 
 
 def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_tables_shown: bool) -> str:

@@ -17,16 +17,15 @@ from ...runtime.threads import in_thread
 from ...schemas.inquiry import Block, Inquiry, Judgement, Round, StepName, TraceStep
 from ...schemas.lookups import LONGEST, Lookup, PassageLookup, Tool, lookup_arguments, lookup_text
 from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
-from ...tools.first_look import first_look
 from ...tools.langchain_tools import call_tool
-from ...tools.retriever import Retriever
+from ...tools.several_bases import Retrievers, first_look_at
+from ..joined_snapshots import JoinedSnapshots, begin_question, end_question, resume_question
 from ..resources import Resources, default_resources
 from ..run_checks import check_context, check_models, is_seen, is_served
-from ..snapshots import Snapshot
 from . import trace_steps
 from .cited_message import answer_chunk, answer_message
 from .citing import cite
-from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, terms_text
+from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, terms_of_bases
 from .shown_claims import showing_claims, withdraw_message
 from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupInput, caps_of
 from .wording import (
@@ -57,29 +56,29 @@ class RetrievalNodes:
 
     def abandon(self, state: AskState | LookupInput) -> None:
         """Release the snapshot of a question after one of its steps failed or was cancelled."""
-        self._resources.snapshots.end_question(state.get("revision", ""))
+        end_question(self._resources.snapshots, state.get("revision", ""))
 
     def _reasoner(self, state: AskState, context: AskContext) -> Reasoner:
         """Return the reasoner with the knowledge base's and the question's instructions for wording answers."""
-        name = state["knowledge_base"]
-        with self._snapshot(state) as snapshot:
-            reasoner = self._resources.reasoner(name, context.models, snapshot.calls)
+        names = state["knowledge_base"]
+        with self._snapshots(state) as snapshots:
+            reasoner = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls)
         if not reasoner.reasons:
             return reasoner
         # Instructions may have changed since the question began: the newest ones apply.
-        with self._resources.snapshot(name) as newest:
-            base_instructions = newest.kb.instructions.get()
-        instructions = "\n".join(filter(None, (base_instructions, context.instructions)))
+        with self._resources.snapshots_of(names) as newest:
+            of_bases = dict.fromkeys(snapshot.kb.instructions.get() for snapshot in newest.by_name.values())
+        instructions = "\n".join(filter(None, (*of_bases, context.instructions)))
         return reasoner.with_instructions(instructions) if instructions else reasoner
 
-    def _snapshot(self, state: AskState | LookupInput) -> AbstractContextManager[Snapshot]:
-        """Lease the snapshot that the question began with, even if a build has published a newer one since."""
-        return self._resources.snapshots.resume_question(state["revision"], state["knowledge_base"], state["scope"])
+    def _snapshots(self, state: AskState | LookupInput) -> AbstractContextManager[JoinedSnapshots]:
+        """Lease the snapshots that the question began with, even if a build has published a newer one since."""
+        return resume_question(self._resources.snapshots, state["revision"], state["knowledge_base"], state["scope"])
 
     @contextmanager
-    def _retriever(self, state: LookupInput) -> Iterator[Retriever]:
-        with self._snapshot(state) as snapshot:
-            yield snapshot.retriever
+    def _retrievers(self, state: LookupInput) -> Iterator[Retrievers]:
+        with self._snapshots(state) as snapshots:
+            yield snapshots.retrievers
 
     @property
     def _round_tokens(self) -> int:
@@ -98,33 +97,34 @@ class RetrievalNodes:
         check_context(context)
         named, (earlier, question) = state.get("knowledge_base") or "", read_conversation(state)
         with ExitStack() as leases:
-            name, snapshot = await in_thread(self._open, leases, named, context)
+            snapshots = await in_thread(self._open, leases, named, context)
             if earlier:
-                reasoner = await in_thread(self._resources.reasoner, name, context.models, snapshot.calls)
+                reasoner = await in_thread(self._resources.reasoner, snapshots.payer, context.models,
+                                           snapshots.calls)
                 rewritten = await reasoner.condense(question, earlier)
                 # A rewrite longer than any question is a model's error, and every later call would pay for it.
                 question = rewritten if len(rewritten) <= MAX_QUESTION else question
-            started = await in_thread(self._start_question, state, name, snapshot, question, earlier)
+            started = await in_thread(self._start_question, state, snapshots, question, earlier)
         return {**started, "scope": context.scope, "named": named}
 
-    def _open(self, leases: ExitStack, named: str, context: AskContext) -> tuple[str, Snapshot]:
-        """Lease the snapshot for a new question and return it with its knowledge base's name."""
-        name = choose_name(named or context.knowledge_base, self._resources.settings, is_seen)
+    def _open(self, leases: ExitStack, named: str, context: AskContext) -> JoinedSnapshots:
+        """Lease the snapshots for a new question."""
+        names = choose_name(named or context.knowledge_base, self._resources.settings, is_seen)
         check_instructions(context.instructions)
-        snapshot = leases.enter_context(self._resources.snapshot(name, context.scope))
+        snapshots = leases.enter_context(self._resources.snapshots_of(names, context.scope))
         self._caps(context)
         check_models(context.models, self._resources.settings, served=is_served())
         self._resources.reranker  # noqa: B018 - loading it reports a wrong setting
-        return name, snapshot
+        return snapshots
 
-    def _start_question(self, state: AskState, name: str, snapshot: Snapshot, question: str,
+    def _start_question(self, state: AskState, snapshots: JoinedSnapshots, question: str,
                         earlier: list[tuple[str, str]]) -> AskState:
         """Return the state of a new question, which was asked like this or rewritten to make sense alone."""
-        question, replaced = respelt(question, snapshot.index)
+        question, replaced = respelt(question, *(snapshot.index for snapshot in snapshots.by_name.values()))
         # The thread's state keeps the trace of an earlier question that asked for one.
         without_trace: AskState = {"trace": []} if state.get("trace") else {}
-        revision = self._resources.snapshots.begin_question(snapshot)
-        return {"knowledge_base": name, "revision": revision,
+        revision = begin_question(self._resources.snapshots, snapshots)
+        return {"knowledge_base": ",".join(snapshots.by_name), "revision": revision,
                 "question": question, "respelt": replaced, "hinted": has_model_hint(earlier), "rounds": [],
                 "next_round": Round(), "omitted": [], "found": [], "terms": "", "dropped": [], "draft": None,
                 "shown": ("", ""),
@@ -140,14 +140,13 @@ class RetrievalNodes:
 
     def _first_blocks(self, state: AskState, context: AskContext) -> tuple[list[Block], str]:
         """Return what the first look finds, and the schema's terms for the prompts of a model."""
-        with self._snapshot(state) as snapshot:
-            reasons = self._resources.reasoner(state["knowledge_base"], context.models, snapshot.calls).reasons
+        with self._snapshots(state) as snapshots:
+            reasons = self._resources.reasoner(snapshots.payer, context.models, snapshots.calls).reasons
             budget = self._round_tokens if reasons else self._resources.settings.context_tokens
-            question, schema = state["question"], snapshot.kb.schemas.current()
-            blocks = first_look(snapshot.retriever, schema, question, budget, context.tools, context.switches,
-                                reasons=reasons)
-            terms = terms_text(snapshot.retriever, schema, question,
-                               are_tables_shown="table_query" in context.tools) if reasons else ""
+            question, retrievers = state["question"], snapshots.retrievers
+            blocks = first_look_at(retrievers, question, budget, context.tools, context.switches, reasons=reasons)
+            terms = terms_of_bases(retrievers, question,
+                                   are_tables_shown="table_query" in context.tools) if reasons else ""
             return blocks, terms
 
     async def decompose(self, state: AskState, runtime: Runtime[AskContext]) -> Next:
@@ -166,7 +165,7 @@ class RetrievalNodes:
     async def look_up(self, state: LookupInput, runtime: Runtime[AskContext]) -> AskState:
         """Make one lookup by its LangChain tool, and return what it found with a step of the trace."""
         context = runtime.context or AskContext()
-        blocks = await call_tool(lambda: self._retriever(state), state["lookup"], tokens=self._round_tokens,
+        blocks = await call_tool(lambda: self._retrievers(state), state["lookup"], tokens=self._round_tokens,
                                  question=state["question"], seen=state["seen"], switches=context.switches)
         step = trace_steps.trace_found(state["round"], state["lookup"], blocks)
         return {"found": [blocks],
@@ -186,8 +185,8 @@ class RetrievalNodes:
     async def _judge(self, state: AskState, context: AskContext, step: StepName, added: AskState) -> Next:
         """Let a reasoner answer or choose lookups; `added` is what else is new in the state."""
         with ExitStack() as leases:
-            snapshot, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
-            with showing_claims(list(inquiry.items()), snapshot.kb.documents, context.mode,
+            snapshots, reasoner, inquiry = await in_thread(self._begin_judging, leases, state, context)
+            with showing_claims(list(inquiry.items()), snapshots.documents, context.mode,
                                 state["question"]) as shown:
                 judgement = await reasoner.judge(inquiry)
                 if inquiry.is_last and judgement.draft is None:  # no lookups are left, so the question is unanswered
@@ -197,12 +196,12 @@ class RetrievalNodes:
         return self._apply(state, context, step, judgement, added)
 
     def _begin_judging(self, leases: ExitStack, state: AskState, context: AskContext,
-                       ) -> tuple[Snapshot, Reasoner, Inquiry]:
-        """Lease the question's snapshot; return it with the reasoner and the inquiry that the reasoner has to judge."""
+                       ) -> tuple[JoinedSnapshots, Reasoner, Inquiry]:
+        """Lease the question's snapshots; return them with the reasoner and the inquiry that it has to judge."""
         reasoner = self._reasoner(state, context)
-        snapshot = leases.enter_context(self._snapshot(state))
+        snapshots = leases.enter_context(self._snapshots(state))
         is_last = not reasoner.reasons or not context.tools or not self._lookups_left(state, context)
-        return snapshot, reasoner, Inquiry(
+        return snapshots, reasoner, Inquiry(
             question=state["question"], mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]),
             terms=state["terms"], dropped=frozenset(state["dropped"]), is_last=is_last)
 
@@ -257,17 +256,17 @@ class RetrievalNodes:
 
     def _check_answer(self, state: AskState, context: AskContext) -> AskState:
         """Return the state with the checked answer, and end the question."""
-        with self._snapshot(state) as snapshot:
-            checked = self._checked_answer(state, context, snapshot)
-        self._resources.snapshots.end_question(state["revision"])
+        with self._snapshots(state) as snapshots:
+            checked = self._checked_answer(state, context, snapshots)
+        end_question(self._resources.snapshots, state["revision"])
         # The thread keeps the name that its input gave, maybe none: the next question's context may name another. It
         # keeps no question: a run without a new one would answer the old one again.
         return {**_output(state, context, checked), "knowledge_base": state["named"], "question": ""}
 
-    def _checked_answer(self, state: AskState, context: AskContext, snapshot: Snapshot) -> Answer:
+    def _checked_answer(self, state: AskState, context: AskContext, snapshots: JoinedSnapshots) -> Answer:
         """Return the answer with every quote checked, or an abstention with the closest quotes and hints."""
         items, draft = list(items_of(state["rounds"])), state["draft"] or DraftAnswer(answerable=False, confidence=0.0)
-        question, documents, abstain_below = state["question"], snapshot.kb.documents, self._abstain_below(context)
+        question, documents, abstain_below = state["question"], snapshots.documents, self._abstain_below(context)
         if isinstance(draft, QuotedDraft):
             checked = present_quotes(question, draft, items, documents,
                                      0.0 if context.mode == "open" else abstain_below)
@@ -283,7 +282,7 @@ class RetrievalNodes:
             # Without a model, say once a process and once a conversation that one would help.
             hint = not (self._gave_model_hint or state["hinted"] or self._resources.settings.llm_base_url)
             self._gave_model_hint = self._gave_model_hint or hint
-            checked = with_notes(checked, question, snapshot.retriever, hint=hint)
+            checked = with_notes(checked, question, snapshots.retrievers.values(), hint=hint)
         return with_spelling(checked, state["respelt"], question)
 
 

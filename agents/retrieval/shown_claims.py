@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessageChunk
 from langgraph.config import get_stream_writer
 from langgraph.graph.message import push_message
 
-from ...graph_store.ledger.document_rows import Documents
+from ...graph_store.joined_documents import SourceDocuments
 from ...models.claim_stream import claims_to
 from ...runtime.threads import in_thread
 from ...schemas.documents import Citation
@@ -34,7 +34,7 @@ class ShownClaims:
         mode, question: see `citing.cite`.
     """
 
-    def __init__(self, items: Sequence[Passage], documents: Documents, mode: Mode, question: str) -> None:
+    def __init__(self, items: Sequence[Passage], documents: SourceDocuments, mode: Mode, question: str) -> None:
         self._items, self._documents, self._mode, self._question = items, documents, mode, question
         self._write = get_stream_writer()
         self._claims: list[Claim] = []
@@ -88,7 +88,7 @@ def withdraw_message(message_id: str) -> None:
 
 
 @contextmanager
-def showing_claims(items: Sequence[Passage], documents: Documents, mode: Mode, question: str = "",
+def showing_claims(items: Sequence[Passage], documents: SourceDocuments, mode: Mode, question: str = "",
                    ) -> Iterator[ShownClaims]:
     """Show the claims that a model writes within the block, each as soon as it is written.
 

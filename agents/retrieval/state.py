@@ -33,8 +33,9 @@ class QuestionError(BanyanError):
 class AskContext:
     """How a question is to be answered."""
 
-    knowledge_base: str = field(default="", metadata={"description": "the knowledge base's name, where the input "
-                                                      "names none; none: BANYAN_KB, or the only one"})
+    knowledge_base: str = field(default="", metadata={"description": "the knowledge base's name, or several "
+                                                      "with commas between, where the input names none; none: "
+                                                      "BANYAN_KB, or the only one"})
     documents: tuple[str, ...] = field(default=(), metadata={"description": "ids, titles or paths of the documents to "
                                                              "answer from, or patterns such as `reports/*.pdf`; none: "
                                                              "all"})
@@ -84,8 +85,8 @@ class AskContext:
 class AskInput(TypedDict, total=False):
     """What is asked: a question, or a conversation that ends with one."""
 
-    knowledge_base: Annotated[str, Field(description="the knowledge base's name; left out: the context's, "
-                                                   "BANYAN_KB, or the only one")]
+    knowledge_base: Annotated[str, Field(description="the knowledge base's name, or several with commas "
+                                                   "between; left out: the context's, BANYAN_KB, or the only one")]
     question: Annotated[str, Field(description="the question, where no messages are given")]
     messages: Annotated[list[AnyMessage], Field(description=(
         "a conversation that ends with the question; follow-ups are understood from what was said before")),
@@ -104,7 +105,8 @@ class AskOutput(TypedDict, total=False):
         "found: passages that may hold the answer; stated: the documents state every link of the answer; "
         "inferred: the answer says which one they do not; none"))]
     citations: Annotated[list[dict[str, Any]], Field(description=(
-        "{id, document, start, end, quote}: `quote` stands in the document at these characters"))]
+        "{id, document, start, end, quote}: `quote` stands in the document at these characters; of several knowledge "
+        "bases, a document is called BASE/DOCUMENT"))]
     structured_response: Annotated[dict[str, Any], Field(description=(
         "the answer, its grade, citations and rows as one object (`StructuredAnswer`), for agents that read it under "
         "this name"))]

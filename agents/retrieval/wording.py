@@ -1,14 +1,15 @@
 """The words of a run: the question as it is read, with its names corrected, and the text of an answer that quotes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from langchain_core.messages import HumanMessage
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from ...graph_store.graph_index import GraphIndex
-from ...graph_store.ledger.document_rows import Documents
+from ...graph_store.joined_documents import SourceDocuments
 from ...models.rules.recognition.names import names_in
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, DraftAnswer, Passage, QuotedDraft
@@ -78,19 +79,22 @@ def read_conversation(state: AskState) -> tuple[list[tuple[str, str]], str]:
     return newest_first[::-1], question
 
 
-def respelt(question: str, index: GraphIndex) -> tuple[str, list[tuple[str, str]]]:
+def respelt(question: str, *indexes: GraphIndex) -> tuple[str, list[tuple[str, str]]]:
     """Return a question with misspelt words of names corrected, and the words replaced, as (asked, meant).
 
     Only capitalised ASCII words that occur in no passage are corrected, each to the nearest word of a name with the
-    same first letter; a word equally near to two is not changed.
+    same first letter; a word equally near to two is not changed. Several knowledge bases are read as one.
     """
     replaced: dict[str, str] = {}
+    first, *others = (index.name_words for index in indexes)
+    name_words = sorted({*first, *chain.from_iterable(others)}) if others else first
     for word in [match.group() for match in _WORD.finditer(question)][:_MAX_WORDS]:
         folded = normalise(word)
-        if not word[0].isupper() or not word.isascii() or index.lexical.knows(folded):
+        if not word[0].isupper() or not word.isascii() or any(
+                index.lexical.knows(folded) for index in indexes):
             continue
         max_distance = 2 if len(word) >= _LONG_WORD else 1
-        nearest = process.extract(folded, index.name_words, scorer=Levenshtein.distance, score_cutoff=max_distance,
+        nearest = process.extract(folded, name_words, scorer=Levenshtein.distance, score_cutoff=max_distance,
                                   limit=2)
         distances = [(distance, name_word) for name_word, distance, _ in nearest if name_word[0] == folded[0]]
         if not distances or distances[0][0] == 0:  # no similar name, or the word is spelt like one
@@ -102,7 +106,7 @@ def respelt(question: str, index: GraphIndex) -> tuple[str, list[tuple[str, str]
     return question, list(replaced.items())
 
 
-def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage], documents: Documents,
+def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage], documents: SourceDocuments,
                    abstain_below: float) -> Answer:
     """Return an answer that shows the short answer, if there is one, and below it the quotes; or what it asks back."""
     if draft.asks_back:
@@ -123,7 +127,7 @@ def present_quotes(question: str, draft: QuotedDraft, passages: Sequence[Passage
                                      "grade": "stated" if quoted.short else "found"})
 
 
-def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: Documents,
+def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Passage], documents: SourceDocuments,
                        ) -> Answer | None:
     """Return an abstention that shows what the documents do say; None if the draft says nothing that can be cited."""
     said = cite(draft.model_copy(update={"answerable": True, "confidence": 1.0}), passages, documents, "reject",
@@ -135,11 +139,12 @@ def present_unanswered(question: str, draft: DraftAnswer, passages: Sequence[Pas
                                    "short": "", "grade": "none"})
 
 
-def with_notes(answer: Answer, question: str, retriever: Retriever, *, hint: bool) -> Answer:
+def with_notes(answer: Answer, question: str, retrievers: Iterable[Retriever], *, hint: bool) -> Answer:
     """Return an abstaining answer with similar names of the documents and, if `hint`, the hint to set up a model."""
     phrases = _WORDS[phrase_language(question)]
     lines = [answer.answer]
-    near = unknown_names_near(retriever.index, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
+    indexes = [retriever.index for retriever in retrievers]
+    near = unknown_names_near(indexes, names_in(question[:_LONGEST_QUESTION]), _NEAR_NAMES)
     if near:
         lines.append(phrases["near"].format(phrases["joint"].join(near)))
     if hint:

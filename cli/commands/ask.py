@@ -17,7 +17,7 @@ from ...runtime.event_loop import iterate
 from ...schemas.inquiry import TraceStep
 from ...subagent.tool import search as find_passages
 from ..console import err, on_a_line, out, print_json
-from ..session import AnswerMode, AsJson, Documents, Kb, NoAgent, NoDecompose, Where, open_resources, where_of
+from ..session import AnswerMode, AsJson, Documents, Kbs, NoAgent, NoDecompose, Where, open_resources, where_of
 
 app = typer.Typer()
 
@@ -32,7 +32,7 @@ Instructions = Annotated[str, typer.Option("--instructions", help="How a model i
 @app.command()
 def ask(  # noqa: PLR0913  (its options)
     question: Annotated[str, typer.Argument(help="The question.")],
-    kb: Kb,
+    kb: Kbs,
     mode: AnswerMode = "reject",
     *,
     documents: Documents = None,
@@ -44,11 +44,11 @@ def ask(  # noqa: PLR0913  (its options)
                                                         "thoughts that led to it.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Answer a question from a knowledge base, with citations, or abstain."""
+    """Answer a question from one or more knowledge bases, with citations, or abstain."""
     with open_resources() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,
                              instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
-        answer, shown = _ask(resources, kb, context, [("user", question)],
+        answer, shown = _ask(resources, ",".join(kb), context, [("user", question)],
                              shows_claims=out.is_terminal and not (as_json or trace))
         if as_json:
             del answer["short"]  # the keys of the report are fixed
@@ -60,7 +60,7 @@ def ask(  # noqa: PLR0913  (its options)
 
 
 @app.command()
-def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, where: Where = None,
+def chat(kb: Kbs, mode: AnswerMode = "reject", *, documents: Documents = None, where: Where = None,
          instructions: Instructions = "") -> None:
     """Ask one question after another, including follow-ups. End with an empty line, Ctrl-C or Ctrl-D."""
     messages: list[tuple[str, str]] = []
@@ -75,7 +75,8 @@ def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, wh
                 return
             if not question:
                 return
-            answer, shown = _ask(resources, kb, context, [*messages, ("user", question)], shows_claims=out.is_terminal)
+            answer, shown = _ask(resources, ",".join(kb), context, [*messages, ("user", question)],
+                                 shows_claims=out.is_terminal)
             messages += [("user", question), ("assistant", answer["answer"])]
             _print_answer(answer, shown)
 
@@ -83,14 +84,14 @@ def chat(kb: Kb, mode: AnswerMode = "reject", *, documents: Documents = None, wh
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help="A question, or keywords.")],
-    kb: Kb,
+    kb: Kbs,
     k: Annotated[int, typer.Option("-k", min=1, max=100, help="The most passages to print.")] = 5,
     *, documents: Documents = None, where: Where = None, as_json: AsJson = False,
 ) -> None:
     """List the passages that are most relevant to a query, best first, without calling a model."""
     context = AskContext(documents=tuple(documents or ()), where=where_of(where))
     with open_resources(reasons=False) as resources:
-        passages = find_passages(resources, kb, query, k, context)
+        passages = find_passages(resources, ",".join(kb), query, k, context)
     if as_json:
         print_json({"passages": [passage.model_dump() for passage in passages]})
         return

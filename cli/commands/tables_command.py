@@ -16,7 +16,7 @@ from ...text.cleaning import visible
 from ...text.shown_numbers import show_number, show_value
 from ...tools.query_results import basis_text
 from ..console import CommandError, err, format_count, on_a_line, out, print_json, table_of
-from ..session import AsJson, Documents, Kb, open_resources
+from ..session import AsJson, Documents, Kbs, open_resources
 
 app = typer.Typer()
 
@@ -33,13 +33,14 @@ _COLUMN_KEYS = {"name", "kind", "distinct", "empty", "untyped"}
 
 @app.command("tables")
 def tables(
-    *, kb: Kb,
+    *, kb: Kbs,
     table: Annotated[str, typer.Argument(help="A table to show with all its columns; none: list all tables.")] = "",
     documents: Documents = None, as_json: AsJson = False,
 ) -> None:
     """List the tables that SQL can read, or the columns of one."""
-    with open_resources(reasons=False) as resources, resources.snapshot(kb, Scope.of(documents or ())) as snapshot:
-        found = snapshot.index.sql.tables()
+    with (open_resources(reasons=False) as resources,
+          resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
+        found = engine.tables()
     if table:
         found = (_table_called(table, found),)
     if as_json:
@@ -94,7 +95,7 @@ def _values_text(column: ColumnInfo) -> str:
 
 @app.command("sql")
 def sql(
-    *, kb: Kb, query: Annotated[str, typer.Argument(help="One SELECT; `banyan tables` lists what it can read.")],
+    *, kb: Kbs, query: Annotated[str, typer.Argument(help="One SELECT; `banyan tables` lists what it can read.")],
     documents: Documents = None,
     limit: Annotated[int | None, typer.Option(min=1, help="The most rows to print.",
                                               show_default=f"{_SHOWN}; {_MOST_DATA} with --json or --csv")] = None,
@@ -105,8 +106,9 @@ def sql(
     if as_json and as_csv:
         raise CommandError("--json and --csv exclude each other: use one of them")
     most = limit or (_MOST_DATA if as_json or as_csv else _SHOWN)
-    with open_resources(reasons=False) as resources, resources.snapshot(kb, Scope.of(documents or ())) as snapshot:
-        result = SqlRows(**vars(snapshot.index.sql.run(query, most_rows=most)))
+    with (open_resources(reasons=False) as resources,
+          resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
+        result = SqlRows(**vars(engine.run(query, most_rows=most)))
     if as_json:
         print_json({"columns": result.columns, "rows": result.rows, "records": result.records,
                     "citations": [citation.model_dump(mode="json") for citation in result.citations]})

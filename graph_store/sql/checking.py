@@ -21,7 +21,7 @@ from ...schemas.records import TableInfo
 from .graph_tables import FACTS, VALUES
 from .logical_tables import HIDDEN
 from .sql_errors import SqlError, unknown_table
-from .table_file import MAIN
+from .table_file import database_of
 
 # Its warnings repeat the statement, and what clients ask is not for the log.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -120,14 +120,29 @@ def read_statement(sql: str) -> exp.Query:
         raise SqlError(f"the statement cannot be read: {str(error).splitlines()[0]}") from error
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Query):
         raise SqlError("only one SELECT statement is allowed")
-    for table in parsed[0].find_all(exp.Table):
-        if table.args.get("db"):
-            raise SqlError(f"no table {table.sql(dialect=DIALECT)!r}: tables have names of one word")
+    _join_names(parsed[0])
     _check_size(parsed[0])
     for part in list(parsed[0].find_all(exp.IgnoreNulls)):
         if isinstance(part.this, exp.AnyValue):  # sqlglot adds it, and warns of it in DuckDB's dialect
             part.replace(part.this)
     return parsed[0]
+
+
+def _join_names(query: exp.Query) -> None:
+    """Name the tables of several knowledge bases, written BASE.TABLE, by one word; a column needs no base."""
+    bases = set[str]()
+    for table in query.find_all(exp.Table):
+        if table.args.get("catalog"):
+            raise SqlError(f"no table {table.sql(dialect=DIALECT)!r}: a table is named TABLE or BASE.TABLE")
+        if base := table.db:
+            bases.add(base.lower())
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=table.this.copy()))
+            table.set("this", exp.to_identifier(f"{base}.{table.name}", quoted=True))
+            table.set("db", None)
+    for column in query.find_all(exp.Column):
+        if column.db.lower() in bases:
+            column.set("db", None)
 
 
 @_bounded_depth()
@@ -158,7 +173,7 @@ def _check_nesting(sql: str) -> None:
 def _give_full_names(query: exp.Query, tables: Mapping[str, TableInfo]) -> Iterator[TableInfo]:
     """Give each table its full name, and yield what is known of it; common table expressions stay as they are."""
     for node in list(query.find_all(exp.Table)):
-        is_full = node.catalog == MAIN  # what stands for a relation, or what is traced
+        is_full = bool(node.catalog)  # what stands for a relation, or what is traced
         if not isinstance(node.this, exp.Identifier) or is_full or _find_cte(node) is not None:
             continue
         info = tables.get(node.name.lower())
@@ -182,21 +197,23 @@ def table_source(info: TableInfo, *further: exp.Expr) -> exp.Subquery:
 
     `further` are expressions that each row is to have, too.
     """
-    stored = exp.table_(stored_table(info), db="main", catalog=MAIN, quoted=True)
+    database, name = stored_table(info)
+    stored = exp.table_(name, db="main", catalog=database, quoted=True)
     if info.kind != "relation":
         visible = exp.Star(except_=[exp.to_identifier(name, quoted=True) for name in HIDDEN])
         return exp.select(visible, *further).from_(stored).subquery()
     selected = [exp.column(column.name, quoted=True) for column in info.columns]
-    by = "relation" if stored.name == FACTS else "attribute"
+    by = "relation" if name == FACTS else "attribute"
     of_relation = exp.column(by, quoted=True).eq(exp.Literal.string(info.title))
     return exp.select(*selected, *further).from_(stored).where(of_relation).subquery()
 
 
-def stored_table(info: TableInfo) -> str:
-    """Return the name of the table that has the rows of a table: that of all facts or values for a relation."""
-    if info.kind != "relation":
-        return info.name
-    return FACTS if info.columns[0].name == "head" else VALUES
+def stored_table(info: TableInfo) -> tuple[str, str]:
+    """Return the database and name of the table with the rows of a table: of all facts or values for a relation."""
+    base, _, name = info.name.rpartition(".")
+    if info.kind == "relation":
+        name = FACTS if info.columns[0].name == "head" else VALUES
+    return database_of(base), name
 
 
 def _find_cte(table: exp.Table) -> exp.CTE | None:

@@ -9,7 +9,7 @@ import duckdb
 from sqlglot import exp
 
 from ...schemas.records import ColumnInfo, ColumnKind, SqlResult, TableInfo
-from ..ledger.document_rows import Documents
+from ..joined_documents import SourceDocuments
 from .checking import DIALECT, check_as_read, read_statement, text_of, with_full_names
 from .result_units import check_units, find_units, list_doubts
 from .sql_errors import SqlError, explain_error
@@ -31,7 +31,7 @@ _TIED = "the limit chose among rows with the same {keys}: there are more of them
 class SqlEngine:
     """The tables of one state of a knowledge base, for questions in SQL. Safe for many threads."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, documents: Documents) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, documents: SourceDocuments) -> None:
         """Use a connection that can only read (see `TableStore.open`), and the documents that rows are from."""
         self._connection = connection
         self._documents = documents

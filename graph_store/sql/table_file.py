@@ -3,7 +3,7 @@
 Behind its own columns, a table has the document of each row and the start and end of its words there (`HIDDEN`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
@@ -72,9 +72,19 @@ def write_tables(connection: duckdb.DuckDBPyConnection, source: TableSource) -> 
     connection.execute(f"CREATE TABLE main.{_CATALOGUE} AS SELECT ? AS infos", [listed])
 
 
-def read_catalogue(connection: duckdb.DuckDBPyConnection) -> tuple[TableInfo, ...]:
-    """Return the catalogue of the tables that a connection has as `MAIN`."""
-    row = connection.execute(f"SELECT infos FROM {MAIN}.main.{_CATALOGUE}").fetchone()  # noqa: S608
+def database_of(base: str) -> str:
+    """Return the name by which a connection to the tables of several knowledge bases has those of one; "": of one."""
+    return f"{MAIN}.{base}" if base else MAIN
+
+
+def base_of(database: str) -> str:
+    """Return the knowledge base whose tables a database has; the inverse of `database_of`."""
+    return database.removeprefix(MAIN).removeprefix(".")
+
+
+def read_catalogue(connection: duckdb.DuckDBPyConnection, base: str = "") -> tuple[TableInfo, ...]:
+    """Return the catalogue of the tables that a connection has as `MAIN`, or of one of several knowledge bases."""
+    row = connection.execute(f'SELECT infos FROM "{database_of(base)}".main.{_CATALOGUE}').fetchone()  # noqa: S608
     return tuple(map(TableInfo.model_validate, orjson.loads(row[0]))) if row else ()
 
 
@@ -203,6 +213,24 @@ def open_file(path: Path) -> duckdb.DuckDBPyConnection:
         if connection is not None:
             connection.close()
         raise TablesDamagedError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+    return connection
+
+
+def open_together(bases: Mapping[str, tuple[Path | None, Callable[[], TableSource]]]) -> duckdb.DuckDBPyConnection:
+    """Return a connection that can only read the tables of several knowledge bases, from files or made in memory."""
+    connection = _start_instance()
+    try:
+        for base, (path, source) in bases.items():
+            database = f'"{database_of(base)}"'
+            how = "(READ_ONLY)" if path else ""
+            connection.execute(f"ATTACH {_quote_path(str(path or ':memory:'))} AS {database} {how}")
+            if path is None:
+                connection.execute(f"USE {database}")
+                write_tables(connection, source())
+        connection.execute(_LIMITS)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

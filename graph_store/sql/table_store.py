@@ -63,6 +63,11 @@ class TableStore:
                     path.unlink(missing_ok=True)
         return make_in_memory(source())
 
+    def file(self, version: Version) -> Path | None:
+        """Return the file of the tables of a state of the ledger; None if there is none."""
+        path = self._path(version)
+        return path if path.is_file() else None
+
     def differs(self, version: Version, source: "TableSource") -> bool:
         """Return True if there is a file of a state of the ledger, and it is not what the state gives."""
         from .table_file import differs  # noqa: PLC0415

@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from ...schemas.documents import Citation
 from ...schemas.records import LeftOut, SqlResult, TableInfo
-from ..ledger.document_rows import Documents
+from ..joined_documents import SourceDocuments, joined_id
 from .checking import text_of, with_full_names
 from .logical_tables import HIDDEN, Place
-from .table_file import MAIN
+from .table_file import base_of
 from .tracing import TracedQuery, UsedColumn, is_grouped, trace_statement
 from .typed_columns import to_json_value
 
@@ -26,14 +26,17 @@ _LONGEST_HEAD = 300
 """Characters of a document's beginning that are cited for the document as a whole."""
 _TRACED = re.compile(r"_row\d+")
 """The columns with which a traced query has the ids of rows."""
-_TableRow: TypeAlias = tuple[str, int]
+_Table: TypeAlias = tuple[str, str]
+"""The database of a table and its name there."""
+_TableRow: TypeAlias = tuple[_Table, int]
 """A table and the number of one of its rows."""
 
 
 class RecordTracer:
     """Reads the rows of traced statements."""
 
-    def __init__(self, tables: Mapping[str, TableInfo], documents: Documents, most_cited: int = MOST_CITED) -> None:
+    def __init__(self, tables: Mapping[str, TableInfo], documents: SourceDocuments,
+                 most_cited: int = MOST_CITED) -> None:
         self._tables = tables
         self._documents = documents
         self._most_cited = most_cited
@@ -68,7 +71,7 @@ class RecordTracer:
         return text_of(with_full_names(query, self._tables)[0])
 
     @staticmethod
-    def _count_records(connection: duckdb.DuckDBPyConnection, table: str,
+    def _count_records(connection: duckdb.DuckDBPyConnection, table: _Table,
                        texts: Sequence[tuple[TracedQuery, str]]) -> int:
         """Return how many rows of a table the traced queries (each with its text) find together."""
         selected = [(part, ids.column, text) for part, text in texts for ids in part.ids if ids.table == table]
@@ -100,8 +103,10 @@ class RecordTracer:
         places: dict[_TableRow, Place] = {}
         for table in {table for table, _ in rows}:
             numbers = [number for of, number in rows if of == table]
-            places.update({(table, number): Place(*place) for number, *place in connection.execute(
-                f'SELECT rowid, {", ".join(HIDDEN)} FROM {MAIN}.main."{table}" '  # noqa: S608
+            database, name = table
+            places.update({(table, number): Place(joined_id(base_of(database), document), start, end)
+                           for number, document, start, end in connection.execute(
+                f'SELECT rowid, {", ".join(HIDDEN)} FROM "{database}".main."{name}" '  # noqa: S608
                 "WHERE rowid IN (SELECT unnest(?))", [numbers]).fetchall()})
         return places
 

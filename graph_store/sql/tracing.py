@@ -22,10 +22,10 @@ class Untraceable(Exception):
 
 
 class RowIds(NamedTuple):
-    """A column of a query that has the ids of rows of a table."""
+    """A column of a query that has the ids of rows of a table, which is given by its database and its name there."""
 
     column: str
-    table: str
+    table: tuple[str, str]
 
 
 class UsedColumn(NamedTuple):

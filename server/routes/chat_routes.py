@@ -23,7 +23,7 @@ from sse_starlette import ServerSentEvent
 from ...agents.retrieval.cited_message import WITHDRAWN, sources_text
 from ...agents.retrieval.shown_text import find_marks
 from ...agents.retrieval.state import QuestionError
-from ...graph_store.layout import knowledge_bases
+from ...graph_store.layout import knowledge_bases, split_names
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
@@ -85,7 +85,8 @@ class CompletionRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    model: str = Field(min_length=1, description="the knowledge base's name")
+    model: str = Field(min_length=1, description="the knowledge base's name, or several with commas "
+                       "between")
     messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES,
                                         description="the conversation; its last message is the question")
     stream: bool = False
@@ -123,8 +124,9 @@ def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[
 
 def _require_base(model: str, service: Service, bases: Bases) -> str:
     names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
-    if model not in names:
-        raise UnknownKnowledgeBaseError(model, service.resources.settings.home, seen=names)
+    for name in split_names(model):
+        if name not in names:
+            raise UnknownKnowledgeBaseError(name, service.resources.settings.home, seen=names)
     return model
 
 

@@ -7,14 +7,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from ...graph_store.layout import Layout
+from ...graph_store.layout import knowledge_bases, split_names
 from ..error_responses import NotFoundError, UnavailableError, log_and_describe
 from ..responses import (
     AskAnswer,
     Body,
     ConversationItem,
     Items,
-    KbName,
+    KbNames,
     Message,
     SharedConversation,
     StoredConversation,
@@ -32,12 +32,12 @@ router = APIRouter(prefix="/api", tags=["questions"], route_class=FairRoute)
 _MOST_TITLE = 200
 
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
-KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=100, description="the knowledge base asked")]
+KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
 
 
 @router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True)
-async def ask(kb: KbName, question: QuestionRequest, request: Request, service: Serving, client: Asking) -> AskAnswer:
-    """Answer a question from a knowledge base, with citations, or abstain."""
+async def ask(kb: KbNames, question: QuestionRequest, request: Request, service: Serving, client: Asking) -> AskAnswer:
+    """Answer a question from one or more knowledge bases, with citations, or abstain."""
     async with service.questions.answering(client, kb, question) as events:
         async for item in events:
             if item.event == "answer":
@@ -49,7 +49,7 @@ async def ask(kb: KbName, question: QuestionRequest, request: Request, service: 
 
 @router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
              response_class=EventSourceResponse)
-async def ask_stream(kb: KbName, question: QuestionRequest, request: Request, service: Serving, client: Asking,
+async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, service: Serving, client: Asking,
                      ) -> EventSourceResponse:
     """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.
 
@@ -139,7 +139,7 @@ def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], s
     """Show a shared conversation to a client that has its link and may ask its knowledge base."""
     conversation = service.conversations.by_link(link)
     # Conversations about a knowledge base that a command has dropped may remain until a server starts.
-    base_exists = Layout.by(service.resources.settings, conversation.kb).exists()
-    if not bases.covers(conversation.kb) or not base_exists:
+    bases_exist = set(split_names(conversation.kb)).issubset(knowledge_bases(service.resources.settings))
+    if not bases.covers(conversation.kb) or not bases_exist:
         raise no_link()
     return conversation

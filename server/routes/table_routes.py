@@ -10,7 +10,7 @@ from ...api.python_results import MOST_ROWS, SQL_SECONDS
 from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.lookups import LONGEST_SQL
 from ...schemas.records import SqlResult, TableInfo
-from ..responses import Body, Items, KbName, errors
+from ..responses import Body, Items, KbNames, errors
 from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import Service, Serving
@@ -35,14 +35,14 @@ class SqlQuery(Body):
 
 
 @router.get("/tables", responses=errors(404), dependencies=[may("read")])
-def list_tables(kb: KbName, service: Serving, documents: _Documents = []) -> Items[TableInfo]:  # noqa: B006  (FastAPI copies it)
+def list_tables(kb: KbNames, service: Serving, documents: _Documents = []) -> Items[TableInfo]:  # noqa: B006  (FastAPI copies it)
     """List the tables: those of the documents' records, `documents`, then those of the graph."""
-    with service.resources.snapshot(kb, Scope.of(documents)) as snapshot:
-        return Items(items=list(snapshot.index.sql.tables()))
+    with service.resources.tables_of(kb, Scope.of(documents)) as engine:
+        return Items(items=list(engine.tables()))
 
 
 @router.post("/sql", responses=errors(404, 504))
-async def run_sql(request: Request, kb: KbName, query: SqlQuery, service: Serving,
+async def run_sql(request: Request, kb: KbNames, query: SqlQuery, service: Serving,
                   client: Annotated[str, may("read")]) -> SqlResult:
     """Run a SELECT over the tables; the result says on how many records it rests, and cites the first of them."""
     # A query takes as long as a question may, so it waits for a slot as questions do.
@@ -51,6 +51,5 @@ async def run_sql(request: Request, kb: KbName, query: SqlQuery, service: Servin
 
 
 def _run(service: Service, kb: str, query: SqlQuery) -> SqlResult:
-    with service.resources.snapshot(kb, Scope.of(query.documents, query.where)) as snapshot:
-        return snapshot.index.sql.run(query.sql, most_rows=query.limit, seconds=SQL_SECONDS,
-                                      most_cited=query.citations)
+    with service.resources.tables_of(kb, Scope.of(query.documents, query.where)) as engine:
+        return engine.run(query.sql, most_rows=query.limit, seconds=SQL_SECONDS, most_cited=query.citations)

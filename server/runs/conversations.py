@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, delete, func, insert, select, text, update
 
 from ...config import Settings
-from ...graph_store.layout import check_name
+from ...graph_store.layout import check_names, split_names
 from ...schemas.documents import EVERYTHING, Scope
 from ...schemas.errors import BanyanError
 from ...text.cleaning import clean_json, clean_text
@@ -57,7 +57,7 @@ class Thread(NamedTuple):
         if not isinstance(self.name, str) or not re.fullmatch(THREAD_NAME, self.name):
             raise ThreadNameError(f"{str(self.name)[:MAX_THREAD_NAME]!r} cannot name a thread: use 1 to "
                                   f"{MAX_THREAD_NAME} letters from a to z, digits and '-', '_', '.', ':'")
-        return f"{self.client}/{check_name(self.knowledge_base)}/{self.name}"
+        return f"{self.client}/{check_names(self.knowledge_base)}/{self.name}"
 
 
 class Conversations:
@@ -197,7 +197,9 @@ class Conversations:
     def sweep(self, existing: Collection[str]) -> None:
         """Delete the conversations about knowledge bases that no longer exist."""
         with self._db.transaction() as connection:
-            _delete(connection, CONVERSATIONS.c.kb.not_in(list(existing)))
+            asked = connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars()
+            gone = [names for names in asked if not set(split_names(names)).issubset(existing)]
+            _delete(connection, CONVERSATIONS.c.kb.in_(gone))
         self._db.empty_log()
 
     def _first_row(self, query: Select[Any], missing: NotFoundError) -> RowMapping:

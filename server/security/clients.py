@@ -233,8 +233,9 @@ def check_base(name: str, request: Request) -> None:
     Raises:
         UnknownKnowledgeBaseError: it does not, which the message does not tell from a name that does not exist.
     """
-    if not request.state.bases.covers(name):
-        raise UnknownKnowledgeBaseError(name, request.app.state.service.resources.settings.home)
+    for one in name.split(","):  # so that the message names the one that the key does not cover
+        if not request.state.bases.covers(one):
+            raise UnknownKnowledgeBaseError(one, request.app.state.service.resources.settings.home)
 
 
 def may(*scopes: str) -> Any:

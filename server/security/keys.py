@@ -54,8 +54,11 @@ class Bases(NamedTuple):
         return self.names is None
 
     def covers(self, name: object) -> bool:
-        """Return True if the set contains a knowledge base, whether or not it exists."""
-        return self.names is None or name in self.names
+        """Return True if the set contains a knowledge base, or all that are named with commas between.
+
+        They need not exist.
+        """
+        return self.names is None or self.names.issuperset(str(name).split(","))
 
 
 NONE = Bases(frozenset())

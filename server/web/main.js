@@ -3,7 +3,7 @@
 import * as api from "./connect/api.js";
 import * as connect from "./connect/connect.js";
 import * as ask from "./ask/ask.js";
-import { base, followPicker, refreshBases, showBases } from "./bases.js";
+import { base, followPicker, isSeveral, namesIn, refreshBases, showBases } from "./bases.js";
 import * as documents from "./documents/documents.js";
 import { failure, fill, h } from "./dom.js";
 import * as graph from "./graph/graph.js";
@@ -19,6 +19,9 @@ const VIEWS = { ask, graph, table, documents, schema, connect, api };
 /** Views without a tab. */
 const TITLES = { api: "api.title" };
 
+/** The views that can show several knowledge bases at once; the others show the first. */
+const OF_SEVERAL = new Set(["ask", "table"]);
+
 let shown = { view: "", base: "", place: null };
 
 /** Show the view in the address; if it is shown already, it only follows the change. */
@@ -26,6 +29,10 @@ async function follow() {
   const now = route();
   if (!VIEWS[now.view]) {
     go(href("ask"), { replace: true });
+    return;
+  }
+  if (isSeveral(base()) && !OF_SEVERAL.has(now.view)) {
+    go(href(now.view, { kb: namesIn(base())[0] }), { replace: true });
     return;
   }
   followSource(base());
@@ -39,7 +46,7 @@ async function follow() {
   showBases();
   showTabs();
   await guarded(place, async () => {
-    await learnNames(base());
+    await learnNames(namesIn(base())[0]);
     // A view whose place was removed, because the user navigated elsewhere, shows nothing.
     if (place.isConnected) await VIEWS[now.view].show(place, base());
   });

@@ -4,6 +4,7 @@
 // Only the visible part of a long document is fetched.
 
 import { get, of } from "./api.js";
+import { isSeveral } from "./bases.js";
 import { dialog } from "./dialogs.js";
 import { announce, button, failure, fill, h } from "./dom.js";
 import { go, here, route } from "./route.js";
@@ -40,11 +41,12 @@ export async function followSource(base) {
   if (!id) return;
   const me = { what };
   open = me;
+  const [one, own] = isSeveral(base) ? [id.slice(0, id.indexOf("/")), id.slice(id.indexOf("/") + 1)] : [base, id];
   await dialog(
     id,
     (close) => {
       me.close = close;
-      return reader(base, id, parameters, close);
+      return reader(one, own, parameters, close);
     },
     { class: "source", stays: true },
   );

@@ -1,6 +1,7 @@
 // The row below an answer: copy, rating, the facts behind it, and follow-up questions.
 
 import { of, post, put } from "../api.js";
+import { isSeveral } from "../bases.js";
 import { copied } from "../copying.js";
 import { button, failure, fill, h } from "../dom.js";
 import { spaced } from "../names.js";
@@ -71,6 +72,7 @@ function factsView(base, turn) {
 /** Follow-up questions to an answer; `ask(question)` asks one. */
 export function followUps(talk, { answer }, ask) {
   const place = h("div", { class: "suggestions follow-ups" });
+  if (isSeveral(talk.base)) return place;
   const asked = new Set(talk.turns.map((turn) => turn.question));
   post(of(talk.base, "/questions/next"), { citations: spans(answer) }).then(
     ({ items }) => fill(place, suggestions(t("ask.next"), items.filter((one) => !asked.has(one)), ask)),

@@ -1,7 +1,7 @@
 // The first page: without a knowledge base, ways to create one; otherwise what the documents are about.
 
 import { post } from "../api.js";
-import { known, refreshBases } from "../bases.js";
+import { isSeveral, known, namesIn, refreshBases } from "../bases.js";
 import { Builds } from "../documents/builds.js";
 import { uploadForm } from "../documents/upload.js";
 import { announce, button, fill, h } from "../dom.js";
@@ -45,6 +45,9 @@ export function firstPage(root) {
 
 /** What stands before the first question; `ask(question)` asks one of the examples. */
 export function welcome(base, ask) {
+  if (isSeveral(base)) {
+    return h("div", { class: "welcome" }, h("p", { class: "lead" }, t("ask.several", { names: namesIn(base).join(", ") })));
+  }
   return h("div", { class: "welcome" },
     known(base)?.documents
       ? introduction(base, ask)

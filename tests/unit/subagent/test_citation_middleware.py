@@ -45,7 +45,7 @@ class Scripted(BaseChatModel):
 def agent(resources, *replies: str | AIMessage, tools: list[Any] | None = None):
     """Return an agent with the lookups and its model."""
     model = Scripted(replies=[SEARCH, *(AIMessage(one) if isinstance(one, str) else one for one in replies)])
-    tools = lookup_tools(lambda: resources.retriever("kb")) if tools is None else tools
+    tools = lookup_tools(lambda: resources.retrievers("kb")) if tools is None else tools
     return create_agent(model, tools, system_prompt="Be brief.", middleware=[CitationMiddleware()]), model
 
 

@@ -90,7 +90,7 @@ class TestTool:
         def broken(*_):
             raise ZeroDivisionError
 
-        monkeypatch.setattr(resources, "snapshot", broken)
+        monkeypatch.setattr(resources, "snapshots_of", broken)
         with pytest.raises(ZeroDivisionError):
             call(tool, question=QUESTION)
 

@@ -1,0 +1,33 @@
+"""SQL over the tables of several knowledge bases: each table is called BASE.TABLE."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+from ...schemas.records import TableInfo
+from ..joined_documents import JoinedDocuments
+from .engine import SqlEngine
+from .table_file import TableSource, open_together, read_catalogue
+
+TableFile: TypeAlias = tuple[Path | None, Callable[[], TableSource]]
+"""The file of a base's tables, None if there is none, and what makes them."""
+
+
+class JoinedEngine(SqlEngine):
+    """The tables of several knowledge bases, given by name; opened anew for each use, and to be closed."""
+
+    def __init__(self, files: Mapping[str, TableFile], documents: JoinedDocuments) -> None:
+        """Attach the tables of each base to one connection that can only read."""
+        super().__init__(open_together(files), documents)
+        self._bases = tuple(files)
+
+    @cached_property
+    def _tables(self) -> dict[str, TableInfo]:
+        infos = [info.model_copy(update={"name": f"{base}.{info.name}"})
+                 for base in self._bases for info in read_catalogue(self._connection.cursor(), base)]
+        return {info.name.lower(): info for info in infos}
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
