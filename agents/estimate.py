@@ -12,7 +12,6 @@ from pydantic import Field
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import Layout
 from ..graph_store.ledger.extractions import RULES, add_instructions, count_by_reader, find_outdated, reader_of
-from ..graph_store.ledger.notes import BUILD
 from ..ingest.chunking import chunk_document
 from ..ingest.fetching import Address
 from ..ingest.loaders import load_documents
@@ -285,25 +284,3 @@ def pack_calls(sizes: Sequence[tuple[str, int]], most_tokens: int) -> list[list[
         calls[-1].append(chunk)
         call_tokens += tokens
     return calls
-
-
-def calls_of(kb: KnowledgeBase, chunks: Sequence[Chunk], most_tokens: int, most_calls: int) -> list[list[str]]:
-    """Return the next calls, each as the ids of the chunks that share it, and store them.
-
-    A build that was interrupted has stored its last calls. They are made again with the same chunks, so the cached
-    responses of calls that were already paid for are used.
-    """
-    sizes = {chunk.id: estimate_tokens(chunk.text) for chunk in chunks}
-    stored_calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if sizes.keys() >= set(call)]
-    assigned = {chunk for call in stored_calls for chunk in call}
-    new_calls = pack_calls([(chunk, size) for chunk, size in sizes.items() if chunk not in assigned], most_tokens)
-    calls = [*stored_calls, *new_calls][:most_calls]
-    kb.database.note(BUILD, shared_calls=calls)
-    return calls
-
-
-def split_call(kb: KnowledgeBase, chunks: Sequence[str]) -> None:
-    """Replace a failed call in the stored calls by one call for each of its chunks; see `calls_of`."""
-    with kb.database.transaction():  # other calls may fail at the same time
-        other_calls = [call for call in kb.database.notes(BUILD).get("shared_calls", ()) if call != list(chunks)]
-        kb.database.note(BUILD, shared_calls=[*other_calls, *([chunk] for chunk in chunks)])

@@ -330,7 +330,8 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         laboratory = Laboratory(folder, url, arguments.database_url)
         with closing(laboratory):
-            laboratory.prepare(arguments.operations)
+            names = arguments.operations
+            laboratory.prepare(names if arguments.only is None else [names[arguments.only % len(names)]])
             outcomes = _run(laboratory, arguments)
         sound = _report(outcomes, laboratory, arguments.seed, time.monotonic() - started)
     raise SystemExit(0 if sound else 1)

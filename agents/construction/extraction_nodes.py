@@ -13,7 +13,7 @@ from langgraph.config import get_stream_writer
 from ...config import Settings
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.extractions import is_same_reading
-from ...graph_store.ledger.notes import read_open_batches
+from ...graph_store.ledger.notes import read_open_batches, split_call
 from ...ingest.metadata import document_name
 from ...models.llm.failures import EndpointDown, EndpointFailed
 from ...models.reasoner import Reasoner, ReasonerError
@@ -28,7 +28,7 @@ from ...schemas.naming import content_id
 from ...text.markup import has_statement
 from ...text.section_kinds import is_back_matter
 from ...text.table_rows import numbered_columns
-from ..estimate import extraction_request, reading_fingerprint, split_call
+from ..estimate import extraction_request, reading_fingerprint
 from ..resources import Resources, default_resources
 from .state import BuildContext, BuildState, CallsInput, TaskInput, build_options
 
@@ -130,7 +130,8 @@ class ExtractionNodes(BuildNodes):
             return []
         if len(work.readings) == 1:
             return await self._store_failure(name, run, work.readings[0], error)
-        await self._in_step(name, run, lambda kb: split_call(kb, [reading.chunk.id for reading in work.readings]))
+        chunk_ids = [reading.chunk.id for reading in work.readings]
+        await self._in_step(name, run, lambda kb: split_call(kb.database, chunk_ids))
         unanswered = list[str]()
         for reading in work.readings:
             if error := await self._extract_in_one_call(name, run, work, [reading]):

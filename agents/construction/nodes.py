@@ -15,7 +15,7 @@ from ...graph_store.derive import derive, refresh_graph_and_vectors, support_in,
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import check_name
 from ...graph_store.ledger.extractions import find_outdated, is_same_reading
-from ...graph_store.ledger.notes import note_unread_files
+from ...graph_store.ledger.notes import keep_chunks, note_unread_files, read_batches, write_batches
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
@@ -30,7 +30,8 @@ from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.titles import UNREAD
-from ..estimate import MOST_CHUNKS, calls_of, reading_fingerprint
+from ...text.tokens import estimate_tokens
+from ..estimate import MOST_CHUNKS, pack_calls, reading_fingerprint
 from ..run_checks import check_context, check_readable, is_seen, is_served, resumed_run, served_client
 from ..schema_proposal import group_labels
 from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
@@ -210,6 +211,22 @@ class ConstructionNodes(BuildNodes):
 
     def _choose_calls(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
                       ) -> list[list[str]]:
+        """Return the calls of the batch after `before`, each as the ids of its chunks, and store them.
+
+        A build that was interrupted has stored its last batches. They come first, with the same chunks in each call:
+        responses that are paid are found in the cache, and others are what they would have been.
+        """
+        stored = read_batches(kb.database)
+        in_work = [calls for calls in stored if not set(before).isdisjoint(chain.from_iterable(calls))]
+        waiting = [calls for calls in stored if calls not in in_work]
+        due = frozenset(kb.documents.next_batch(None, after=before, reread=outdated) if waiting else ())
+        waiting = [calls for calls in (keep_chunks(calls, due) for calls in waiting) if calls]
+        calls = waiting[0] if waiting else self._group_next_chunks(kb, before, outdated, in_batches=in_batches)
+        write_batches(kb.database, [*in_work, *(waiting or [calls])] if calls else [])
+        return calls
+
+    def _group_next_chunks(self, kb: KnowledgeBase, before: Sequence[str], outdated: Sequence[str], *, in_batches: bool,
+                           ) -> list[list[str]]:
         """Choose the chunks to extract after those of the batch `before`, and group them by call.
 
         A model gets one chunk a call, or several small ones if `extract_tokens` is set. The rules get several chunks at
@@ -218,12 +235,10 @@ class ConstructionNodes(BuildNodes):
         settings = self._resources.settings
         chunks_share_calls = settings.uses_llm and settings.extract_tokens
         most = settings.batch_size * (MOST_CHUNKS if chunks_share_calls and settings.batch_chunks is None else 1)
-        most_calls = settings.batch_size
-        if in_batches:
-            most = most_calls = kb.documents.count()
-        chunks = kb.documents.chunks(kb.documents.next_batch(most, after=before, reread=outdated))
+        chunks = kb.documents.chunks(kb.documents.next_batch(None if in_batches else most, before, outdated))
         if chunks_share_calls:
-            return calls_of(kb, chunks, settings.extract_tokens, most_calls)
+            calls = pack_calls([(chunk.id, estimate_tokens(chunk.text)) for chunk in chunks], settings.extract_tokens)
+            return calls if in_batches else calls[:settings.batch_size]
         chunks_per_call = 1 if settings.uses_llm else MOST_CHUNKS
         return [[chunk.id for chunk in chunks[start:start + chunks_per_call]]
                 for start in range(0, len(chunks), chunks_per_call)]

@@ -313,9 +313,10 @@ class Documents:
             "ORDER BY document, ordinal")
         yield from ([row.id for row in group] for _, group in groupby(rows, lambda row: row.document))
 
-    def next_batch(self, limit: int, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
+    def next_batch(self, limit: int | None, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
         """Return the ids of the next chunks for a build to extract or to write, in order of document and position.
 
+        None as `limit` means all of them.
         Extracted chunks of a revision are written when it is put in service. `after` are chunks in work. Chunks in the
         graph by a reader of `reread` are read again, unless that failed before.
         """
@@ -323,7 +324,7 @@ class Documents:
         # would go through all chunks.
         first = (f"SELECT * FROM (SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND {condition} "  # noqa: S608
                  f"ORDER BY document, ordinal LIMIT :most) AS {name}" for name, condition in _DUE)
-        parts, values = [*first], dict[str, object]({"most": limit + len(after)})
+        parts, values = [*first], dict[str, object]({"most": _ALL if limit is None else limit + len(after)})
         if reread:
             parts.append(f"SELECT * FROM (SELECT c.id, c.document, c.ordinal {_REREAD} "  # noqa: S608
                          "ORDER BY c.document, c.ordinal LIMIT :most) AS again")
@@ -346,6 +347,7 @@ class Documents:
             f"SELECT c.document, c.ordinal, f.reason {_FAILED} ORDER BY c.document, c.ordinal")]
 
 
+_ALL = 2**31 - 1
 _TO_DO = "status <> 'done'"
 """The condition of the index `chunks_to_do`; the database uses this index only for queries that repeat it."""
 _DUE = (("unread", "status = 'pending'"), ("unwritten", "status = 'extracted' AND revision = 0"))

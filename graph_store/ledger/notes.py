@@ -1,6 +1,6 @@
-"""Store instructions to the model, the files that a build could not read, and batches of calls that are under way."""
+"""Store instructions to the model, the files that a build could not read, and the calls that are under way."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from ...schemas.errors import BanyanError
@@ -71,3 +71,31 @@ def read_open_batches(database: Database) -> list[OpenBatch]:
 def write_open_batches(database: Database, batches: Iterable[OpenBatch]) -> None:
     """Store which batches are under way."""
     database.note(BUILD, open_batches=[*batches])
+
+
+Calls = list[list[str]]
+"""The calls of a batch of a build, each as the ids of the chunks that share it."""
+
+
+def read_batches(database: Database) -> list[Calls]:
+    """Return the batches of a build that are being written and extracted, or were when it ended early."""
+    return list(database.notes(BUILD).get("batches", ()))
+
+
+def write_batches(database: Database, batches: Iterable[Calls]) -> None:
+    """Store the batches of a build that are being written and extracted."""
+    database.note(BUILD, batches=[*batches])
+
+
+def keep_chunks(calls: Calls, chunks: Collection[str]) -> Calls:
+    """Return calls with only some of their chunks, without those that have none of these."""
+    return [left for call in calls if (left := [chunk for chunk in call if chunk in chunks])]
+
+
+def split_call(database: Database, chunks: Sequence[str]) -> None:
+    """Replace a failed call in the stored batches by one call for each of its chunks."""
+    alone = [[chunk] for chunk in chunks]
+    with database.transaction():  # other calls may fail at the same time
+        write_batches(database, [
+            [part for call in calls for part in (alone if call == list(chunks) else [call])]
+            for calls in read_batches(database)])
