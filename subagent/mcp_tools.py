@@ -234,9 +234,9 @@ class Tools:
     ) -> DocumentList:
         """List the documents of a knowledge base by id."""
         with self._open_for_reading(ctx, knowledge_base) as snapshot:
-            ids = list(snapshot.kb.documents.titles())
-            entries = snapshot.kb.documents.entries(ids[offset:offset + limit])
-        return DocumentList(total=len(ids), documents=tuple(
+            documents = snapshot.kb.documents
+            entries, total = documents.entries(documents.ids(offset, limit)), documents.count_documents()
+        return DocumentList(total=total, documents=tuple(
             DocumentLine(id=item.id, title=item.title, characters=item.characters) for item in entries))
 
     def tables(

@@ -187,6 +187,11 @@ class Documents:
         """Return True if there is a document of that id."""
         return self._db.scalar("SELECT 1 FROM documents WHERE id = :id", id=document_id) is not None
 
+    def ids(self, offset: int, limit: int) -> list[str]:
+        """Return some of the documents' ids, in order."""
+        return self._db.texts("SELECT id FROM documents ORDER BY id LIMIT :most OFFSET :first", most=limit,
+                              first=min(offset, _ALL))
+
     def titles(self) -> dict[str, str]:
         """Return the titles of all documents by their ids, in the order of these."""
         return {row.id: row.title for row in self._db.rows("SELECT id, title FROM documents ORDER BY id")}

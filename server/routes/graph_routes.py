@@ -267,10 +267,9 @@ async def show_introduction(request: Request, kb: KbName, service: Serving) -> I
 def list_summaries(reading: Reading, limit: Limit = 50, offset: Offset = 0) -> Page[DocumentSummary]:
     """Return of each document the sentence that says best what it is about, with its place."""
     documents = reading.kb.documents
-    ids = list(documents.titles())
-    shown = ids[offset:offset + limit]
+    shown = documents.ids(offset, limit)
     items = summarise_documents(documents, shown) if shown else []  # no ids would mean all documents
-    return Page(total=len(ids), items=items)
+    return Page(total=documents.count_documents(), items=items)
 
 
 @router.post("/questions/next", tags=["questions"], responses=errors(404))
