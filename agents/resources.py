@@ -72,11 +72,12 @@ class Resources(ProcessModels):
         return Limits(file_bytes=math.ceil(settings.max_file_mb * MEGABYTE), seconds=settings.max_file_seconds,
                       fetch=settings.fetch, ocr=settings.ocr)
 
-    def read(self, paths: "Sequence[Path | Address]", on_failure: "OnFailure") -> Iterator[Document]:
+    def read(self, paths: "Sequence[Path | Address]", on_failure: "OnFailure",
+             on_file: Callable[[str], None]) -> Iterator[Document]:
         """Yield the documents in files and folders (see `load_documents`)."""
         from ..ingest.loaders import load_documents  # noqa: PLC0415 - 100 modules that no question needs
 
-        return load_documents(paths, on_failure=on_failure, limits=self.limits)
+        return load_documents(paths, on_failure=on_failure, limits=self.limits, on_file=on_file)
 
     def use_settings(self, settings: Settings) -> None:
         """Use another language model from now on; calls under way end with the model that they began with."""

@@ -7,20 +7,23 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
 from ..agents.construction.state import BuildReport
+from ..text.cleaning import visible
 
 _LOG = logging.getLogger("banyan")
 Progress: TypeAlias = Callable[[dict[str, Any]], None]
-"""Called at each step of a build with {"step", "done", "total"}; the total is None while unknown."""
+"""Called at each step of a build with {"step", "done", "total", "file"}; the total is None while unknown, and
+the file is the one that is being read."""
 _NAMES = {"read": "reading", "batch": "in batches", "extract": "extracting", "write": "writing", "index": "indexing"}
 
 
 def _make_bars(console: Console) -> Bars:
     """Return progress bars that disappear when they are done; without a terminal or notebook, nothing is drawn."""
     return Bars(TextColumn("{task.description:>10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+                TimeRemainingColumn(), TextColumn("{task.fields[file]}", markup=False),
                 console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter))
 
 
@@ -33,8 +36,9 @@ def build_progress(console: Console) -> Iterator[Progress]:
             """Update the bar of an event's step, which the step's first event creates."""
             step = event["step"]
             if step not in tasks:
-                tasks[step] = progress.add_task(_NAMES[step], total=None)
-            progress.update(tasks[step], completed=event["done"], total=event["total"])
+                tasks[step] = progress.add_task(_NAMES[step], total=None, file="")
+            progress.update(tasks[step], completed=event["done"], total=event["total"],
+                            file=visible(event["file"]).replace("\n", " "))
 
         yield show
 
@@ -43,7 +47,7 @@ def build_progress(console: Console) -> Iterator[Progress]:
 def track(console: Console, name: str) -> Iterator[Callable[[int, int], None]]:
     """Show a progress bar with this name, and yield the function that updates it with (done, total)."""
     with _make_bars(console) as progress:
-        task = progress.add_task(name, total=None)
+        task = progress.add_task(name, total=None, file="")
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
 

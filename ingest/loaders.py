@@ -46,6 +46,7 @@ __all__ = ["FORMATS", "IngestError", "LoadFailure", "load_documents"]
 
 Reading = Callable[[], Content]
 """A function that returns the content of a file of the formats `PARSED`; it raises UnreadableError or OSError."""
+OnFile = Callable[[str], None]
 ReadAhead = Callable[[Iterator[Path]], Iterator[Reading]]
 """A function that yields a `Reading` for each file, in order; it decides how many files to read ahead."""
 
@@ -64,7 +65,8 @@ _BETWEEN = "\n\n"
 
 
 def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
-                   limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None) -> Iterator[Document]:
+                   limits: Limits = DEFAULT_LIMITS, read_ahead: ReadAhead | None = None,
+                   on_file: OnFile = lambda _: None) -> Iterator[Document]:
     """Read documents from files and folders, one at a time, each with a unique id.
 
     Folders are read recursively, sorted by name. Hidden entries (names that begin with a dot), those that `IGNORE_FILE`
@@ -80,6 +82,7 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
         on_failure: called for each file or record that gives no document; reading continues with the others.
         limits: files and folders beyond these limits give no document.
         read_ahead: reads the files of the formats `PARSED`; by default one process of this machine, one by one.
+        on_file: called with the id of each file before it is read.
 
     Raises:
         IngestError: a path does not exist, or addresses are not allowed; raised before anything is read.
@@ -88,7 +91,7 @@ def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
     for path in paths:
         if isinstance(path, Path) and not path.exists():
             raise IngestError(f"{path} does not exist: check its spelling and the folder you are in")
-    return _load(paths, on_failure, limits, read_ahead)
+    return _load(paths, on_failure, limits, read_ahead, on_file)
 
 
 def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Path, list[str]]]:
@@ -108,13 +111,14 @@ def files_in(folder: Path, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[Pa
 
 
 def _load(paths: Sequence[Path | Address], on_failure: OnFailure, limits: Limits,
-          read_ahead: ReadAhead | None) -> Iterator[Document]:
+          read_ahead: ReadAhead | None, on_file: OnFile) -> Iterator[Document]:
     sources: dict[str, str] = {}
     with ReadingProcess(limits) as process:
         bibliographies = _read_bibliographies(paths, process, limits)
         works = Works(table for content in bibliographies.values() for table in content.tables)
         for file, reading in _readings(paths, on_failure, limits, process, read_ahead):
             check_cancelled()
+            on_file(file.id)
             read = partial(bibliographies.pop, file.real) if file.real in bibliographies else reading
             for document in _documents(file, read, on_failure, limits, works):
                 if document.id in sources:

@@ -167,6 +167,7 @@ class BuildProgress(BaseModel):
     step: str
     done: int
     total: int | None
+    file: str = Field(default="", description="the file that is being read")
 
 
 class BuildError(BaseModel):

@@ -5,7 +5,7 @@ A model is called from this process, within its limits; workers read files, embe
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
@@ -158,9 +158,11 @@ class ClusterResources(Resources):
         """The number of chunks that are extracted at once."""
         return super().extractions_at_once if self.settings.uses_llm else self._workers.at_once
 
-    def read(self, paths: Sequence[Path | Address], on_failure: OnFailure) -> Iterator[Document]:
+    def read(self, paths: Sequence[Path | Address], on_failure: OnFailure,
+             on_file: Callable[[str], None]) -> Iterator[Document]:
         """Yield the documents in files and folders; workers parse the file formats that take long."""
-        return load_documents(paths, on_failure=on_failure, limits=self.limits, read_ahead=self._read_ahead)
+        return load_documents(paths, on_failure=on_failure, limits=self.limits, read_ahead=self._read_ahead,
+                              on_file=on_file)
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
         """Yield for each file a function that returns its content, while workers parse the next files."""

@@ -237,6 +237,25 @@ def asks_batches(kb: KnowledgeBase, context: BuildContext, settings: Settings) -
     return context.batch or (has_batch_interface and bool(read_open_batches(kb.database)))
 
 
-def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None) -> None:
+def show_progress(step: Literal["read", "batch", "extract", "write", "index"], done: int, total: int | None,
+                  file: str = "") -> None:
     """Show how many items of a step are done, of how many; `total` is None if it is not known."""
-    get_stream_writer()({"step": step, "done": done, "total": total})
+    get_stream_writer()({"step": step, "done": done, "total": total, "file": file})
+
+
+class ReadingProgress:
+    """How many documents a build has read, and the file that it reads."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self._file = ""
+
+    def begin_file(self, file: str) -> None:
+        """Show the name of the file that is read from now on."""
+        self._file = file
+        self.add_documents(0)
+
+    def add_documents(self, number: int) -> None:
+        """Show that further documents are read."""
+        self.documents += number
+        show_progress("read", self.documents, None, self._file)

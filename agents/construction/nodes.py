@@ -35,7 +35,7 @@ from ..estimate import MOST_CHUNKS, pack_calls, reading_fingerprint
 from ..run_checks import check_context, check_readable, is_seen, is_served, resumed_run, served_client
 from ..schema_proposal import group_labels
 from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
-from .extraction_nodes import BuildNodes, asks_batches, show_progress, write_numbered_rows
+from .extraction_nodes import BuildNodes, ReadingProgress, asks_batches, show_progress, write_numbered_rows
 from .inputs import (
     DEFAULT_SCHEMA,
     Failures,
@@ -93,7 +93,7 @@ class ConstructionNodes(BuildNodes):
     def ingest(self, state: BuildState) -> BuildState:
         """Read the documents of the input, and store them with their chunks; unchanged documents cost nothing."""
         context, resources, limits = build_options(state), self._resources, self._resources.limits
-        failures = Failures(limits.failures)
+        failures, progress = Failures(limits.failures), ReadingProgress()
         ids_read: dict[str, set[str]] = {}
         partly_read: dict[str, str] = {}
         moved: list[str] = []
@@ -105,7 +105,8 @@ class ConstructionNodes(BuildNodes):
         # `require_any` reads the first document before the knowledge base is created, so a wrong path does not
         # leave an empty knowledge base.
         if recorded is None:
-            documents = note_ids(require_any(resources.read(paths, failures.append), paths, failures), ids_read)
+            read = resources.read(paths, failures.append, progress.begin_file)
+            documents = note_ids(require_any(read, paths, failures), ids_read)
         else:
             files = [path for path in paths if isinstance(path, Path)]
             records = require_any(load_recorded(files, recorded, on_failure=failures.append, limits=limits), paths,
@@ -119,8 +120,8 @@ class ConstructionNodes(BuildNodes):
             kb.entities.set_active(active=context.resolve and resources.settings.resolve)
             home = resources.settings.home
             accepted = without_replaced_files(kb.documents, distinct(given_texts, documents, failures), home, failures)
-            count = self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read)
-            count += _store_recorded(kb, records)
+            self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read, progress)
+            count = progress.documents + _store_recorded(kb, records)
             gone = self._delete_gone(kb, find_gone(kb.documents, ids_read, failures))
             kb.choose_embedding()
             if context.retry_failed:
@@ -145,12 +146,13 @@ class ConstructionNodes(BuildNodes):
         more = [f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else []
         return [*gone[:_MOST_NAMED], *more]
 
-    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str]) -> int:
-        """Cut documents into chunks and store both; return how many there are.
+    def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str],
+                         progress: ReadingProgress) -> None:
+        """Cut documents into chunks and store both.
 
         What was not read of them is added to `partly_read`, by document id.
         """
-        count, settings = 0, self._resources.settings
+        settings = self._resources.settings
         for group in group_documents(documents):
             chunked = [(document, chunk_document(document, max_tokens=settings.chunk_tokens,
                                                  overlap_tokens=settings.chunk_overlap)) for document in group]
@@ -162,9 +164,7 @@ class ConstructionNodes(BuildNodes):
                         partly_read[document.id] = document.metadata[UNREAD]
             for document in group:
                 kb.printed.keep(document)  # a copy of its PDF file, which the page shows
-            count += len(group)
-            show_progress("read", count, None)
-        return count
+            progress.add_documents(len(group))
 
     def _audit(self, action: audit.Action, kb: KnowledgeBase, what: str) -> None:
         with audit.acting(served_client()):
