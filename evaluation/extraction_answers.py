@@ -189,7 +189,7 @@ def score_answers(ontology: GraphSchema, gold: Sequence[GoldCase],
     """Score a model's triples (`answers`, by sentence id) against the gold sentences, at least one."""
     if not gold:
         raise ValueError("there is no gold sentence to score against")
-    relations = _relation_labels(ontology)
+    relations = frozenset(_relation_label(relation.name) for relation in ontology.relation_types)
     concepts = " ".join(concept.name for concept in ontology.entity_types if concept.name != ROOT_TYPE)
     answered = [case for case in gold if case.id in answers]
     agreements = [_score_agreement(case.triples, answers[case.id]) for case in answered]
@@ -205,10 +205,6 @@ def score_answers(ontology: GraphSchema, gold: Sequence[GoldCase],
         hallucination=Hallucination(
             subject=mean(one.subject for one in faults), relation=mean(one.relation for one in faults),
             object=mean(one.object for one in faults)))
-
-
-def _relation_labels(ontology: GraphSchema) -> frozenset[str]:
-    return frozenset(_relation_label(relation.name) for relation in ontology.relation_types)
 
 
 class _Agreement(NamedTuple):

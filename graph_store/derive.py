@@ -48,7 +48,9 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
                 kb.sync_vectors()
                 raise
             kb.sync_vectors()
-        _update_communities(kb, reasoner)
+        if kb.documents.is_deleting():  # reports may have deleted text
+            kb.tree.forget_outdated_reports()
+        kb.tree.update(partial(run, reasoner.summarise))
     except (BudgetExceeded, ReasonerError):
         kb.save_graph()  # the graph is complete, only descriptions or merges are missing
         raise
@@ -88,13 +90,6 @@ def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
         kb.schema_control.grow(thresholds)
     if kb.documents.is_deleting():
         kb.schema_control.redact_history()
-
-
-def _update_communities(kb: KnowledgeBase, reasoner: Reasoner) -> None:
-    """Update the communities and their descriptions; after a deletion, first drop reports with deleted text."""
-    if kb.documents.is_deleting():
-        kb.tree.forget_outdated_reports()
-    kb.tree.update(partial(run, reasoner.summarise))
 
 
 def _merge_same_entities(kb: KnowledgeBase, reasoner: Reasoner) -> None:

@@ -80,7 +80,20 @@ def documents_in(documents: Documents, scope: Scope) -> list[str]:
     chosen = {document for name in scope.documents for document in _match_name(names, name)}
     chosen = chosen if scope.documents else {*names}
     for key, value in scope.where:
-        chosen = _match_metadata(metadata, chosen, key, value)
+        # Those of the chosen documents that have a value, or one that fits a pattern, under a metadata key.
+        name, wanted = normalise(key), normalise(value)
+        keys = {known for about in metadata.values() for known in about}
+        if name not in keys:
+            raise ScopeError(f"no document has the metadata {key!r}; " + (
+                f"there are: {_list_names(sorted(keys))}" if keys else "none of them has any"))
+        values = {document: metadata[document][name] for document in chosen if name in metadata[document]}
+        found = {document for document, known in values.items()
+                 if normalise(known) == wanted or fnmatchcase(normalise(known), wanted)}
+        if not found:
+            near = _nearest_names(value, values.values()) or sorted(set(values.values()))
+            raise ScopeError(f"none of the {len(chosen)} documents has {key} = {value!r}; " + (
+                f"there are: {_list_names(near)}" if near else f"none of them has a {key}"))
+        chosen = found
     return sorted(chosen)
 
 
@@ -93,24 +106,6 @@ def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
     near = _nearest_names(name, names)
     raise ScopeError(f"no document is called {name!r}; " + (
         f"the nearest: {', '.join(near)}" if near else "`banyan documents` lists them"))
-
-
-def _match_metadata(metadata: Mapping[str, Mapping[str, str]], chosen: Collection[str], key: str, value: str,
-                    ) -> set[str]:
-    """Return those of the chosen documents that have a value, or one that fits a pattern, under a metadata key."""
-    name, wanted = normalise(key), normalise(value)
-    keys = {known for about in metadata.values() for known in about}
-    if name not in keys:
-        raise ScopeError(f"no document has the metadata {key!r}; " + (
-            f"there are: {_list_names(sorted(keys))}" if keys else "none of them has any"))
-    values = {document: metadata[document][name] for document in chosen if name in metadata[document]}
-    found = {document for document, known in values.items()
-             if normalise(known) == wanted or fnmatchcase(normalise(known), wanted)}
-    if not found:
-        near = _nearest_names(value, values.values()) or sorted(set(values.values()))
-        raise ScopeError(f"none of the {len(chosen)} documents has {key} = {value!r}; " + (
-            f"there are: {_list_names(near)}" if near else f"none of them has a {key}"))
-    return found
 
 
 def _nearest_names(name: str, known: Iterable[str]) -> list[str]:

@@ -35,6 +35,7 @@ _SCALE_LETTERS = frozenset("kKMB")
 _CODES = re.compile(r"(?:^|\s)(?:version|phone|telephone|tel|fax|mobile|zip|zip code|postal code|postcode|plz|isbn|issn"
                     r"|iban|telefon|postleitzahl|电话|邮编|手机|版本)(?: (?:no|number|nr))?\.?$")
 """Headers of columns whose figures are names: nobody adds telephone numbers, and version 1.10 is not 1.1."""
+_NUMBER_LIST = re.compile(r"\s*\d[\d.]*(?:(?:, |;|；|、|\n)\s*\d[\d.]*)+\s*")
 _BRACKETED_UNIT = re.compile(r"(?P<name>.*)[(\[（](?:in )?(?P<unit>[^()\[\]（）]{1,30})[)\]）]\s*")
 _MOST_UNIT_WORDS = 3
 _WORDS = frozenset({"in", "min", "a", "d", "h", "t", "l", "s", "n", "b", "v", "j", "k", "day", "days", "week", "weeks",
@@ -151,30 +152,20 @@ def _number_column(cells: Sequence[str], stated: Mapping[str, int], header: str,
     if are_dates_in_figures(stated):
         return None
     read = read_numbers(stated, shown.decimal)
-    if not read.values or any(cell not in read.values and _is_list_of_numbers(cell) for cell in stated):
+    if not read.values or any(cell not in read.values and _NUMBER_LIST.fullmatch(cell) for cell in stated):
         return None
-    units = _cell_units(read.units, read.values, header)
+    # The unit of a cell is its own, or that of the header, or that of the others where they say it once: in accounts
+    # only some cells have the currency, and 0 has no unit to state.
+    written = set(read.units.values()) - {""}
+    default = _canonical_unit(split_unit(header)[1])
+    only = written.pop() if len(written) == 1 else ""
+    units = {cell: unit or default or (only if is_currency(only) or read.values[cell] == 0 else "")
+             for cell, unit in read.units.items()}
     distinct = set(units.values())
     return _column_of_kind("number", cells, stated, read.values, unit=distinct.pop() if len(distinct) == 1 else "",
                            units=[units.get(cell) for cell in cells] if len(distinct) > 1 else None,
                            integers=all(value.is_integer() for value in read.values.values()), note=read.note,
                            conventions=Conventions(decimal=read.decimal), is_ambiguous=read.is_ambiguous)
-
-
-def _is_list_of_numbers(cell: str) -> bool:
-    return re.fullmatch(r"\s*\d[\d.]*(?:(?:, |;|；|、|\n)\s*\d[\d.]*)+\s*", cell) is not None
-
-
-def _cell_units(units: Mapping[str, str], numbers: Mapping[str, float], header: str) -> dict[str, str]:
-    """Return the unit of each cell: its own, or that of the header, or that of the others where they say it once.
-
-    In accounts only some cells of a column have the currency, and 0 has no unit to state.
-    """
-    written = set(units.values()) - {""}
-    default = _canonical_unit(split_unit(header)[1])
-    only = written.pop() if len(written) == 1 else ""
-    return {cell: unit or default or (only if is_currency(only) or numbers[cell] == 0 else "")
-            for cell, unit in units.items()}
 
 
 def split_unit(header: str) -> tuple[str, str]:
@@ -184,14 +175,11 @@ def split_unit(header: str) -> tuple[str, str]:
         return match["name"].rstrip(" ,;") or text, match["unit"].strip()
     words = text.replace(",", " ").replace("/ ", " ").split()
     for number in range(min(_MOST_UNIT_WORDS, len(words) - 1), 0, -1):
-        if _unit_at_end(unit := " ".join(words[-number:])):
+        unit = " ".join(words[-number:])
+        if unit.lower() not in _WORDS and unit not in _SCALE_LETTERS and _canonical_unit(unit):
             is_divided = words[-number - 1].lower() in _DIVIDING
             return (header, "") if is_divided else (" ".join(words[:-number]), unit)
     return header, ""
-
-
-def _unit_at_end(words: str) -> str:
-    return "" if words.lower() in _WORDS or words in _SCALE_LETTERS else _canonical_unit(words)
 
 
 def _canonical_unit(unit: str) -> str:

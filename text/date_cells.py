@@ -94,11 +94,7 @@ def _parse_day(text: str) -> DateCell | None:
     if match := _YEAR_MONTH.fullmatch(text):
         year, month = match["year"] or match["late_year"], match["month"] or match["late_month"]
         return DateCell(int(year), int(month), 1, "known", "month")
-    return _written_day(text)
-
-
-def _written_day(text: str) -> DateCell | None:
-    """Return a date whose month is a word, or whose parts are marked with 年 and 月."""
+    # A date whose month is a word, or whose parts are marked with 年 and 月.
     text = _HYPHENS.sub(" ", _WEEKDAY.sub("", text))
     first_word = re.match(r"[^\W\d_]+", text)
     if not text or not (text[0].isdigit() or (first_word and is_month(first_word[0]))):
@@ -155,7 +151,12 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
         return column
     read = _of_one_precision(read_most(cells, read_date_cell), cells)
     read, year_note = _with_centuries(read)
-    shown = _shown_order(read, cells)
+    # Parts over 12 show which of two is the day.
+    weights = Counter[bool]()
+    for cell, day in read.items():
+        if day.order != "known" and (day.first > _MONTHS) != (day.second > _MONTHS):
+            weights[day.first > _MONTHS] += cells[cell]
+    shown = None if weights[True] == weights[False] else weights[True] > weights[False]
     day_first, is_sure = _day_order(read, shown, hint)
     values, zone_note = _to_dates(read, day_first, shown)
     precision: Precision = next((day.precision for day in read.values()), "")
@@ -206,15 +207,6 @@ def _with_centuries(read: Mapping[str, DateCell]) -> tuple[Mapping[str, DateCell
             for cell, day in read.items()}
     written = sorted(day.year for cell, day in full.items() if read[cell].has_short_year)
     return full, f"years of two figures are read as {written[0]} to {written[-1]}"
-
-
-def _shown_order(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> bool | None:
-    """Return True if parts over 12 show that the day is first, False if second, None if nothing or both are shown."""
-    weights = Counter[bool]()
-    for cell, day in read.items():
-        if day.order != "known" and (day.first > _MONTHS) != (day.second > _MONTHS):
-            weights[day.first > _MONTHS] += cells[cell]
-    return None if weights[True] == weights[False] else weights[True] > weights[False]
 
 
 def _day_order(read: Mapping[str, DateCell], shown: bool | None, hint: bool | None) -> tuple[bool, bool]:

@@ -36,17 +36,13 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
     for separator in _SEPARATORS:
         split = {cell: items for cell in cells if separator in cell and len(items := _split_cell(cell, separator)) > 1}
         are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
-        if not split or not (are_many or _stand_alone(split, cells)):
+        # "Governance, Packaging" beside both of them.
+        if not split or not (are_many or all(item in cells for items in split.values() for item in items)):
             continue
         if _are_items(split, separator) and (separator not in _COMMAS or _are_alike(split, cells)):
             lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
             return _with_last_items(lists) if separator in _COMMAS else lists
     return None
-
-
-def _stand_alone(split: Mapping[str, Sequence[str]], cells: Collection[str]) -> bool:
-    """Return True if each item of lists is also a cell of its own: "Governance, Packaging" beside both of them."""
-    return all(item in cells for items in split.values() for item in items)
 
 
 def _split_cell(cell: str, separator: str) -> list[str]:

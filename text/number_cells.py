@@ -47,7 +47,7 @@ _MOST_UNIT_WORDS = 3
 _SIGN = re.compile("|".join(map(re.escape, sorted(_CURRENCIES, key=len, reverse=True))))
 _MINUS = "-−–‐"
 _CLEAN = re.compile(r"(?!.*(?:  |[,.]-))[ -\"$-)+-Z\\^-_a-~€£]+")
-"""Cells without anything that `_clean_cell` would change: ASCII without #, *, `, square brackets and double spaces."""
+"""Cells without anything that `read_number` would change: ASCII without #, *, `, square brackets and double spaces."""
 _NOTE_SIGNS = "*†‡§¶# "
 _NOTE_NUMBER = re.compile(r"\[[^\[\]]{1,12}\]$")
 _EMPHASIS = re.compile(r"\*\*(.+)\*\*")
@@ -121,26 +121,17 @@ def read_number(cell: str) -> NumberCell | None:
     if not _CLEAN.fullmatch(text):
         if _TEN_WITH_MARK.match(text):  # 10³ alone may be a power, or ten with the mark of a note
             return None
-        text = _clean_cell(text)
+        text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
+        text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
+        text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
+        while (shorter := _NOTE_NUMBER.sub("", text.rstrip(_NOTE_SIGNS))) != text:
+            text = shorter
+        text = _NO_DECIMALS.sub("", text)
     match = _CELL.fullmatch(text)
     if match is None:
         return None
     power = _POWER_OF_TEN.fullmatch(text)
     return _power_of_ten(power) if power else _parse_number(match)
-
-
-def _clean_cell(text: str) -> str:
-    """Return a cell with plain spaces, digits and signs, and without emphasis and marks of notes."""
-    text = _RAISED_POWER.sub(lambda power: power[0].translate(_RAISED), text)
-    text = unicodedata.normalize("NFKC", _RAISED_MARK.sub("", with_ascii_digits(text))).translate(_PLAIN_MARKS)
-    text = _EMPHASIS.sub(r"\1", " ".join(text.split()).strip(" `"))
-    return _NO_DECIMALS.sub("", _without_note_marks(text))
-
-
-def _without_note_marks(text: str) -> str:
-    while (shorter := _NOTE_NUMBER.sub("", text.rstrip(_NOTE_SIGNS))) != text:
-        text = shorter
-    return text
 
 
 def _power_of_ten(match: re.Match[str]) -> NumberCell | None:

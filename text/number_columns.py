@@ -79,17 +79,23 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
     with_zeros = sum(cells[cell] for cell, number in read.items() if number.form == "code")
     if with_zeros > _MOST_CODES * total or all(map(_is_numbering, read.values())):
         return {}
-    units, others = _units_in_words(read, cells), {*_open_years(read), *_letter_codes(read)}
+    # "1990–" has no end yet, unless other numbers have their minus behind them.
+    behind = [cell for cell in read if has_minus_behind(cell)]
+    open_years = behind if all(_YEAR.fullmatch(read[cell].figures) for cell in behind) else []
+    # The word that stands behind most numbers ("guests"), by its singular: it is their unit.
+    spellings: dict[str, str] = {}
+    weights = Counter[str]()
+    for cell, number in read.items():
+        if not number.is_known_unit:
+            spellings.setdefault(_singular(number.unit), number.unit)
+            weights[_singular(number.unit)] += cells[cell]
+    least = max(2, sum(map(cells.__getitem__, read)) / 2)
+    units = {word: spellings[word] for word, times in weights.items() if times >= least}
+    others = {*open_years, *_letter_codes(read)}
     return {cell: number if number.is_known_unit else number._replace(unit=units[_singular(number.unit)])
             for cell, number in read.items()
             if cell not in others and not _is_code(number)
             and (number.is_known_unit or _singular(number.unit) in units)}
-
-
-def _open_years(read: Mapping[str, NumberCell]) -> list[str]:
-    """Return the cells such as "1990–", which has no end yet, unless other numbers have their minus behind them."""
-    behind = [cell for cell in read if has_minus_behind(cell)]
-    return behind if all(_YEAR.fullmatch(read[cell].figures) for cell in behind) else []
 
 
 def _letter_codes(read: Mapping[str, NumberCell]) -> list[str]:
@@ -101,18 +107,6 @@ def _letter_codes(read: Mapping[str, NumberCell]) -> list[str]:
 
 def _is_code(number: NumberCell) -> bool:
     return number.form == "code" or (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)
-
-
-def _units_in_words(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> dict[str, str]:
-    """Return the word that stands behind most numbers ("guests"), by its singular: it is their unit."""
-    spellings: dict[str, str] = {}
-    weights = Counter[str]()
-    for cell, number in read.items():
-        if not number.is_known_unit:
-            spellings.setdefault(_singular(number.unit), number.unit)
-            weights[_singular(number.unit)] += cells[cell]
-    least = max(2, sum(map(cells.__getitem__, read)) / 2)
-    return {word: spellings[word] for word, times in weights.items() if times >= least}
 
 
 def _is_numbering(number: NumberCell) -> bool:
@@ -152,22 +146,19 @@ def _decide_groups(form: str, numbers: Collection[NumberCell], hint: DecimalMark
     doubtful = [number for number in numbers if number.form == form]
     whole = [number.figures for number in numbers if number.form == "plain" and number.figures != "0"]
     example = doubtful[0].figures
-    if _are_groups(doubtful, whole):
+    # In "3.000" beside "980" decimals would all end in zeros ("980.000") or none ("3").
+    if whole and max(map(len, whole)) <= _GROUP and any(number.figures.endswith("0") for number in doubtful):
         return _Decision(as_group, hint != as_decimal, _doubt_note(example, as_group) if hint == as_decimal else "")
     if hint:
         return _Decision(hint)
     are_behind = any(number.unit in _DECIMAL_COMMA_UNITS and not number.has_sign_before for number in doubtful)
     if as_decimal == ",":
-        return _commas_as_groups(doubtful, is_doubtful=are_behind)
+        # Groups are far more frequent than three decimals; the note says so if nothing else speaks for them.
+        are_round = len(doubtful) > 1 and all(number.figures.endswith("0") for number in doubtful)
+        is_shown = are_round or any(number.has_sign_before for number in doubtful)
+        note = _doubt_note(doubtful[0].figures, ".") if are_behind or not is_shown else ""
+        return _Decision(".", is_sure=False, note=note)
     return _Decision(",") if are_behind else _points_as_decimals(doubtful, whole)
-
-
-def _commas_as_groups(doubtful: Sequence[NumberCell], *, is_doubtful: bool) -> _Decision:
-    """Decide on groups, which are far more frequent than three decimals; note it if nothing else speaks for them."""
-    are_round = len(doubtful) > 1 and all(number.figures.endswith("0") for number in doubtful)
-    is_shown = are_round or any(number.has_sign_before for number in doubtful)
-    note = _doubt_note(doubtful[0].figures, ".") if is_doubtful or not is_shown else ""
-    return _Decision(".", is_sure=False, note=note)
 
 
 def _points_as_decimals(doubtful: Sequence[NumberCell], whole: Collection[str]) -> _Decision:
@@ -177,12 +168,6 @@ def _points_as_decimals(doubtful: Sequence[NumberCell], whole: Collection[str]) 
                  and _spread_as_points(doubtful, whole, "") * 10 < _spread_as_points(doubtful, whole, "."))
     chosen: DecimalMark = "," if is_closer else "."
     return _Decision(chosen, is_sure=False, note=_doubt_note(doubtful[0].figures, chosen))
-
-
-def _are_groups(doubtful: Iterable[NumberCell], whole: Collection[str]) -> bool:
-    """Return True for columns such as "3.000", "980": decimals would all end in zeros ("980.000") or none ("3")."""
-    return (bool(whole) and max(map(len, whole)) <= _GROUP
-            and any(number.figures.endswith("0") for number in doubtful))
 
 
 def _spread_as_points(doubtful: Iterable[NumberCell], whole: Iterable[str], mark: str) -> float:

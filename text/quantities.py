@@ -131,7 +131,8 @@ def parse_number(text: str) -> str:
     if _RAISED_TEN.search(text):
         return ""
     folded = _LEAD.sub("", _ASIDE.sub("", with_ascii_digits(normalise(_RAISED.sub("", text))).strip(" .;。，")))
-    folded = _POWER_OF_TEN.sub(_write_out, folded)
+    folded = _POWER_OF_TEN.sub(lambda power: _plain_number(
+        Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-")))), folded)
     folded = _EUROPEAN_FIGURES.sub(lambda figures: figures[0].replace(".", "").replace(",", "."), folded)
     folded = _HAN_PERCENT.sub(r"\1%", folded)
     low = _AMOUNT.match(folded)
@@ -151,10 +152,6 @@ def parse_number(text: str) -> str:
         smaller_part = parse_number(rest_of_compound) if first_unit else ""
         return f"{_plain_number(_amount_value(low))} {first_unit} {smaller_part}" if smaller_part else ""
     return f"{_plain_number(_amount_value(low))} {unit}".rstrip()
-
-
-def _write_out(power: re.Match[str]) -> str:
-    return _plain_number(Decimal(power["factor"] or 1).scaleb(int(power["exponent"].replace("−", "-"))))
 
 
 def figures_of(normal: str) -> tuple[str, tuple[Decimal, ...]]:

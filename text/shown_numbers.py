@@ -20,19 +20,15 @@ def show_number(value: float, unit: str = "") -> str:
     exact = Decimal(value) if isinstance(value, int) else Decimal(f"{value:.{_DIGITS}g}")
     if not exact.is_finite():
         return str(value)
-    figures = _figures_of(exact)
-    if unit in _BEFORE:
-        return f"-{unit}{figures[1:]}" if figures.startswith("-") else f"{unit}{figures}"
-    return f"{figures}%" if unit == "%" else f"{figures} {unit}".rstrip()
-
-
-def _figures_of(exact: Decimal) -> str:
     decimals = -int(exact.normalize().as_tuple().exponent)
     if decimals > _EXACT_DECIMALS:
         decimals = max(_DECIMALS, _DECIMALS - 1 - exact.adjusted())
     grouping = "," if abs(exact) >= _UNGROUPED else ""
     figures = f"{exact:{grouping}.{max(decimals, 0)}f}"
-    return figures.rstrip("0").rstrip(".") if "." in figures else figures
+    figures = figures.rstrip("0").rstrip(".") if "." in figures else figures
+    if unit in _BEFORE:
+        return f"-{unit}{figures[1:]}" if figures.startswith("-") else f"{unit}{figures}"
+    return f"{figures}%" if unit == "%" else f"{figures} {unit}".rstrip()
 
 
 def show_value(value: object, unit: str = "") -> str:

@@ -56,7 +56,10 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
         chosen = sorted(chosen, key=lambda line: -order(line[0]))
     limits = [f"only {', '.join(relations)}"] if relations else []
     limits += [f"at {at}"] if at else []
-    title = ", ".join(filter(None, [_card_title(index, entity), shared_note, *limits]))
+    row = index.entity_at(entity)
+    name, entity_type, other_names = index.labels_of(row) if row is not None else (entity, "", ())
+    also = f"; also: {', '.join(other_names[:_MOST_NAMES])}" if other_names else ""
+    title = ", ".join(filter(None, [f"{name} ({entity_type}{also})", shared_note, *limits]))
     notes = []
     if len(incident) > _MOST_FACTS:
         notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
@@ -67,14 +70,6 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     elif not lines:
         notes.append(f"the graph has no fact of it{' at this date' if at else ''}")
     return Block(title=title, items=tuple(item for _, item in chosen), note="; ".join(notes))
-
-
-def _card_title(index: GraphIndex, entity: str) -> str:
-    """Return an entity's name with its type and other names: "Ana Ruiz (person; also: A. Ruiz)"."""
-    row = index.entity_at(entity)
-    name, entity_type, other_names = index.labels_of(row) if row is not None else (entity, "", ())
-    also = f"; also: {', '.join(other_names[:_MOST_NAMES])}" if other_names else ""
-    return f"{name} ({entity_type}{also})"
 
 
 def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:

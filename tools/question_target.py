@@ -131,7 +131,9 @@ class QuestionTarget:
         mentions = [mention for mention in self._columns(heads=has_heads)
                     if self._parts.columns_for(mention, is_number)
                     and self._parts.preceding(mention, "group", gap=1) is None]
-        mentions = [mention for mention in mentions if not mention.is_head or self._is_exact(mention)]
+        mentions = [mention for mention in mentions if not mention.is_head
+                    or self._parts.words(mention) in {text.casefold() for name in mention.columns
+                                                      for text in (name, self._parts.columns[name].title)}]
         columns = {column.name: column for mention in mentions
                    if (column := self._parts.column_of(mention, is_number))}
         if measure is not None:
@@ -145,11 +147,6 @@ class QuestionTarget:
         self._parts.use(*mentions, *self._parts.unused("measure"))
         self._check_units(column)
         return column
-
-    def _is_exact(self, mention: Mention) -> bool:
-        """Return True if a column is written as its title, and not only with the same stems: sales, but not flights."""
-        return self._parts.words(mention) in {text.casefold() for name in mention.columns
-                                              for text in (name, self._parts.columns[name].title)}
 
     def _check_units(self, column: ColumnInfo) -> None:
         """Use the unit that a question asks for if it is the column's."""

@@ -24,7 +24,10 @@ class ConditionReader(MeasureReader):
         """Return the conditions in the order of the question."""
         conditions = [*self._comparisons(), *self._dates(), *self._presence(), *self._texts(), *self._values(),
                       *self._numbers(), *self._flags()]
-        conditions += self._only(conditions)
+        lists = [column for one in conditions if one.values and is_list(column := self._parts.columns[one.column])]
+        conditions += [self._size_condition(only(lists, mention), "= 1", mention)
+                       for mention in self._parts.unused("only")
+                       if self._parts.following(mention, "number", gap=0) is None]
         single = [condition.column for condition in conditions if condition.values and not condition.is_negative
                   and not is_list(self._parts.columns[condition.column])]
         if len(set(single)) < len(single):  # "how many are open, and how many are closed?"
@@ -106,12 +109,6 @@ class ConditionReader(MeasureReader):
             otherwise = "" if is_word else condition.sql.replace(whole, parts)
             conditions.append(replace(condition, otherwise=otherwise))
         return conditions
-
-    def _only(self, conditions: Sequence[Condition]) -> list[Condition]:
-        """Read "alone": the only list of which a value is asked has no other."""
-        lists = [column for one in conditions if one.values and is_list(column := self._parts.columns[one.column])]
-        return [self._size_condition(only(lists, mention), "= 1", mention) for mention in self._parts.unused("only")
-                if self._parts.following(mention, "number", gap=0) is None]
 
     def _is_apart(self, last: Mention, mention: Mention) -> bool:
         between = [other for other in self._parts.mentions if last.last <= other.first < mention.first]

@@ -75,7 +75,13 @@ class Retriever:
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
                       documents: Collection[str] | None = None) -> list[tuple[str, float]]:
         """Return the best passages for a question, of some documents if given: (chunk id, weight), best first."""
-        scores = self._weigh(question, switches)
+        key = question, switches
+        with self._lock:
+            scores = self._weighed.get(key)
+        if scores is None:
+            scores = rank_chunks(self.index, self.steps(question), switches)
+            with self._lock:
+                self._weighed[key] = scores
         if documents is not None:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
         reranker, best = self.models.reranker(), self.models.reordered
@@ -86,17 +92,6 @@ class Retriever:
         texts = [f"{passage.title}\n{passage.text}".strip() for passage in passages]
         with charge_calls(account=self.account):
             return _rerank(reranker, question, texts, ranking)[:limit]
-
-    def _weigh(self, question: str, switches: Switches) -> Scores:
-        """Return the chunks' weights for the question, shape (chunks,); the last ones are cached."""
-        key = question, switches
-        with self._lock:
-            weighed = self._weighed.get(key)
-        if weighed is None:
-            weighed = rank_chunks(self.index, self.steps(question), switches)
-            with self._lock:
-                self._weighed[key] = weighed
-        return weighed
 
     def steps(self, question: str) -> list[tuple[Query, Sequence[int]]]:
         """Compare a question and the steps that it is nested of; each has the numbers of those that it waits for."""

@@ -81,7 +81,20 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
     Raises:
         FieldError: there is no such field, or the graph is too large for groups by both.
     """
-    grouping = _group_by_field(index, terms, by, alpha, among)
+    match = _PERIOD.fullmatch(by.strip())
+    wanted = match["field"] if match else by.strip()
+    found = terms.find(wanted)
+    if not found.terms:
+        raise FieldError(f"no field is called {wanted!r}; there are: {', '.join(found.near)}")
+    name = found.terms[0].name
+    rows = field_rows(index, name)
+    if among is not None:
+        rows = rows.select(np.isin(rows.heads, among))
+    groups, undated = _groups_of(index, rows, match["period"] if match else "")
+    if alpha is not None:
+        groups = _find_modular_groups(index, groups, alpha)
+    heads = np.unique(rows.heads)
+    grouping = _Grouping(rows, undated, groups, heads, _find_categories(index, heads, name))
     label = "" if among is None else f"{grouping.rows.name.replace('_', ' ')} "
     items = [_build_group_item(index, grouping, group, label) for group in grouping.groups]
     shown, omitted_count = fit_lines(items, tokens)
@@ -96,7 +109,11 @@ def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> li
 
     Empty if too few documents have metadata, or none of its fields is categorical or a date.
     """
-    documents = np.array(sorted(_find_document_entities(index)), dtype=np.intp)
+    metadata_rows = (row for _, text in index.store.documents.whole_texts()
+                     for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
+    entities = (entity for row in metadata_rows for entity in find_entities(index, row.cells[0].value).entities)
+    documents = np.array(sorted({row for entity in entities if (row := index.entity_at(entity)) is not None}),
+                         dtype=np.intp)
     if len(documents) < _COVERED * index.store.documents.count_documents():
         return []
     fields = [rows.name for rows in _find_categories(index, documents, "")]
@@ -109,39 +126,12 @@ def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> li
     return blocks
 
 
-def _find_document_entities(index: GraphIndex) -> set[int]:
-    """Return the rows of the entities that stand for documents."""
-    metadata_rows = (row for _, text in index.store.documents.whole_texts()
-                     for row in find_rows(text.partition("\n")[0]) if row.cells[0].header == DOCUMENT)
-    entities = (entity for row in metadata_rows for entity in find_entities(index, row.cells[0].value).entities)
-    return {row for entity in entities if (row := index.entity_at(entity)) is not None}
-
-
 def _note_rest(shown: list[Passage], omitted_count: int, kind: str) -> tuple[Passage, ...]:
     """Return lines; if others were left out, the last line says how many."""
     if not omitted_count:
         return tuple(shown)
     last = shown[-1]
     return (*shown[:-1], last.model_copy(update={"statement": f"{last.statement} (and {omitted_count} more {kind})"}))
-
-
-def _group_by_field(index: GraphIndex, terms: LabelledTerms, by: str, alpha: float | None,
-                    among: Rows | None) -> _Grouping:
-    """Return the groups of a survey; the arguments are those of `survey_by`."""
-    match = _PERIOD.fullmatch(by.strip())
-    wanted = match["field"] if match else by.strip()
-    found = terms.find(wanted)
-    if not found.terms:
-        raise FieldError(f"no field is called {wanted!r}; there are: {', '.join(found.near)}")
-    name = found.terms[0].name
-    rows = field_rows(index, name)
-    if among is not None:
-        rows = rows.select(np.isin(rows.heads, among))
-    groups, undated = _groups_of(index, rows, match["period"] if match else "")
-    if alpha is not None:
-        groups = _find_modular_groups(index, groups, alpha)
-    heads = np.unique(rows.heads)
-    return _Grouping(rows, undated, groups, heads, _find_categories(index, heads, name))
 
 
 def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_Group], int]:
@@ -271,7 +261,11 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
         reached |= frontier
         steps += [(relation, triples)] if triples else []
     items = [item for number, step in enumerate(steps, 1) for item in _list_step_items(index, number, *step)]
-    boundary = _find_boundary(index, reached) - set(starts)
+    # For each entity outside of the set, how many of its neighbours are in the set.
+    inside_counts = Counter(
+        neighbour for row in reached for neighbour in _find_neighbours(index, row) if neighbour not in reached)
+    boundary = {row for row, count in inside_counts.items() if count > 1
+                and count / len(_find_neighbours(index, row)) >= TAU} - set(starts)
     shown, omitted_count = fit_lines(items, tokens)
     notes = [] if items else ["nothing is reached along this path"]
     if is_cut:
@@ -323,15 +317,6 @@ def _list_step_items(index: GraphIndex, number: int, relation: str, triples: Seq
     for start, rows in sorted(by_start.items()):
         lead = f"{number}. {start} <- {name}: " if is_backward else f"{number}. {start} {name} -> "
         yield from (item.model_copy(update={"kind": "row", "cells": ("",)}) for item in row_items(rows, lead, end_of))
-
-
-def _find_boundary(index: GraphIndex, reached: set[int]) -> set[int]:
-    """Return entities outside of a set that belong to it by their neighbours (eq. 4)."""
-    # For each entity outside of the set, how many of its neighbours are in the set.
-    inside_counts = Counter(
-        neighbour for row in reached for neighbour in _find_neighbours(index, row) if neighbour not in reached)
-    return {row for row, count in inside_counts.items()
-            if count > 1 and count / len(_find_neighbours(index, row)) >= TAU}
 
 
 def _find_neighbours(index: GraphIndex, row: int) -> set[int]:

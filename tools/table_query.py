@@ -108,7 +108,10 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
             meant[wanted] = equal[0]
             notes.append(f"{wanted.column} '{wanted.text}' read as '{equal[0]}'")
         else:
-            notes.append(_unknown_value(wanted, values, tables))
+            known = list(values) or [value for table in tables if table.name == wanted.table for column in table.columns
+                                     if column.name == wanted.column for value, _ in column.frequent]
+            more = ", …" if len(known) > _MOST_NEAR else ""
+            notes.append(f"no {wanted.column} is '{wanted.text}'; there are: {', '.join(known[:_MOST_NEAR])}{more}")
     return (engine.run(replace_values(result.sql, tables, meant)) if meant else result), notes
 
 
@@ -119,14 +122,6 @@ def _values_like(engine: SqlEngine, wanted: WantedValue) -> Iterator[str]:
                        f"WHERE contains(lower({wanted.column}), lower('{text}')) OR {wanted.column} = '{text}' "
                        f"GROUP BY {wanted.column} ORDER BY number DESC, {wanted.column}", most_rows=50)
     yield from (str(row[0]) for row in found.rows)
-
-
-def _unknown_value(wanted: WantedValue, values: Sequence[str], tables: Sequence[TableInfo]) -> str:
-    """Return a note on a text that no cell of its column is, with values that there are."""
-    known = list(values) or [value for table in tables if table.name == wanted.table for column in table.columns
-                             if column.name == wanted.column for value, _ in column.frequent]
-    more = ", …" if len(known) > _MOST_NEAR else ""
-    return f"no {wanted.column} is '{wanted.text}'; there are: {', '.join(known[:_MOST_NEAR])}{more}"
 
 
 def query_of_row(sql: str, values: Sequence[Any]) -> str | None:

@@ -44,7 +44,13 @@ def _block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
     rows, unread = _fitting_rows(index, term, lookup)
     total, named = len(rows.heads), {name: getattr(lookup, name) for name in ("head", "tail", "document", "at")}
     filters = ", ".join(f"{name} {value}" for name, value in named.items() if value)
-    first = _sorted_by_name(index, rows).select(np.arange(min(total, _MOST_ROWS)))
+    # Rows are in the order of their heads' names, then of what they lead to.
+    texts = index.columns.texts
+    heads = {row: natural_key(index.labels_of(row).name) for row in np.unique(rows.heads).tolist()}
+    ends = {text: natural_key(texts[text]) for text in np.unique(rows.texts).tolist()}
+    keys = [(heads[head], ends[text]) for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
+    order = sorted(range(total), key=keys.__getitem__)[:_MOST_ROWS]
+    first = rows.select(np.array(order, np.intp))
     facts, shared_note = split_shared_note([row for row in read_rows(index, first) if row.places])
     description = "; ".join(filter(None, [f"{total} rows", filters, shared_note]))
     unread += max(0, total - _MOST_ROWS)
@@ -70,15 +76,6 @@ def _fitting_rows(index: GraphIndex, term: Term, lookup: TripleLookup) -> tuple[
         if holding and (allowed is None or not allowed.isdisjoint(holding[0].documents)):
             fitting.append(number)
     return rows.select(np.array(fitting, np.intp)), max(0, len(rows.heads) - _MOST_TIMED)
-
-
-def _sorted_by_name(index: GraphIndex, rows: FieldRows) -> FieldRows:
-    """Return rows in the order of their heads' names, then of what they lead to."""
-    texts = index.columns.texts
-    heads = {row: natural_key(index.labels_of(row).name) for row in np.unique(rows.heads).tolist()}
-    ends = {text: natural_key(texts[text]) for text in np.unique(rows.texts).tolist()}
-    keys = [(heads[head], ends[text]) for head, text in zip(rows.heads.tolist(), rows.texts.tolist(), strict=True)]
-    return rows.select(np.array(sorted(range(len(keys)), key=keys.__getitem__), np.intp))
 
 
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:

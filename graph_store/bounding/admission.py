@@ -149,10 +149,7 @@ class _Bounding:
         for key, name in wishes.infer_types():
             if key not in self._unknown_types:
                 self._types[key] = Known(name, "inferred_type")
-        self._declare_inferred()
-
-    def _declare_inferred(self) -> None:
-        """Admit the entities extracted with a blank type under their inferred type; reject those that have none."""
+        # Entities extracted with a blank type are admitted under their inferred type, or rejected if they have none.
         for entity in self._extraction.entities:
             key = self._keys.get(entity.name)
             if key is None or label_key(entity.type) or self._bounds.is_type_name(entity.name):

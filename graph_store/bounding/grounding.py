@@ -341,11 +341,7 @@ class SourceText:
         wording = extracted.strip()
         if self._verbatim_start(wording) >= 0:
             return Grounded(wording, span)
-        whole = self._balance(span)
-        return Grounded(without_markup(whole.quote), whole, quoted=True)
-
-    def _balance(self, span: Span) -> Span:
-        """Extend a span by the bracket or quotation mark next to it that belongs to an unpaired one inside it."""
+        # A bracket or quotation mark next to the span may belong to an unpaired one inside it.
         start, end = span.start, span.end
         for opening, closing in PAIRS:
             opened, closed = span.quote.count(opening), span.quote.count(closing)
@@ -354,7 +350,8 @@ class SourceText:
                 end += 1
             elif (is_odd_quote or opened < closed) and start and self.text.startswith(opening, start - 1):
                 start -= 1
-        return self._span(start, end)
+        whole = self._span(start, end)
+        return Grounded(without_markup(whole.quote), whole, quoted=True)
 
     @cached_property
     def _sentences(self) -> list[tuple[Span, frozenset[str]]]:

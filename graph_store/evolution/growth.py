@@ -44,7 +44,18 @@ def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> 
         if "relation" in kinds:  # leave out asks with a type that the schema lacks, whose name is then ""
             counts = [count for count in with_schema_types(counts, Bounds(schema).entity_type)
                       if count.subject_type and (count.kind != "relation" or count.object_type)]
-        for candidate in _select_accepted(counts, base, grounds, thresholds):
+        # The candidates that meet the thresholds: first those that widen an element, then new elements.
+        accepted = [c for c in collect_candidates(counts, base, thresholds.support, only_supported=True)
+                    if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
+        widening, new = [c for c in accepted if c.widens], [c for c in accepted if not c.widens]
+        from_columns = [c for c in new if c.rows >= thresholds.support]
+        from_sentences = [c for c in new if c.rows < thresholds.support]
+        chosen = []
+        for kind in ELEMENT_KINDS:
+            most = thresholds.growth[kind]
+            chosen += [c for c in from_sentences if c.kind == kind][:most]
+            chosen += [c for c in from_columns if c.kind == kind][:_COLUMN_FACTOR * most]
+        for candidate in with_evidence([*widening, *chosen], grounds):
             schema = elements.add(schema, candidate.kind, elements.element_of(candidate, schema))
             decided.append(Decided(decision=_explain_acceptance(candidate, thresholds), evidence=candidate))
     return schema, decided
@@ -61,22 +72,6 @@ def _explain_acceptance(candidate: Candidate, thresholds: Thresholds) -> Decisio
     new_names = [name for name in candidate.names() if name in (*candidate.labels, *candidate.inverse_labels)]
     change = f"also called {', '.join(new_names)}" if new_names else candidate.name
     return Decision(kind=candidate.kind, name=candidate.widens, verdict="edit", why=f"{change}: {why}")
-
-
-def _select_accepted(counts: Sequence[AskCount], base: GraphSchema, grounds: Grounds, thresholds: Thresholds,
-              ) -> list[Candidate]:
-    """Return the candidates that meet the thresholds: first those that widen an element, then new elements."""
-    accepted = [c for c in collect_candidates(counts, base, thresholds.support, only_supported=True)
-                if c.confidence >= thresholds.confidence and (c.kind, label_key(c.name)) not in grounds.declined]
-    widening, new = [c for c in accepted if c.widens], [c for c in accepted if not c.widens]
-    from_columns = [c for c in new if c.rows >= thresholds.support]
-    from_sentences = [c for c in new if c.rows < thresholds.support]
-    chosen = []
-    for kind in ELEMENT_KINDS:
-        most = thresholds.growth[kind]
-        chosen += [c for c in from_sentences if c.kind == kind][:most]
-        chosen += [c for c in from_columns if c.kind == kind][:_COLUMN_FACTOR * most]
-    return with_evidence([*widening, *chosen], grounds)
 
 
 def find_waiting(schema: GraphSchema, grounds: Grounds, support: int) -> list[Candidate]:

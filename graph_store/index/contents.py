@@ -58,21 +58,22 @@ def build_index(source: IndexSource) -> NewArrays:
     labels = [graph.labels_of(row) for row in range(graph.count_entities())]
     made |= _build_entities(graph, labels)
     made |= _build_chunks(chunks)
-    made |= _build_mentions(graph, _chunk_rows(graph, chunks))
-    made |= _build_ranks(graph, labels, made)
-    made |= _build_finest(source.finest, graph)
-    made |= _build_walk(graph, chunks, made)
-    made |= _build_communities(source.communities, graph, made)
-    return made
-
-
-def _chunk_rows(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NDArray[np.int32]:
-    """Return the row of the chunk whose id is a text of the graph, by the text's number; -1 for other texts."""
+    # The row of the chunk whose id is a text of the graph, by the text's number; -1 for other texts.
     rows = np.full(len(graph.columns.texts), -1, np.int32)
     for row, chunk in enumerate(chunks):
         if (number := graph.columns.number_of(chunk.id)) >= 0:
             rows[number] = row
-    return rows
+    made |= _build_mentions(graph, rows)
+    made |= _build_ranks(graph, labels, made)
+    # The ids of the finest communities, and for each entity the number of its community; -1 for none.
+    number = np.full(graph.count_entities(), -1, np.int32)
+    ordered = sorted(source.finest, key=lambda community: community.id)
+    for place, community in enumerate(ordered):
+        number[_rows_of(graph, community.members)] = place
+    made |= columns.build_ids("finest", [community.id for community in ordered]) | {"entities.finest": number}
+    made |= _build_walk(graph, chunks, made)
+    made |= _build_communities(source.communities, graph, made)
+    return made
 
 
 def _build_entities(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> NewArrays:
@@ -128,15 +129,6 @@ def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], made: Ne
             **columns.build_texts("entities.folded", folded)}
 
 
-def _build_finest(communities: Sequence[TreeCommunity], graph: KnowledgeGraph) -> NewArrays:
-    """Return the ids of the finest communities, and for each entity the number of its community; -1 for none."""
-    number = np.full(graph.count_entities(), -1, np.int32)
-    ordered = sorted(communities, key=lambda community: community.id)
-    for place, community in enumerate(ordered):
-        number[_rows_of(graph, community.members)] = place
-    return columns.build_ids("finest", [community.id for community in ordered]) | {"entities.finest": number}
-
-
 def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
     """Return the arrays of chunks and their documents: ids, contents, titles, and the words for BM25."""
     documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
@@ -187,7 +179,18 @@ def _build_documents(owners: Sequence[int], chunk_terms: Sequence[list[str]],
 def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], made: NewArrays) -> NewArrays:
     """Return the graph for random walks, and for each entity the chunks of documents about it."""
     mentioned, entities = read_lists(made, "entities.chunks"), graph.count_entities()
-    in_title, whole_title = _find_titles(chunks, NameTrie(made, "names", graph.columns.ids.__getitem__), graph)
+    names = NameTrie(made, "names", graph.columns.ids.__getitem__)
+
+    @cache
+    def rows_in(title: str) -> list[tuple[int, bool]]:
+        """Return the rows of the entities that a title names, each with whether the name is the whole title."""
+        title_end = len(without_aside(title))  # without the note of "Solaris (1972 film)"
+        return [(graph.row(entity), span.start == 0 and span.end >= title_end)
+                for span in names.find(title) for entity in span.entities]
+
+    pairs = np.array([(entity, row, is_whole) for row, chunk in enumerate(chunks)
+                      for entity, is_whole in rows_in(chunk.title)], np.int32).reshape(-1, 3)
+    in_title, whole_title = pairs[:, :2], pairs[pairs[:, 2] == 1, :2]
     owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
     # The nodes of the graph are the entities, followed by the chunks.
     return {**columns.build_inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], entities),
@@ -204,23 +207,6 @@ def build_steps(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -
     degrees = np.diff(made[f"{name}.starts"])
     shares = np.repeat(1 / np.maximum(degrees, 1), degrees)
     return made | {f"{name}.shares": shares.astype(np.float32)}
-
-
-def _find_titles(chunks: Sequence[Chunk], names: NameTrie, graph: KnowledgeGraph) -> tuple[Pairs, Pairs]:
-    """Return pairs of an entity that a document's title names and a chunk of it, shape (n, 2); second, of whole titles.
-
-    A name is the whole title also if a note in brackets follows it ("Solaris (1972 film)").
-    """
-    @cache
-    def rows_in(title: str) -> list[tuple[int, bool]]:
-        """Return the rows of the entities that a title names, each with whether the name is the whole title."""
-        title_end = len(without_aside(title))
-        return [(graph.row(entity), span.start == 0 and span.end >= title_end)
-                for span in names.find(title) for entity in span.entities]
-
-    pairs = np.array([(entity, row, is_whole) for row, chunk in enumerate(chunks)
-                      for entity, is_whole in rows_in(chunk.title)], np.int32).reshape(-1, 3)
-    return pairs[:, :2], pairs[pairs[:, 2] == 1, :2]
 
 
 def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, made: NewArrays) -> NewArrays:

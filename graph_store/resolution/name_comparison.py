@@ -237,7 +237,15 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
 def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
     """Match two names with the same words, or with the same letters or words in another order."""
     if first.key != second.key:
-        return _match_respelled(first, second)
+        if first.key.replace(" ", "") == second.key.replace(" ", ""):
+            return NameMatch("spelling", prior=0.8)
+        if first.numerals != second.numerals:
+            return None
+        if sorted(first.words) != sorted(second.words):
+            is_long = len(first.words) > 2  # noqa: PLR2004  (more than the number and one other word)
+            return NameMatch("spelling", prior=0.85 if is_long else 0.6)
+        is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
+        return NameMatch("person", prior=0.92) if is_inverted else NameMatch("spelling", prior=0.6)
     is_one_word = len(first.words) == 1 and first.key.isascii()  # a Chinese name of several words has no spaces
     if first.article != second.article and (is_one_word or _is_capitalised(first) != _is_capitalised(second)):
         # "The Who" is not WHO, "the Band" is not a band, "The Charge of the Light Brigade" is a poem about the charge.
@@ -252,19 +260,6 @@ def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
 
 def _is_capitalised(folded: FoldedName) -> bool:
     return folded.name.split()[1 if folded.article else 0][0].isupper()
-
-
-def _match_respelled(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names that differ in spaces, in the order of their words, or in how a number is written."""
-    if first.key.replace(" ", "") == second.key.replace(" ", ""):
-        return NameMatch("spelling", prior=0.8)
-    if first.numerals != second.numerals:
-        return None
-    if sorted(first.words) != sorted(second.words):
-        is_long = len(first.words) > 2  # noqa: PLR2004  (more than the number and one other word)
-        return NameMatch("spelling", prior=0.85 if is_long else 0.6)
-    is_inverted = first.name.count(",") + second.name.count(",") == 1  # "Lee, Ann" and "Ann Lee"
-    return NameMatch("person", prior=0.92) if is_inverted else NameMatch("spelling", prior=0.6)
 
 
 def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
@@ -345,7 +340,10 @@ def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> Na
         omits_words = len(long_given) > len(short_given)
         spells_more = sum(len(word) > 1 for word in long_given[1:]) > sum(len(word) > 1 for word in short_given[1:])
         # If these may not be persons, a full word tells them apart: the Royal Australian Navy is not the Royal Navy.
-        if not _occur_in_order(short_given[1:], long_given[1:]) or (omits_words and spells_more and not person):
+        remaining = iter(long_given[1:])  # "any" moves the iterator on: order counts
+        is_in_order = all(any(word == other or (1 in {len(word), len(other)} and word[0] == other[0])
+                              for other in remaining) for word in short_given[1:])
+        if not is_in_order or (omits_words and spells_more and not person):
             return None
         return NameMatch("person", prior=0.6, loose=True)
     # "J Smith" or "JR Smith" for "John Ronald Smith". If both have one given name, either may be the initial.
@@ -354,10 +352,3 @@ def _match_persons(first: FoldedName, second: FoldedName, *, person: bool) -> Na
         if len(other_given) == 1 and other_given[0] in {initials, initials[0]} and other_given[0] != given[0]:
             return NameMatch("person", prior=0.45, loose=True)
     return None
-
-
-def _occur_in_order(words: tuple[str, ...], all_words: tuple[str, ...]) -> bool:
-    """Return True if `words` occur in `all_words` in this order; an initial matches any word that begins with it."""
-    remaining = iter(all_words)  # "any" moves the iterator on: order counts
-    return all(any(word == other or (1 in {len(word), len(other)} and word[0] == other[0]) for other in remaining)
-               for word in words)

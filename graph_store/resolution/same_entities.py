@@ -202,7 +202,18 @@ def resolve(around: Surroundings, said: Said, judgements: Judgements,
     all_ties |= {pair: Tie("key", 1.0, evidence=evidence) for pair, evidence in around.document_keys()}
     ties = {pair: tie for pair, tie in all_ties.items() if tie.score >= ASK_FROM}
     weak_pairs = all_ties.keys() - ties.keys()
-    ties = _confirm(around, _apply_judgements(around, _weaken_ambiguous(around, ties), judgements))
+    # The ties after a reasoner's verdicts: a sure "same" adds a tie, any other verdict removes it.
+    judged = dict(_weaken_ambiguous(around, ties))
+    for pair, verdict in judgements.verdicts.items():
+        if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
+            continue
+        if verdict.same and verdict.confidence >= SURE:
+            if (tie := judged.get(pair)) is not None and tie.score >= MERGE_FROM:
+                continue  # the pair merges without the verdict, whose grounds may have been deleted
+            judged[pair] = Tie("verdict", max(MERGE_FROM, round(verdict.confidence, _DIGITS)))
+        else:
+            judged.pop(pair, None)
+    ties = _confirm(around, judged)
     groups = Groups(around, ties, judgements.decisions, MERGE_FROM)
     # A pair whose names match weakly is not asked about because of its near vectors.
     only_to_ask = {pair: Tie("meaning", round(score, _DIGITS)) for pair, score in near
@@ -305,21 +316,6 @@ def _weaken_ambiguous(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pa
             if any((same := ties.get(pair_of(long, rival))) is None or same.score < MERGE_FROM for rival in rivals):
                 weakened[pair] = tie._replace(score=just_below_merge)
     return weakened
-
-
-def _apply_judgements(around: Surroundings, ties: Mapping[Pair, Tie], judgements: Judgements) -> dict[Pair, Tie]:
-    """Return the ties after a reasoner's verdicts: a sure "same" adds a tie, any other verdict removes it."""
-    judged = dict(ties)
-    for pair, verdict in judgements.verdicts.items():
-        if not all(entity in around.names for entity in pair) or not around.may_be_one(*pair):
-            continue
-        if verdict.same and verdict.confidence >= SURE:
-            if (tie := judged.get(pair)) is not None and tie.score >= MERGE_FROM:
-                continue  # the pair merges without the verdict, whose grounds may have been deleted
-            judged[pair] = Tie("verdict", max(MERGE_FROM, round(verdict.confidence, _DIGITS)))
-        else:
-            judged.pop(pair, None)
-    return judged
 
 
 def _confirm(around: Surroundings, ties: Mapping[Pair, Tie]) -> dict[Pair, Tie]:

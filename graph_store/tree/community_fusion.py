@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...models.embedding.embedder import Vectors
 from .clusters import Labels, membership_matrix, numbers_in_groups, renumber
 from .features import DECIMALS, EntityFeatures, Perception, Scores, scale_to_unit
 
@@ -30,7 +29,19 @@ def pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
     k, labels = len(perception.sizes), perception.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
-    near = _pair_nearest(scale_to_unit(perception.representation_sums), min(_MOST_ADJACENT, k - 1))
+    # Pair each centroid with the `most` most similar others, of equals the first; shape (pairs, 2).
+    centroids = scale_to_unit(perception.representation_sums)
+    most = min(_MOST_ADJACENT, k - 1)
+    nearest = np.empty((len(centroids), most), np.intp)
+    for start in range(0, len(centroids), _BLOCK):
+        block = nearest[start:start + _BLOCK]
+        rows = np.arange(len(block))
+        cosine = np.round(centroids[start:start + _BLOCK] @ centroids.T, DECIMALS)
+        cosine[rows, start + rows] = -np.inf  # no centroid is its own neighbour
+        for place in range(most):  # for so few, faster than a partition
+            block[:, place] = cosine.argmax(axis=1)
+            cosine[rows, block[:, place]] = -np.inf
+    near = np.stack([np.repeat(np.arange(len(centroids)), most), nearest.ravel()], axis=1)
     members = membership_matrix(labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
@@ -44,20 +55,6 @@ def _sort_distinct(pairs: Pairs, k: int) -> Pairs:
     """Return each pair of k communities once, sorted."""
     keys = np.unique(pairs[:, 0] * k + pairs[:, 1])  # one number for each pair
     return np.stack([keys // k, keys % k], axis=1)
-
-
-def _pair_nearest(centroids: Vectors, most: int) -> Pairs:
-    """Pair each centroid with the `most` most similar others, of equals the first; shape (pairs, 2)."""
-    nearest = np.empty((len(centroids), most), np.intp)
-    for start in range(0, len(centroids), _BLOCK):
-        block = nearest[start:start + _BLOCK]
-        rows = np.arange(len(block))
-        cosine = np.round(centroids[start:start + _BLOCK] @ centroids.T, DECIMALS)
-        cosine[rows, start + rows] = -np.inf  # no centroid is its own neighbour
-        for place in range(most):  # for so few, faster than a partition
-            block[:, place] = cosine.argmax(axis=1)
-            cosine[rows, block[:, place]] = -np.inf
-    return np.stack([np.repeat(np.arange(len(centroids)), most), nearest.ravel()], axis=1)
 
 
 def follow_links(data: EntityFeatures, labels: Labels, max_members: int) -> Labels:
@@ -139,25 +136,15 @@ def merge_communities(perception: Perception, pairs: Pairs, semantic_weight: flo
 def _compute_divergence(perception: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
     """Return the mean of phi(e, a) - phi(e, b) over e in a, averaged with that of b and a (eq. 7), for pairs (a, b)."""
     a, b = pairs.T
-    mean_fit = _mean_own_fit(perception, pairs, semantic_weight)
-    a_in_b, b_in_a = _mean_overlap_with_other(perception, np.concatenate([a, b]), np.concatenate([b, a])).reshape(2, -1)
-    own_fit, overlap = (mean_fit[a] + mean_fit[b]) / 2, (a_in_b + b_in_a) / 2
-    return np.asarray(own_fit - semantic_weight * perception.mean_cosines(a, b) - overlap, np.float64)
-
-
-def _mean_own_fit(perception: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
-    """Compute, for each community in a pair, the mean of phi of its members and itself, shape (k,); 0 for others."""
     is_paired = np.zeros(len(perception.sizes), bool)
     is_paired[pairs] = True
     by_community = np.argsort(perception.labels, kind="stable")
     members = by_community[is_paired[perception.labels[by_community]]]
     fit = perception.phi(members, perception.labels[members], semantic_weight)
     total_fit = np.bincount(perception.labels[members], weights=fit, minlength=len(perception.sizes))
-    return total_fit / np.maximum(perception.sizes, 1)
-
-
-def _mean_overlap_with_other(perception: Perception, communities: Labels, others: Labels) -> NDArray[np.float64]:
-    """Compute, for each pair of communities, the mean of S_r(e, other) over the members e of the first one."""
+    mean_fit = total_fit / np.maximum(perception.sizes, 1)
+    # For each pair of communities in both orders, the mean of S_r(e, other) over the members e of the first one.
+    communities, others = np.concatenate([a, b]), np.concatenate([b, a])
     # `overlap` takes pairs of an entity and a community in the order of communities, so the pairs are sorted first.
     order = np.argsort(others, kind="stable")
     communities, others = communities[order], others[order]
@@ -170,4 +157,6 @@ def _mean_overlap_with_other(perception: Perception, communities: Labels, others
     total = np.bincount(pair, weights=perception.overlap(members, others[pair]), minlength=len(communities))
     means = np.empty(len(communities))
     means[order] = total / np.maximum(counts, 1)  # in the order in which the pairs were given
-    return means
+    a_in_b, b_in_a = means.reshape(2, -1)
+    own_fit, overlap = (mean_fit[a] + mean_fit[b]) / 2, (a_in_b + b_in_a) / 2
+    return np.asarray(own_fit - semantic_weight * perception.mean_cosines(a, b) - overlap, np.float64)

@@ -30,17 +30,14 @@ def collections_of(layout: Layout, database: Database, fingerprint: str) -> Chro
     model = content_id("model", fingerprint)
     if layout.server is None:
         return FolderCollections(layout.vectors, model)
-    return ServerCollections(layout.server, _scope_on_server(layout, database), model)
-
-
-def _scope_on_server(layout: Layout, database: Database) -> str:
-    """Return an id that distinguishes this knowledge base from all others on a server, even those of the same name."""
     if not database.notes("settings").get(IDENTITY):
         with database.transaction():
             # Look again inside the transaction, because another process may have stored an identity meanwhile.
             database.note("settings", **{IDENTITY: database.notes("settings").get(IDENTITY) or uuid.uuid4().hex})
-    return content_id("vectors", database.notes("settings")[IDENTITY],
-                      database.identity or str(layout.root.stat().st_ino))
+    # It distinguishes this knowledge base from all others on a server, even those of the same name.
+    scope = content_id("vectors", database.notes("settings")[IDENTITY],
+                       database.identity or str(layout.root.stat().st_ino))
+    return ServerCollections(layout.server, scope, model)
 
 
 class VectorStore:

@@ -42,7 +42,13 @@ class SentenceTransformerEmbedder:
         self._batch = batch
         self._lock = Lock()  # its tokenizer's state changes during a call
         self.dimension = len(self._encode([""])[0])
-        self.fingerprint = f"{name}:{self._weights_digest()[:20]}"
+        import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
+
+        digest = hashlib.sha256()
+        for key, tensor in sorted(self._model.state_dict().items()):
+            digest.update(key.encode())
+            digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy())
+        self.fingerprint = f"{name}:{digest.hexdigest()[:20]}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts; see `Embedder.encode`."""
@@ -55,16 +61,6 @@ class SentenceTransformerEmbedder:
                 texts, batch_size=self._batch, normalize_embeddings=True, show_progress_bar=False
             )
         return np.asarray(vectors, np.float32)
-
-    def _weights_digest(self) -> str:
-        """Return a SHA-256 over the names and bytes of all weights."""
-        import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
-
-        digest = hashlib.sha256()
-        for key, tensor in sorted(self._model.state_dict().items()):
-            digest.update(key.encode())
-            digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy())
-        return digest.hexdigest()
 
 
 class EndpointEmbedder:

@@ -166,19 +166,14 @@ class BatchedExtraction(ModelCalls):
             reason = result.get("error") or (response.get("body") or {}).get("error") or {}
             return str(reason.get("code") or reason.get("message") or f"status {response.get('status_code')}")
         try:
-            reply = _read_body(response["body"])
+            choice, usage = response["body"]["choices"][0], response["body"].get("usage") or {}
+            text, refusal = choice["message"].get("content") or "", choice["message"].get("refusal") or ""
+            reply = Reply(text, reported_count(usage, "prompt_tokens"), reported_count(usage, "completion_tokens")
+                          or estimate_tokens(text or refusal),
+                          reported_count(usage.get("prompt_tokens_details"), "cached_tokens"), refusal,
+                          choice.get("finish_reason") or "stop")
         except (AttributeError, LookupError, TypeError) as error:
             return f"{NOT_OPENAI.problem} ({error!r})"
         shape = None if call is None else extraction_shape(call.requests, call.schema)
         usable = await self._chat_of(_STEP).record_batched(str(result["custom_id"]), _STEP, reply, shape)
         return "" if usable else "the answer cannot be used"
-
-
-def _read_body(body: Mapping[str, Any]) -> Reply:
-    """Return the reply in the body of a completion."""
-    choice, usage = body["choices"][0], body.get("usage") or {}
-    text, refusal = choice["message"].get("content") or "", choice["message"].get("refusal") or ""
-    return Reply(text, reported_count(usage, "prompt_tokens"),
-                 reported_count(usage, "completion_tokens") or estimate_tokens(text or refusal),
-                 reported_count(usage.get("prompt_tokens_details"), "cached_tokens"), refusal,
-                 choice.get("finish_reason") or "stop")

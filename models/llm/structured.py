@@ -79,7 +79,16 @@ def json_objects(text: str, names: Collection[str] = ()) -> Iterator[dict[str, A
     except RecursionError:
         raise UnusableAnswer("it is nested too deeply") from None
     if not has_any:
-        raise UnusableAnswer(_describe_problem(answer))
+        shown = answer.strip()[:_CHARACTERS_SHOWN] or "nothing"
+        start = answer.find("{")
+        try:
+            json.loads(answer[start:] if start >= 0 else "{}", strict=False)
+            reason = ""
+        except RecursionError:
+            reason = " (it is nested too deeply)"
+        except ValueError as error:
+            reason = f" ({error})"
+        raise UnusableAnswer(f"there is no complete JSON object in it{reason}; it begins: {shown}")
 
 
 def _find_objects(text: str, answer: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
@@ -115,20 +124,6 @@ def _scan_objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:
             objects.append((value, start))
         start = text.find("{", end)
     return objects, first_broken
-
-
-def _describe_problem(answer: str) -> str:
-    """Return why there is no object in an answer."""
-    shown = answer.strip()[:_CHARACTERS_SHOWN] or "nothing"
-    start = answer.find("{")
-    try:
-        json.loads(answer[start:] if start >= 0 else "{}", strict=False)
-        reason = ""
-    except RecursionError:
-        reason = " (it is nested too deeply)"
-    except ValueError as error:
-        reason = f" ({error})"
-    return f"there is no complete JSON object in it{reason}; it begins: {shown}"
 
 
 def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int]:

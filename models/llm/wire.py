@@ -182,19 +182,15 @@ def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[t
             lookups.append(_LOOKUP.validate_python(given_fields))
         except ValidationError as error:
             errors.append(error)
-            refused.append((_tool_of(fields), _why_refused(error)))
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
+            refused.append((_tool_of(fields),
+                            ": ".join(filter(None, ["not looked up", place, first["msg"][:_LONGEST_REASON]]))))
     if errors and not lookups:
         raise errors[0]
     refused += [(_tool_of(fields), f"not looked up: a reply may make {MOST_LOOKUPS} lookups")
                 for fields in given[MOST_LOOKUPS:]]
     return list(dict.fromkeys(lookups)), refused
-
-
-def _why_refused(error: ValidationError) -> str:
-    """Return why a lookup is not made, by its first error: "not looked up: relation: String should have ..."."""
-    first = error.errors()[0]
-    place = ".".join(map(str, first["loc"][1:]))  # the first part is the tool
-    return ": ".join(filter(None, ["not looked up", place, first["msg"][:_LONGEST_REASON]]))
 
 
 def _tool_of(fields: Mapping[str, Any]) -> str:

@@ -138,7 +138,10 @@ class EnglishStatement:
     def _states(self, value: "Token") -> bool:
         if self._is_excluded(value):
             return False
-        if noun := self._role_noun(value):
+        # A value may stand beside the noun of the question: "the mayor, Karl Brandt", "director Ada Blum".
+        beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
+        beside += [value.head, antecedent_of(value)] if value.dep_ == "appos" else []
+        if noun := next(filter(self._asked.is_predicate, beside), None):
             clause = clause_head(noun)
             return self._is_whole(noun) and (not is_verb(clause) or self._is_asserted(clause))
         if any(self._states_of(value, relative, role_of(pronoun)) for relative in value.children
@@ -151,12 +154,6 @@ class EnglishStatement:
         return (is_verb(clause) and self._is_linked(value, clause) and self._has_role(role)
                 and self._has_subject(value, clause) and self._has_names(clause)
                 and not (self._asked.is_present and tense_of(clause) == "past") and self._is_asserted(clause))
-
-    def _role_noun(self, value: "Token") -> "Token | None":
-        """Return the noun of the question that a value stands beside: "the mayor, Karl Brandt", "director Ada Blum"."""
-        beside = [token for token in value.children if token.dep_ in {"appos", "compound"}]
-        beside += [value.head, antecedent_of(value)] if value.dep_ == "appos" else []
-        return next(filter(self._asked.is_predicate, beside), None)
 
     def _is_whole(self, noun: "Token") -> bool:
         """Return True if nothing but the question's words qualifies a noun: a "deputy director" is no director."""

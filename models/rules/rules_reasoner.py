@@ -152,21 +152,17 @@ class Answers:
         analysed = analyse(question)
         if unclear := ask_back(analysed, self._parser):
             return QuotedDraft(answerable=False, confidence=0.0, asks_back=unclear)
-        return _draft_answer(analysed, Finder(passages, self._parser, named_documents(analysed, passages)))
-
-
-def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
-    """Return the draft for a question: a short answer with its quote, else quotes."""
-    found = [item for item in finder.search(question) if not _is_unasked(question, item.unit.row)]
-    if not found:
-        return QuotedDraft(answerable=False, confidence=0.0)
-    if stated := short_answer(question, found, finder):
-        short, unit = stated
-        has_several_items = len(short) > len(unit.text)  # of a list, of which the unit is only one
-        claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
-        return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
-    claims = [_quote(item.unit, finder) for item in finder.quotes(found)]
-    return QuotedDraft(answerable=True, claims=claims, confidence=_confidence_of_quotes(found[0].covered))
+        finder = Finder(passages, self._parser, named_documents(analysed, passages))
+        found = [item for item in finder.search(analysed) if not _is_unasked(analysed, item.unit.row)]
+        if not found:
+            return QuotedDraft(answerable=False, confidence=0.0)
+        if stated := short_answer(analysed, found, finder):
+            short, unit = stated
+            has_several_items = len(short) > len(unit.text)  # of a list, of which the unit is only one
+            claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
+            return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
+        claims = [_quote(item.unit, finder) for item in finder.quotes(found)]
+        return QuotedDraft(answerable=True, claims=claims, confidence=_confidence_of_quotes(found[0].covered))
 
 
 def _confidence_of_quotes(covered: float) -> float:

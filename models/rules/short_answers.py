@@ -191,12 +191,8 @@ def _has_limits(question: Question, text: str) -> bool:
 
 def _names_all(question: Question, text: str) -> bool:
     """Return True if a text contains the question's names."""
-    return all(_has_name(text, name, name.split()[-1]) for name in question.names)
-
-
-def _has_name(text: str, name: str, short: str) -> bool:
-    """Return True if a text has a name or its short form; a name with "of" ("University of Oslo") has no short form."""
-    return has_name(text, name) or (" of " not in name and has_name(text, short))
+    return all(has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1]))
+               for name in question.names)
 
 
 def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:

@@ -38,7 +38,9 @@ def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switche
     if switches.lexical:
         scores += np.float32(_LEXICAL_SHARE) * lexical_scores(index, query)
     if switches.dense:
-        scores += np.float32(trust) * _dense_scores(query.chunks)
+        # The mean counts one more passage, with cosine 0: else the only passage of a base would be its own mean.
+        mean = np.float32(query.chunks.sum(dtype=np.float64) / (len(query.chunks) + 1))
+        scores += np.float32(trust) * ((query.chunks - mean) / (1 - mean))
     np.maximum(scores, 0, out=scores)
     return scores
 
@@ -53,13 +55,6 @@ def _community_scores(index: GraphIndex, query: Query) -> Scores:
     return scores
 
 
-def _dense_scores(cosines: Scores) -> Scores:
-    """Return the chunks' cosines on a scale from a mean passage, 0, to one that means the same, 1."""
-    # The mean counts one more passage, with cosine 0: else the only passage of a base would be its own mean.
-    mean = np.float32(cosines.sum(dtype=np.float64) / (len(cosines) + 1))
-    return (cosines - mean) / (1 - mean)
-
-
 def lexical_scores(index: GraphIndex, query: Query) -> Scores:
     """Score chunks by the share of the question's words and names that they, and their documents, have: 0 to about 1.
 
@@ -67,7 +62,16 @@ def lexical_scores(index: GraphIndex, query: Query) -> Scores:
     Terms count by BM25: the less passages have one, the more it tells.
     """
     text, (documents, document_of_chunk) = query.text, index.documents
-    name_scores, name_idf = _name_scores(index, query)
+    # What the names in a question add to the chunks' BM25, shape (chunks,), and the sum of their idf.
+    name_scores, name_idf = np.zeros(len(index.chunks), np.float32), 0.0
+    for named in query.names:
+        rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
+        frequency_factor = np.zeros(len(name_scores), np.float32)
+        frequency_factor[index.mentioning.unite(rows)] = ONCE
+        frequency_factor[index.titled.unite(rows)] = 1
+        idf = index.lexical.idf(int(np.count_nonzero(frequency_factor)))
+        name_scores += np.float32(idf) * frequency_factor
+        name_idf += idf
     by_chunk = _share_of_full_match(index.lexical, text, index.lexical.scores(text) + name_scores, name_idf)
     by_document = _share_of_full_match(documents, text, documents.scores(text), 0.0)[document_of_chunk]
     return np.float32(1 - _DOCUMENT_SHARE) * by_chunk + np.float32(_DOCUMENT_SHARE) * by_document
@@ -77,17 +81,3 @@ def _share_of_full_match(lexical: LexicalIndex, question: str, scores: Scores, n
     """Return scores as shares of what a text of mean length scores that has all terms of a question and its names."""
     full_score = ONCE * (lexical.sum_idf(question) + name_idf)
     return scores / np.float32(full_score) if full_score else scores
-
-
-def _name_scores(index: GraphIndex, query: Query) -> tuple[Scores, float]:
-    """Return what the names in a question add to the chunks' BM25, shape (chunks,), and the sum of their idf."""
-    scores, idf_sum = np.zeros(len(index.chunks), np.float32), 0.0
-    for named in query.names:
-        rows = [row for entity in named.entities if (row := index.entity_at(entity)) is not None]
-        frequency_factor = np.zeros(len(scores), np.float32)
-        frequency_factor[index.mentioning.unite(rows)] = ONCE
-        frequency_factor[index.titled.unite(rows)] = 1
-        idf = index.lexical.idf(int(np.count_nonzero(frequency_factor)))
-        scores += np.float32(idf) * frequency_factor
-        idf_sum += idf
-    return scores, idf_sum

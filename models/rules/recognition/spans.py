@@ -110,17 +110,7 @@ def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int
 def masked_parts(text: str) -> list[tuple[int, int]]:
     """Return the parts of a text, as (start, end), that are not searched for names."""
     parts = [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE, _CITATION) for match in form.finditer(text)]
-    parts += _reference_lists(text)
-    for match in _LINE.finditer(text):
-        is_followed_by_blank = text.startswith("\n\n", match.end())
-        is_paragraph = is_followed_by_blank and (match.start() == 0 or text.endswith("\n\n", 0, match.start()))
-        if _is_no_sentence(match[0], alone=is_paragraph):
-            parts.append(match.span())
-    return parts
-
-
-def _reference_lists(text: str) -> list[tuple[int, int]]:
-    """Return the places of lists of references: authors with initials, one after the other, with years among them."""
+    # Lists of references have authors with initials, one after the other, with years among them.
     lists, authors = list[tuple[int, int]](), list(_INITIALED.finditer(text))
     starts = [0, *(at for at in range(1, len(authors))
                    if authors[at].start() - authors[at - 1].end() > _LONGEST_ENTRY), len(authors)]
@@ -130,7 +120,13 @@ def _reference_lists(text: str) -> list[tuple[int, int]]:
             start, end = group[0].start(), min(len(text), group[-1].end() + _LONGEST_ENTRY)
             if len(_YEAR.findall(text, start, end)) * _LEAST_AUTHORS * 2 >= len(group):
                 lists.append((start, end))
-    return lists
+    parts += lists
+    for match in _LINE.finditer(text):
+        is_followed_by_blank = text.startswith("\n\n", match.end())
+        is_paragraph = is_followed_by_blank and (match.start() == 0 or text.endswith("\n\n", 0, match.start()))
+        if _is_no_sentence(match[0], alone=is_paragraph):
+            parts.append(match.span())
+    return parts
 
 
 def _is_no_sentence(line: str, *, alone: bool) -> bool:
