@@ -55,21 +55,6 @@ class _Group(NamedTuple):
         return len(np.unique(self.rows.heads))
 
 
-class _Grouping(NamedTuple):
-    """The groups of a survey.
-
-    `rows` are those of the field; `undated` of them have no date, where groups are of periods. `heads` are the entities
-    that are grouped, by their rows. `categories` are categorical fields of them, such as a status, that describe the
-    groups.
-    """
-
-    rows: FieldRows
-    undated: int
-    groups: list[_Group]
-    heads: Rows
-    categories: list[FieldRows]
-
-
 def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
               alpha: float | None = None, among: Rows | None = None) -> list[Block]:
     """Return groups of entities by a field's values or periods (FIELD.year, .month, .decade), one line a group.
@@ -94,14 +79,14 @@ def survey_by(index: GraphIndex, terms: LabelledTerms, by: str, tokens: int,
     if alpha is not None:
         groups = _find_modular_groups(index, groups, alpha)
     heads = np.unique(rows.heads)
-    grouping = _Grouping(rows, undated, groups, heads, _find_categories(index, heads, name))
-    label = "" if among is None else f"{grouping.rows.name.replace('_', ' ')} "
-    items = [_build_group_item(index, grouping, group, label) for group in grouping.groups]
+    categories = _find_categories(index, heads, name)
+    label = "" if among is None else f"{rows.name.replace('_', ' ')} "
+    items = [_build_group_item(index, categories, group, label) for group in groups]
     shown, omitted_count = fit_lines(items, tokens)
-    counted = f"{len(grouping.rows.heads)} rows" if among is None else f"{len(grouping.heads)} documents"
+    counted = f"{len(rows.heads)} rows" if among is None else f"{len(heads)} documents"
     also = "" if alpha is None else f" and by facts, alpha {alpha:g}"
     return [Block(title=f"{counted} by {by}{also}", items=_note_rest(shown, omitted_count, "groups"),
-                  note=f"{grouping.undated} left out: no date" if grouping.undated else "")]
+                  note=f"{undated} left out: no date" if undated else "")]
 
 
 def survey_documents(index: GraphIndex, terms: LabelledTerms, tokens: int) -> list[Block]:
@@ -216,14 +201,14 @@ def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]
     return [rows for _, _, rows in sorted(categories, key=lambda category: category[:2])[:_MOST_FIELDS]]
 
 
-def _build_group_item(index: GraphIndex, grouping: _Grouping, group: _Group, field: str) -> Passage:
-    """Return the line of a group, as `survey_by` describes it."""
+def _build_group_item(index: GraphIndex, categories: Sequence[FieldRows], group: _Group, field: str) -> Passage:
+    """Return the line of a group, as `survey_by` describes it; `categories` are fields such as a status."""
     entities = np.unique(group.rows.heads)
-    categories = [_describe_values(index, category, entities) for category in grouping.categories]
+    described = [_describe_values(index, category, entities) for category in categories]
     central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.labels_of(row).name for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
-    text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *categories, f"{names}{more}"]))
+    text = ". ".join(filter(None, [f"{field}{group.key} ({len(entities)})", *described, f"{names}{more}"]))
     cited = read_rows(index, group.rows.select(np.arange(min(_CITED, len(group.rows.heads)))))
     places = [row.places[0] for row in cited if row.places]
     return graph_item(places, text, group.rows.name, "row", ("",))  # an empty cell: it gives no short answer

@@ -260,24 +260,20 @@ class SchemaControl:
         if not (versions := self._history.versions()) or versions[0].who != "auto":
             return  # the first version is no model's proposal
         base, current = self._history.base(), self._history.current()
-        used: set[Label] = {("entity_type", label_key(name)) for _, element in only_in(current, base)
-                            for name in types_of(element)}
-        smaller_base = without_unused_proposals(base, versions, used | self._used_labels())
+        # Labels are used by facts, by asks and by what grew; types also by types that have them as ancestors.
+        used: set[Label] = {(kind, label_key(name)) for kind, name in self._extractions.elements()}
+        for count in self.asks.counts():
+            types = (count.subject_type, count.object_type if count.kind == "relation" else "")
+            used |= {(count.kind, count.label), *(("entity_type", label_key(name)) for name in types if name)}
+        ancestors = [name for kind, label in used if kind == "entity_type"
+                     if (element := find_element(current, kind, label)) for name in current.ancestors(element.name)]
+        grown_from = (name for _, element in only_in(current, base) for name in types_of(element))
+        used |= {("entity_type", label_key(name)) for name in (*ancestors, *grown_from)}
+        smaller_base = without_unused_proposals(base, versions, used)
         removals = _list_removals(base, smaller_base, "no document uses it")
         for removal in reversed(removals):  # types last, after what refers to them
             current = discard(current, removal.decision.kind, removal.decision.name)
         self._put_in_force(smaller_base, current, removals, "auto")
-
-    def _used_labels(self) -> set[Label]:
-        """Return the labels of the elements in use, by facts or by asks, and the ancestors of the types among them."""
-        used = {(kind, label_key(name)) for kind, name in self._extractions.elements()}
-        for count in self.asks.counts():
-            types = (count.subject_type, count.object_type if count.kind == "relation" else "")
-            used |= {(count.kind, count.label), *(("entity_type", label_key(name)) for name in types if name)}
-        schema = self._history.current()
-        ancestors = (name for kind, label in used if kind == "entity_type"
-                     if (element := find_element(schema, kind, label)) for name in schema.ancestors(element.name))
-        return used | {("entity_type", label_key(name)) for name in ancestors}
 
     def redact_history(self) -> None:
         """Remove from earlier schema versions the labels, evidence and examples that only deleted documents had."""

@@ -73,10 +73,6 @@ class _Group:
         """Return the labels that were asked for; `backward` selects those that state a relation from tail to head."""
         return tuple(sorted({count.said or count.label for count in self.counts if count.backward == backward}))
 
-    def keep_pairs(self, pairs: Collection[tuple[str, str]]) -> "_Group":
-        """Return the group of the asks between the given pairs of types."""
-        return _Group([count for count in self.counts if _types_of(count) in pairs])
-
     def supported_pairs(self, support: int) -> list[tuple[str, str]]:
         """Return the pairs of subject and object type that at least `support` documents show."""
         documents = self._rows_by_pair()
@@ -133,7 +129,7 @@ def collect_candidates(counts: Iterable[AskCount], known: GraphSchema, support: 
             observed_pairs = group.supported_pairs(support)
             if not observed_pairs:
                 continue
-            group = group.keep_pairs(observed_pairs)
+            group = _Group([count for count in group.counts if _types_of(count) in observed_pairs])
             if widens and group.occurrences < _FEWEST_TO_WIDEN:
                 continue
         candidates.append(_make_candidate(kind, group, widens, support))

@@ -154,21 +154,13 @@ def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
     """Write the graph with the `Version` that it shows; an OSError leaves the old file unchanged."""
     with whole_file(path) as file:
         file.write(orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}})[:-1] + b",\n")  # still open
-        for part in _iterate_body(graph):
-            file.write(part)
-
-
-def _iterate_body(graph: NodeLink) -> Iterator[bytes]:
-    """Yield the JSON that follows the header line, node by node and edge by edge."""
-    yield orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1]  # without its braces
-    for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
-        yield b',"%s":[' % name.encode()
-        separator = b""
-        for member in members:
-            yield separator + orjson.dumps(member)
-            separator = b","
-        yield b"]"
-    yield b"}\n"
+        file.write(orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1])  # without braces
+        for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
+            file.write(b',"%s":[' % name.encode())
+            for number, member in enumerate(members):
+                file.write(b"," * bool(number) + orjson.dumps(member))
+            file.write(b"]")
+        file.write(b"}\n")
 
 
 def is_of(path: Path, state: Sequence[int]) -> bool:

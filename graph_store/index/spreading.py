@@ -68,11 +68,7 @@ class SpreadingGraph:
         """Return the part of the graph that a walk from some seeds covers: all, or in a large graph what they reach."""
         if self.whole:
             return Walkable(self._steps, np.arange(self.size), self.size)
-        nodes = self._find_reached(seeds)
-        return Walkable(self._steps[nodes][:, nodes], nodes, self.size)
-
-    def _find_reached(self, seeds: Seeds) -> Rows:
-        """Return the nodes, ascending, to which one of the first steps brings enough weight to count; see `_WHOLE`."""
+        # The nodes to which one of the first steps brings enough weight to count; see `_WHOLE`.
         nodes, weights = seeds.nodes, seeds.weights / np.float32(seeds.weights.sum() or 1)
         edge_starts, reached = self._steps.indptr, [nodes]
         for _ in range(_STEPS):
@@ -83,7 +79,8 @@ class SpreadingGraph:
             is_enough = arriving > _LEAST * edge_counts
             nodes, weights = neighbours[is_enough], arriving[is_enough]
             reached.append(nodes)
-        return sort_distinct(np.concatenate(reached))
+        part = sort_distinct(np.concatenate(reached))
+        return Walkable(self._steps[part][:, part], part, self.size)
 
 
 class Walkable:
@@ -97,20 +94,14 @@ class Walkable:
     def spread(self, seeds: Seeds) -> Weights:
         """Return the stationary weights of all nodes, summing to at most 1, of a walk that restarts at the seeds."""
         restart = seeds.dense(self._size)[self._nodes] / np.float32(seeds.weights.sum() or 1)
-        weights = np.zeros(self._size, np.float32)
-        weights[self._nodes] = np.maximum(self._stationary_weights(restart), 0)
-        return weights
-
-    def _stationary_weights(self, restart: Weights) -> Weights:
-        """Return the stationary weights of a walk that restarts with given weights, each shape (nodes,).
-
-        Chebyshev's semi-iteration: each step is a weighted mean of the plain step and the weights before the last one,
-        which needs about half as many steps as repeating the plain one.
-        """
+        # Chebyshev's semi-iteration: each step is a weighted mean of the plain step and the weights before the last
+        # one, which needs about half as many steps as repeating the plain one.
         damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
         previous, weights, factor = np.zeros_like(restart), restart, 1.0
         for step in range(_ITERATIONS):
             factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
             plain_step = damping * (self._arriving @ weights) + restarted
             previous, weights = weights, np.float32(factor) * plain_step + np.float32(1 - factor) * previous
-        return weights
+        of_all_nodes = np.zeros(self._size, np.float32)
+        of_all_nodes[self._nodes] = np.maximum(weights, 0)
+        return of_all_nodes

@@ -187,12 +187,11 @@ class TreeSynchroniser:
             self.describe(summarise)
 
     def build(self, summarise: Summarise, settings: CommunitySettings | None = None, *, whole: bool = False) -> None:
-        """Find the communities of the graph, then describe the new ones; `whole` finds all of them anew."""
-        self._find_communities(settings or CommunitySettings(), whole=whole)
-        self.describe(summarise)
+        """Find the communities of the graph, then describe the new ones; `whole` finds all of them anew.
 
-    def _find_communities(self, settings: CommunitySettings, *, whole: bool) -> None:
-        """Update the stored communities, or replace them by new ones if that is not possible."""
+        Otherwise the stored ones are updated if that is possible.
+        """
+        settings = settings or CommunitySettings()
         graph, state = self._graph.graph, self._graph.state
         old_tree, drift = ([], 0) if whole else self._updatable_tree(settings)
         communities = update_tree(graph, self._vectors, settings, old_tree) if old_tree else []
@@ -204,6 +203,7 @@ class TreeSynchroniser:
             self._communities.replace(communities)
             self._store_state(ledger_state(self._db).tree._replace(
                 position=state.position, resolution=state.resolution, drift=drift))
+        self.describe(summarise)
 
     def _updatable_tree(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
         """Return the stored communities if they can be updated, and the drift of an updated tree."""
