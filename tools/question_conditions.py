@@ -31,8 +31,7 @@ _SAME_SIGNS = {"over": "after", "under": "before"}
 class Condition:
     """A condition on a column, in SQL and in words, with the words of the question that say so.
 
-    `each` is the condition of each of several values, by the words for it; `otherwise` the condition in another sense
-    of the words, which must have the same answer.
+    `otherwise` is the condition in another sense of the words, which must have the same answer.
     """
 
     column: str
@@ -43,7 +42,6 @@ class Condition:
     values: tuple[str, ...] = ()
     is_negative: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
-    each: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = ""
 
 
@@ -147,9 +145,8 @@ class MeasureReader:
         return only(fitting, first)
 
     def _numbers(self) -> list[Condition]:
-        """Read numbers beside a column: "4 cylinders", "exactly three authors", "EIP 20", and noon as an hour."""
-        hours = [column for column in self._parts.table.columns if keys_of(column.title)[-1:] == ("hour",)]
-        conditions = [self._size_condition(only(hours, one), "= 12", one) for one in self._parts.unused("noon")]
+        """Read numbers beside a column: "4 cylinders", "exactly three authors", "EIP 20"."""
+        conditions = list[Condition]()
         for number in self._parts.unused("number"):
             after = self._parts.following(number, "column", gap=0)
             before = self._parts.preceding(number, "column", gap=1)

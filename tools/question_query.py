@@ -48,7 +48,7 @@ class QuestionQuery(QuestionTarget):
 
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
-        forms = (self._share, self._difference, self._groups_of_size, self._comparison, self._ranking, self._aggregate,
+        forms = (self._share, self._groups_of_size, self._comparison, self._ranking, self._aggregate,
                  self._count, self._lookup)
         plan = next((plan for form in forms if (plan := form()) is not None), None)
         if plan is None:
@@ -94,24 +94,6 @@ class QuestionQuery(QuestionTarget):
         among = sorted({bare_name(name) for name in compared[0].values}) if is_list(column) else ()
         return replace(self._ranked_groups(group, value, label, "DESC", 0, among),
                        labels={bare_name(name): words for name, words in compared[0].words.items()})
-
-    def _difference(self) -> Plan | None:
-        """Read "How many more posts did Ada write than Bo?" as the first number without the second."""
-        said = self._parts.take("difference")
-        if said is None:
-            return None
-        compared = [one for one in self.conditions if len(one.each) == 2 and not one.is_negative]  # noqa: PLR2004
-        if len(compared) != 1:
-            raise UnclearError(said)
-        self._take_heads()
-        (more, first), (fewer, second) = compared[0].each.items()
-        if self._parts.words(said).endswith("fewer"):
-            first, second = second, first
-        others = [one for one in self.conditions if one is not compared[0]]
-        sql = f"count(*) FILTER (WHERE {first}) - count(*) FILTER (WHERE {second}) AS difference"
-        return Plan(self._select(sql, conditions=others),
-                    f"{self._parts.words(said)[4:]} {self._table.title}{self._where(others)} have "
-                    f"{self._parts.columns[compared[0].column].title} {more} than {fewer}")
 
     def _groups_of_size(self) -> Plan | None:
         """Read "Which authors wrote more than five books?"."""

@@ -24,10 +24,6 @@ class ConditionReader(MeasureReader):
         """Return the conditions in the order of the question."""
         conditions = [*self._comparisons(), *self._dates(), *self._presence(), *self._texts(), *self._values(),
                       *self._numbers(), *self._flags()]
-        lists = [column for one in conditions if one.values and is_list(column := self._parts.columns[one.column])]
-        conditions += [self._size_condition(only(lists, mention), "= 1", mention)
-                       for mention in self._parts.unused("only")
-                       if self._parts.following(mention, "number", gap=0) is None]
         single = [condition.column for condition in conditions if condition.values and not condition.is_negative
                   and not is_list(self._parts.columns[condition.column])]
         if len(set(single)) < len(single):  # "how many are open, and how many are closed?"
@@ -42,9 +38,6 @@ class ConditionReader(MeasureReader):
         are_all = self._parts.has("together") and not self._parts.has("or")
         for mention in self._parts.unused("value", "quoted"):
             if not mention.columns:
-                continue
-            if (others := self._linked_columns(mention)):
-                groups += [(name, [mention]) for name in others]
                 continue
             if (reverse := self._reference(mention)) is not None:
                 references.append(reverse)
@@ -120,18 +113,6 @@ class ConditionReader(MeasureReader):
     def _words_between(self, last: Mention, mention: Mention) -> list[str]:
         return [word.folded for word in self._parts.reading.words[last.last:mention.first]]
 
-    def _linked_columns(self, mention: Mention) -> list[str]:
-        """Return the two columns of "both as a reviewer and as an approver"; empty for one column."""
-        first = self._parts.following(mention, "column")
-        second = self._parts.following(first, "column") if first is not None else None
-        if first is None or second is None or not self._parts.has("together") or self._parts.has("or"):
-            return []
-        names = [name for column in (first, second) for name in column.columns if name in mention.columns]
-        if len(set(names)) != 2:  # noqa: PLR2004 - two columns
-            return []
-        self._parts.use(first, second)
-        return names
-
     def _value_column(self, mention: Mention) -> str:
         """Return the column of a value: its only one, or the one named beside it or beside what it is listed with."""
         listed = [other for other in self._parts.mentions if other.kind == "value" and not self._is_apart(
@@ -173,8 +154,7 @@ class ConditionReader(MeasureReader):
         if is_vague or len(values) > _MOST_VALUES:
             raise UnclearError(mentions[0])
         self._absorb(column.name, mentions[0], mentions[-1])
-        joints = ("or", "than") if self._parts.has("difference") else ("or",)
-        links = [other for other in self._parts.unused(*joints) if mentions[0].first < other.first < mentions[-1].last]
+        links = [other for other in self._parts.unused("or") if mentions[0].first < other.first < mentions[-1].last]
         said = {mention.values[column.name][0]: self._parts.text(mention) for mention in mentions
                 if len(mention.values[column.name]) == 1}
         shown: Sequence[str] = values
@@ -185,12 +165,12 @@ class ConditionReader(MeasureReader):
             shown = [f"…{self._parts.text(mention)}…" for mention in mentions]
         sql = _value_sql(column, values)
         text = f"{column.title} {'has' if is_list(column) else 'is'} {' or '.join(shown)}"
-        each = {self._parts.text(mention): _value_sql(column, mention.values[column.name]) for mention in mentions}
+        each = dict.fromkeys(_value_sql(column, mention.values[column.name]) for mention in mentions)
         condition = self._condition(column, sql, text, *mentions, *links, values=values, words=said)
         # "Ada and Bo wrote" may mean together, or each of them.
-        is_open = is_list(column) and not links and len(each) > 1 and not self._parts.has("difference", "compare")
-        both = f"({') AND ('.join(each.values())})"
-        return replace(condition, each=each, otherwise=condition.sql.replace(sql, both) if is_open else "")
+        is_open = is_list(column) and not links and len(each) > 1 and not self._parts.has("compare")
+        both = f"({') AND ('.join(each)})"
+        return replace(condition, otherwise=condition.sql.replace(sql, both) if is_open else "")
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
         """Return the values of any of some mentions; neighbouring words of one value must all be in it."""

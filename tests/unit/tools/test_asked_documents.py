@@ -29,7 +29,6 @@ ANSWERED = [
     ("How many of the Web Team's ADRs are not accepted?", "0"),
     ("In how many ADRs does Team Store participate?", "2"),
     ("How many ADRs has ann written, alone or with others?", "3"),
-    ("How many ADRs have cyd both as a reviewer and as an approver?", "1"),
     ("How many ADRs come from exactly two authors?", "1"),
     ("How many ADRs were created from January to the end of March 2019?", "2"),
     ("How many ADRs were created in November, whatever the year?", "2"),
@@ -46,7 +45,6 @@ ANSWERED = [
     ("How many authors does an ADR of Team Store have on average?", "1.5"),
     ("Which teams own exactly two ADRs?", "team-store: 2; team-web: 2"),
     ("How many authors have written more than one ADR?", "2"),
-    ("How many ADRs did dee review alone?", "1"),
     ("In which year were the most ADRs created?", "2019: 3"),
     ("What is the oldest accepted ADR?", "Shared cache"),
     ("What is the average number of authors per ADR?", "1.6"),
@@ -54,6 +52,7 @@ ANSWERED = [
     ("How do the ADRs spread over the statuses? Give the number for each.", "accepted: 3; proposed: 1; rejected: 1"),
     ("Wie viele ADRs von Team Web sind im Jahr 2019 entstanden?", "1")]
 DECLINED = [
+    "How many ADRs have cyd both as a reviewer and as an approver?", "How many ADRs did dee review alone?",
     "How many teams are accepted?", "How many ADRs mention Kafka?", "How many ADRs of ann are accepted by cyd?",
     "Which team owns the most ADRs?", "What is the latest accepted ADR?", "How many ADRs did Team Store reject?",
     "How many ADRs are from 2019?", "When was the newest ADR?", "Whose ADRs are rejected?", "Whose ADR is the newest?",

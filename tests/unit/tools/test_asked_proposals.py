@@ -26,8 +26,6 @@ ANSWERED = [
     ('How many proposals have the word "blocks" in their title?', "2"),
     ("How many proposals mention blocks in their title?", "2"),
     ("Which proposals have the word seal in their name?", "XP-0005"),
-    ("How many more proposals did Bo Ek review than Ann McRae?", "1"),
-    ("How many fewer proposals did Ann McRae review than Cy Holm?", "1"),
     ("How many authors have written only two proposals?", "1"),
     ("How many different people have been review managers?", "4"),
     ("Which author had the most different review managers?", "Cy Holm: 3"),
@@ -53,7 +51,7 @@ REFERENCES = [
     ("Who wrote both MEP-1 and MEP-3?", None)]
 DECLINED = [
     'How many proposals have "node" in their title?', "How many proposals mention blocks?",
-    "How many more proposals did Bo Ek write than Eva Frey?", "How many stars does XP-0001 have?",
+    "How many more proposals did Bo Ek review than Ann McRae?", "How many stars does XP-0001 have?",
     'How many proposals have "Bo" in their colour?', "In which year was XP-0001 accepted?",
     "How many proposals are for a seal?", "How many renaming proposals were implemented?",
     "What share of the proposals are on fees?", "Which proposals are on fees?", "How many proposals are on clocks?"]
