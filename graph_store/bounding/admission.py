@@ -151,14 +151,14 @@ class _Bounding:
                 self._types[key] = Known(name, "inferred_type")
         # Entities extracted with a blank type are admitted under their inferred type, or rejected if they have none.
         for entity in self._extraction.entities:
-            key = self._keys.get(entity.name)
-            if key is None or label_key(entity.type) or self._bounds.is_type_name(entity.name):
+            own_key = self._keys.get(entity.name)
+            if own_key is None or label_key(entity.type) or self._bounds.is_type_name(entity.name):
                 continue
-            if key in self._types:
-                self._mentioned.add(key)
-                self._note_repair(key)
-            elif key not in self._unknown_types:
-                self._reject("unknown_entity_type", self._ends[key].name)
+            if own_key in self._types:
+                self._mentioned.add(own_key)
+                self._note_repair(own_key)
+            elif own_key not in self._unknown_types:
+                self._reject("unknown_entity_type", self._ends[own_key].name)
 
     def _typed_end(self, name: str) -> TypedEnd | None:
         """Return the entity that a name refers to, with its type so far (see `TypedEnd`)."""

@@ -66,11 +66,11 @@ def build_index(source: IndexSource) -> NewArrays:
     made |= _build_mentions(graph, rows)
     made |= _build_ranks(graph, labels, made)
     # The ids of the finest communities, and for each entity the number of its community; -1 for none.
-    number = np.full(graph.count_entities(), -1, np.int32)
+    finest = np.full(graph.count_entities(), -1, np.int32)
     ordered = sorted(source.finest, key=lambda community: community.id)
     for place, community in enumerate(ordered):
-        number[_rows_of(graph, community.members)] = place
-    made |= columns.build_ids("finest", [community.id for community in ordered]) | {"entities.finest": number}
+        finest[_rows_of(graph, community.members)] = place
+    made |= columns.build_ids("finest", [community.id for community in ordered]) | {"entities.finest": finest}
     made |= _build_walk(graph, chunks, made)
     made |= _build_communities(source.communities, graph, made)
     return made
