@@ -30,6 +30,7 @@ from .schemas.services import (
     HeaderName,
     HeaderToken,
     IssuerUrl,
+    NamedEndpoints,
     check_efforts,
     effort_of,
 )
@@ -41,8 +42,8 @@ MULTILINGUAL_EMBEDDING_MODEL = "multilingual-e5-small"
 OPENAI = "openai:"
 """The prefix of the names of OpenAI's own models if no endpoint is set."""
 
-LlmStep = Literal["extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
-"""The steps that ask a model: the first three of a build, the others of a question."""
+LlmStep = Literal["schema", "extract", "resolve", "summarise", "decompose", "reflect", "answer", "condense"]
+"""The steps that ask a model: the first four of a build, the others of a question."""
 LLM_STEPS: tuple[LlmStep, ...] = get_args(LlmStep)
 AskStep = Literal["condense", "decompose", "reflect", "answer"]
 """The steps of a question, for which each question may choose another model. The models of a build's steps are set only
@@ -92,7 +93,13 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr = Field(SecretStr("none"), description="its key; never logged or stored")
     llm_model: str = Field("gpt-4o-mini", description="its model's name; without an endpoint, as LangChain names it: "
                                                       "`anthropic:NAME`")
-    llm_model_extract: str = Field("", description="another model for extraction; empty: llm_model, as for the others")
+    # NoDecode: errors in the JSON are told by the validator, which does not repeat keys.
+    llm_endpoints: Annotated[NamedEndpoints, NoDecode] = Field({}, description="JSON object of endpoints by names of "
+        'your own: `{"local": {"base_url": "http://127.0.0.1:11434/v1", "model": "qwen3:8b", "api_key": "..."}}`; '
+        "such a name in llm_model, or in a step's own setting below, means that model there")
+    llm_model_schema: str = Field("", description="another model, or the name of an endpoint, for proposing a schema "
+                                                  "and grouping its labels; empty: llm_model, as for the others")
+    llm_model_extract: str = Field("", description="for extraction")
     llm_model_resolve: str = Field("", description="for judging whether two names denote the same entity")
     llm_model_summarise: str = Field("", description="for describing communities")
     llm_model_decompose: str = Field("", description="for decomposing a question")
@@ -207,6 +214,18 @@ class Settings(BaseSettings):
         return efforts.strip()
 
     @model_validator(mode="after")
+    def _resolve_endpoint(self) -> Self:
+        """Put the endpoint that `llm_model` names into the settings of the endpoint."""
+        if endpoint := self.llm_endpoints.get(self.llm_model):
+            self.llm_base_url, self.llm_api_key = endpoint.base_url, endpoint.api_key
+            self.llm_model = endpoint.model
+        named = [step for step in LLM_STEPS if getattr(self, f"llm_model_{step}") in self.llm_endpoints]
+        if named and not self.uses_llm:
+            raise ValueError(f"BANYAN_LLM_MODEL_{named[0].upper()} names an endpoint, and the other steps have none: "
+                             "set BANYAN_LLM_MODEL to the name of one, or BANYAN_LLM_BASE_URL")
+        return self
+
+    @model_validator(mode="after")
     def _check_oidc(self) -> Self:
         if self.oidc_issuer and not self.oidc_audience:
             raise ValueError("set BANYAN_OIDC_AUDIENCE, too: without it, tokens for other servers would count here")
@@ -267,12 +286,16 @@ class Settings(BaseSettings):
 
     def model_of(self, step: LlmStep) -> str:
         """Return the model of a step: its own if one is set, else `llm_model`."""
-        return str(getattr(self, f"llm_model_{step}")) or self.llm_model
+        return self.for_step(step).llm_model
 
     def for_step(self, step: LlmStep) -> Self:
-        """Return the settings of a step: `llm_model` and `llm_reasoning_effort` have the step's own values."""
-        return self.model_copy(update={"llm_model": self.model_of(step),
-                                       "llm_reasoning_effort": effort_of(self.llm_reasoning_effort, step)})
+        """Return the settings of a step: endpoint, `llm_model` and `llm_reasoning_effort` are the step's own."""
+        chosen = str(getattr(self, f"llm_model_{step}")) or self.llm_model
+        own: dict[str, Any] = {"llm_model": chosen,
+                               "llm_reasoning_effort": effort_of(self.llm_reasoning_effort, step)}
+        if endpoint := self.llm_endpoints.get(chosen):
+            own |= {"llm_base_url": endpoint.base_url, "llm_api_key": endpoint.api_key, "llm_model": endpoint.model}
+        return self.model_copy(update=own)
 
 
 def _env_file(home: Path) -> Path | None:

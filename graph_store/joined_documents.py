@@ -36,7 +36,7 @@ class JoinedDocuments:
     def _find(self, document_id: str) -> tuple[Documents, str]:
         base, own_id = split_id(document_id)
         if base not in self._documents:
-            raise UnknownDocumentError(f"there is no document {document_id!r} in {', '.join(self._documents)}")
+            raise UnknownDocumentError(f"there is no document {document_id!r}; see `banyan documents`")
         return self._documents[base], own_id
 
 

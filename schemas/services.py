@@ -102,6 +102,28 @@ def check_endpoint(url: str) -> str:
 EndpointUrl = Annotated[str, AfterValidator(check_endpoint)]
 
 
+class NamedEndpoint(Frozen):
+    """An OpenAI-compatible endpoint with the model that is asked there."""
+
+    base_url: EndpointUrl = Field(min_length=1)
+    model: str = Field(min_length=1)
+    api_key: SecretStr = Field(default=SecretStr("none"))
+
+
+def _read_endpoints(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    try:
+        return json.loads(given) if given.strip() else {}
+    except ValueError as error:
+        # The message does not repeat the text, which may contain keys.
+        raise ValueError(f'it is not JSON ({error}): write an object such as {{"local": {{"base_url": '
+                         '"http://127.0.0.1:11434/v1", "model": "qwen3:8b"}}') from None
+
+
+NamedEndpoints = Annotated[dict[str, NamedEndpoint], BeforeValidator(_read_endpoints)]
+
+
 def is_trustworthy(url: str) -> bool:
     """Return True if nobody can change what comes from an address on its way: it uses https, or is on this machine."""
     parts = _split_url(url)

@@ -2,9 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
+
+from pydantic import SecretStr
 
 from ...config import LLM_STEPS, Settings
 from ...prompts import Language, Prompt, text_language
@@ -22,6 +25,11 @@ _I = TypeVar("_I")
 _T = TypeVar("_T")
 _TRIAL_SCHEMA: dict[str, Any] = {"title": "Ready", "type": "object", "properties": {"ready": {"type": "boolean"}},
                                  "required": ["ready"], "additionalProperties": False}
+_COUNTING_SCHEMA: dict[str, Any] = {
+    "title": "Counted", "type": "object", "properties": {"numbers": {"type": "array", "items": {"type": "integer"}}},
+    "required": ["numbers"], "additionalProperties": False}
+COUNTING = json.dumps({"numbers": [*range(1, 31)]})
+"""An object whose reply is long enough to tell how fast a model writes."""
 _TRIAL_SECONDS = 20.0
 
 MakeCall = Callable[[], tuple[Prompt, Shape[_T]]]
@@ -42,12 +50,13 @@ class ModelCalls:
                  endpoint_of: Callable[[Settings], Endpoint] | None = None) -> None:
         self._settings = settings
         self._steps: dict[str, Settings] = {step: settings.for_step(step) for step in LLM_STEPS}
+        self._steps |= dict.fromkeys(("infer", "group"), self._steps["schema"])
         endpoint_of = endpoint_of or limited_endpoint
-        self._chats: dict[tuple[str, str], StructuredChat] = {}
+        self._chats: dict[Hashable, StructuredChat] = {}
         for one in (settings, *self._steps.values()):
-            key = _model_and_options(one)
+            key = _endpoint_and_options(one)
             if key not in self._chats:
-                self._chats[key] = StructuredChat(one.llm_model, endpoint_of(one), ledger, key[1])
+                self._chats[key] = StructuredChat(one.llm_model, endpoint_of(one), ledger, key[-1])
 
     async def _ask(self, step: str, make: MakeCall[_T]) -> _T:
         """Return a model's answer without holding a thread while the endpoint works."""
@@ -55,7 +64,7 @@ class ModelCalls:
         return await self._chat_of(step).ask(step, prompt, shape)
 
     def _chat_of(self, step: str) -> StructuredChat:
-        return self._chats[_model_and_options(self._steps.get(step, self._settings))]
+        return self._chats[_endpoint_and_options(self._steps.get(step, self._settings))]
 
     async def _ask_batches(self, step: str, make: Callable[[Sequence[_I]], tuple[Prompt, Shape[list[_T]]]],
                            batches: Sequence[Sequence[_I]], otherwise: Callable[[_I], _T]) -> list[_T]:
@@ -90,10 +99,11 @@ def limited_endpoint(settings: Settings) -> Endpoint:
     return LimitedEndpoint(lambda: open_client(settings), settings)
 
 
-def _model_and_options(settings: Settings) -> tuple[str, str]:
-    """Return the model, and the parameters that the user has set for it, as JSON; "" if there are none."""
+def _endpoint_and_options(settings: Settings) -> tuple[str, str | None, SecretStr, str]:
+    """Return the model and its endpoint, and the parameters that the user has set, as JSON; "" if there are none."""
     chosen = chosen_parameters(settings)
-    return settings.llm_model, json.dumps(chosen, sort_keys=True) if chosen else ""
+    options = json.dumps(chosen, sort_keys=True) if chosen else ""
+    return settings.llm_model, settings.llm_base_url, settings.llm_api_key, options
 
 
 def prompt_language(settings: Settings, text: str) -> Language:
@@ -102,25 +112,33 @@ def prompt_language(settings: Settings, text: str) -> Language:
 
 
 class Trial(NamedTuple):
-    """What a call of `try_out` took."""
+    """What a call of `try_out` took, and whether the reply was JSON of the shape that was asked for."""
 
     seconds: float
     tokens: int
+    completion_tokens: int = 0
+    is_json: bool = True
 
 
-def try_out(settings: Settings) -> Trial:
-    """Ask the settings' model once, without retries.
+def try_out(settings: Settings, wanted: str = '{"ready": true}') -> Trial:
+    """Ask the settings' model once for a JSON object, without retries.
 
     It uses a separate client, so that the trial neither opens the circuit breaker nor changes what the process has
     learnt of the endpoint.
     """
     settings = settings.model_copy(update={"llm_retries": 0, "llm_timeout": min(settings.llm_timeout, _TRIAL_SECONDS)})
     started = monotonic()
-    reply = run(_send_trial, settings)
-    return Trial(monotonic() - started, reply.prompt_tokens + reply.completion_tokens)
+    reply = run(partial(_send_trial, settings, wanted))
+    seconds = monotonic() - started
+    try:
+        is_json = json.loads(reply.text) == json.loads(wanted)
+    except ValueError:
+        is_json = False
+    return Trial(seconds, reply.prompt_tokens + reply.completion_tokens, reply.completion_tokens, is_json)
 
 
-async def _send_trial(settings: Settings) -> Reply:
+async def _send_trial(settings: Settings, wanted: str) -> Reply:
     """Send the request of `try_out`, and return the reply."""
-    return await open_client(settings)([("user", 'Reply with this JSON object and nothing else: {"ready": true}')],
-                                       _TRIAL_SCHEMA, Capability(name_of(settings)))
+    schema = _COUNTING_SCHEMA if wanted == COUNTING else _TRIAL_SCHEMA
+    return await open_client(settings)([("user", f"Reply with this JSON object and nothing else: {wanted}")],
+                                       schema, Capability(name_of(settings)))

