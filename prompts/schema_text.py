@@ -28,37 +28,39 @@ _OPEN: dict[Language, str] = {
 }
 _LOOKUPS: dict[Language, dict[str, str]] = {
     "en": {
-        "passage_search": '{"tool":"passage_search","query":""}: passages; "documents":[""] to stay in some',
-        "entity_search": '{"tool":"entity_search","entity":""}: what the graph knows of a thing; "relations":[""] and '
-                         '"at", a date, narrow it',
-        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: all rows of a relation or '
-                         'attribute; ends are parts of names, A|B; "document"; "at", a date',
-        "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) for whatever is counted, added up, '
-                       'averaged, ranked, compared or listed by conditions; a whole list of up to sixty rows you '
-                       'count yourself. Over the tables below (columns: kind, unit, range, or values and their rows), '
-                       'entities(entity, type), a relation by its name (head, tail), an attribute by its name '
-                       '(entity, value, number, unit, date), both with since, until, qualifiers, documents. Texts: '
-                       'ILIKE \'%part%\'; lists: list_contains, unnest; NAME_text: cells of another kind; '
-                       'NAME_number, NAME_unit: mixed units. count(*) counts records, count(DISTINCT x) things',
-        "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"] narrows them',
+        "passage_search": '{"tool":"passage_search","query":""}: excerpts; "documents":[""]: whole passages of some',
+        "entity_search": '{"tool":"entity_search","entity":""}: facts of a thing; "relations":[""], "at" (a date)',
+        "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: rows of a relation or attribute; '
+                         'an end is a name or, if none is equal, part of one, A|B; "document", "at"',
+        "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) to count, add, average, rank, compare or '
+                       'filter (a whole list of up to sixty rows you count yourself), over entities(entity, type), '
+                       'relations(head, tail) and attributes(entity, value, number, unit, date) by name, both with '
+                       'since, until, qualifiers, documents. ILIKE \'%part%\'; count(*) counts records, '
+                       'count(DISTINCT x) things',
+        "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"]',
         "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole; '
-                            '"along":"RELATION -> *": all reached from the theme, "<RELATION -> *": all leading to it'},
+                            '"along":"RELATION -> *" or "<RELATION -> *": all reached from the theme, or leading '
+                            'to it'},
     "zh": {
-        "passage_search": '{"tool":"passage_search","query":""}：段落；"documents":[""] 限定文档',
+        "passage_search": '{"tool":"passage_search","query":""}：段落的节选；"documents":[""]：某些文档的完整段落',
         "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'
                          '"relations":[""] 限定关系，"at" 限定日期',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行；'
-                         '"head"、"tail" 为名称的一部分、A|B；"document"、"at"（日期）',
+                         '"head"、"tail" 为名称，没有相同的则为其一部分、A|B；"document"、"at"（日期）',
         "table_query": '{"tool":"table_query","sql":""}：一条 SELECT（DuckDB），凡计数、求和、平均、排序、比较、'
-                       '按条件列举都用它；六十行内的完整列表自己数。可查下列表格（列：类型、单位、范围，或值及其行数）、'
-                       'entities(entity, type)、以关系名为表 (head, tail)、以属性名为表 (entity, value, number, unit, '
-                       'date)，均有 since, until, qualifiers, documents。'
-                       '文本：ILIKE \'%部分%\'；列表：list_contains、unnest；NAME_text：其他类型的单元格；'
-                       'NAME_number、NAME_unit：混合单位。count(*) 计记录，count(DISTINCT x) 计事物',
+                       '按条件列举都用它；六十行内的完整列表自己数。可查 entities(entity, type)、以关系名为表 (head, '
+                       'tail)、以属性名为表 (entity, value, number, unit, date)，均有 since, until, qualifiers, '
+                       'documents。ILIKE \'%部分%\'；count(*) 计记录，count(DISTINCT x) 计事物',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
         "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；'
                             '"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},
 }
+_TABLES: dict[Language, str] = {
+    "en": "; also over the tables below (columns: kind, unit, range, or values and rows; NAME_text: other cells; "
+          "NAME_number, NAME_unit: mixed units; list_contains, unnest)",
+    "zh": "；也可查下列表格（列：类型、单位、范围，或值及其行数；NAME_text：其他单元格；NAME_number、NAME_unit："
+          "混合单位；list_contains、unnest）"}
+"""What `table_query` says in addition if tables are described."""
 _TERMS: dict[Language, str] = {"en": "Relations and attributes (rows)", "zh": "关系和属性（行数）"}
 _MODES: dict[Language, dict[Mode, str]] = {
     "en": {"reject": "Never use other knowledge.",
@@ -139,7 +141,9 @@ def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict
 
 def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
     """Return the values of an inquiry's placeholders in its prompt, which begins like the question's earlier ones."""
-    lookups = "\n".join(f"- {text}" for tool, text in _LOOKUPS[language].items() if tool in inquiry.tools)
+    tables = _TABLES[language] if any(item.kind == "table" for item in inquiry.items()) else ""
+    lookups = "\n".join(f"- {text}{tables if tool == 'table_query' else ''}"
+                        for tool, text in _LOOKUPS[language].items() if tool in inquiry.tools)
     return {"lookups": lookups or "-", "mode": _MODES[language][inquiry.mode],
             "terms": f"{_TERMS[language]}: {inquiry.terms}" if inquiry.terms else "", "question": inquiry.question,
             "rounds": _rounds_text(inquiry, language), "last": _LAST[language] if inquiry.is_last else ""}
@@ -209,6 +213,8 @@ def passage_text(item: Passage) -> str:
     A first line that only repeats the passage's title is left out.
     """
     text = with_meant_dates(item.text, relative_dates(item.text, item.said_on))
+    if item.is_excerpt:
+        return f"… {text} …"
     first_line, _, rest = text.partition("\n")
     repeats_title = canonical_name(first_line.strip(_HEADING_MARKS)) == canonical_name(item.title)
     return rest.strip("\n") if rest.strip() and repeats_title else text

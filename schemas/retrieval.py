@@ -51,7 +51,8 @@ class Passage(Frozen):
     support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
     single fact, or a row of a query's result as a short answer; of such a row, `basis` is what it rests on. `about` is
     the document's metadata, and `said_on` the date by which the relative dates of a passage are read. `base` is the
-    knowledge base that it is from, if several are asked.
+    knowledge base that it is from, if several are asked. An `is_excerpt` is a part of its chunk, which a search in its
+    document shows whole.
     """
 
     chunk_id: str
@@ -69,6 +70,7 @@ class Passage(Frozen):
     places: tuple[Place, ...] = ()
     basis: Basis | None = None
     base: str = ""
+    is_excerpt: bool = False
 
     @property
     def key(self) -> str:

@@ -28,7 +28,7 @@ from .table_query import block_of
 # Shares of the budget.
 _CARDS_SHARE = 1 / 4
 """For cards; passages get what these leave."""
-_PASSAGES_SHARE = 2 / 3
+_PASSAGES_SHARE = 7 / 10
 """At most, for passages that a model reads. The last third held a needed passage for one question in ten.
 Without it, such a question takes a further call; with it, every call of all questions would cost more."""
 _BESIDE_TABLE_SHARE = 1 / 4
@@ -89,8 +89,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
         tokens_left = min(tokens_left, int(tokens * share)) if reasons else tokens_left
-        passages = _read_passages(retriever, question, tokens_left, switches, are_tables_read=reasons and "table_query"
-                                  in tools)
+        passages = _read_passages(retriever, question, tokens_left, switches, is_read=reasons,
+                                  are_tables_read=reasons and "table_query" in tools)
         blocks += [block.model_copy(update={"title": "passages"}) for block in passages]
         blocks += _read_named_documents(retriever, question, named,
                                         [item for block in passages for item in block.items],
@@ -102,15 +102,15 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     return [*(block for block in (*blocks, *new_lines) if block.items), *tables]
 
 
-def _read_passages(retriever: Retriever, question: str, tokens: int, switches: Switches, *, are_tables_read: bool,
-                   ) -> list[Block]:
+def _read_passages(retriever: Retriever, question: str, tokens: int, switches: Switches, *, is_read: bool,
+                   are_tables_read: bool) -> list[Block]:
     """Return the nearest passages; if tables can be queried, without those that are a few rows of a large one."""
     lookup = PassageLookup(query=question[:LONGEST])
-    blocks = look_up_passages(retriever, lookup, tokens, (), switches, near=False)
+    blocks = look_up_passages(retriever, lookup, tokens, (), switches, near=False, is_read=is_read)
     rows_of = rows_by_document(retriever.index) if are_tables_read else {}
     if not any(_is_part_of_table(item, rows_of) for block in blocks for item in block.items):
         return blocks
-    (wider,) = look_up_passages(retriever, lookup, tokens * _WIDER, (), switches, near=False)
+    (wider,) = look_up_passages(retriever, lookup, tokens * _WIDER, (), switches, near=False, is_read=is_read)
     others = [item for item in wider.items if not _is_part_of_table(item, rows_of)]
     return [wider.model_copy(update={"items": tuple(fit_lines(others, tokens)[0]), "note": ""})]
 

@@ -12,6 +12,7 @@ from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 from ..text.tokens import estimate_tokens, first_tokens
+from .excerpts import Excerpts
 from .fact_rows import item_cost
 from .retriever import Retriever
 
@@ -27,11 +28,12 @@ _SAME = 0.95
 
 
 def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, seen: Collection[str] = (),
-                     switches: Switches = EVERYTHING, *, near: bool = True) -> list[Block]:
+                     switches: Switches = EVERYTHING, *, near: bool = True, is_read: bool = True) -> list[Block]:
     """Return the best passages for a query that were not shown yet, as one block.
 
     `near` adapts the ranking to a reader who searches again: passages of little weight are left out, or, in documents
-    to stay in, unranked ones are added, so that they can be read whole.
+    to stay in, unranked ones are added, so that they can be read whole. Unless documents to stay in are given, long
+    ones are cut for a model to read (`is_read`); see `Excerpts`.
     """
     index, allowed = retriever.index, None  # None: all documents
     if lookup.documents:
@@ -48,16 +50,17 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ids = map(index.chunk_row.at, np.flatnonzero(index.chunks_of(allowed)).tolist())
         ranking += [(key, 0.0) for key in ids if key not in ranked]
         ranking = _each_first(retriever, ranking, lookup.documents, seen)
-    items = passage_items(retriever, ranking, tokens, seen, max(AT_LEAST, len(lookup.documents)))
+    excerpts = Excerpts(index.lexical, lookup.query, is_first=not near) if is_read and allowed is None else None
+    items = passage_items(retriever, ranking, tokens, seen, max(AT_LEAST, len(lookup.documents)), excerpts)
     shown = {key.rpartition(":")[0] for key in (*seen, *(item.key for item in items))}
     left = sum(near and key not in shown for key, _ in ranking)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
-    # Only the first item may be cut; then its key differs, because it depends on the length of the text.
-    if items and items[0].key != retriever.passage(items[0].chunk_id, items[0].score).key:
+    # Only the first item may be cut for its length; then its key differs, because that depends on the text's length.
+    if items and not items[0].is_excerpt and items[0].key != retriever.passage(items[0].chunk_id, items[0].score).key:
         note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(lookup.documents)})"
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note, left=left,
-                  left_hint="passages: the same query shows them")]
+                  left_hint="passages, all farther than these: the same query shows them")]
 
 
 def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: Sequence[str], seen: Collection[str],
@@ -74,7 +77,8 @@ def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: S
 
 
 def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], tokens: int,
-                  seen: Collection[str] = (), at_least: int = AT_LEAST) -> list[Passage]:
+                  seen: Collection[str] = (), at_least: int = AT_LEAST, excerpts: Excerpts | None = None,
+                  ) -> list[Passage]:
     """Return the first passages of a ranking that fit a budget, without those that repeat another.
 
     A passage that ends within a table or list is followed by the next chunk. Up to `at_least` passages may together
@@ -90,9 +94,12 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         words = frozenset(_WORD.findall(f"{title} {ranked.heading} {ranked.text}"))
         if ranked.key in shown_keys or any(_repeats_shown(words, other) for other in shown_words):
             continue
+        passage = excerpts.cut(ranked) if excerpts else ranked
+        if passage is None or passage.key in shown_keys:
+            continue
         # The metadata is shown with a document's first passage; the beginning of a document contains it itself.
-        is_described = ranked.document in described_documents or ranked.start == 0
-        passage = ranked if is_described else retriever.described(ranked)
+        is_described = ranked.document in described_documents or passage.start == 0
+        passage = passage if is_described else retriever.described(passage)
         cost = item_cost(passage)
         if cost > tokens_left and not shown:
             beginning = cut_passage(passage, tokens_left)
@@ -100,10 +107,12 @@ def passage_items(retriever: Retriever, ranking: Iterable[tuple[str, float]], to
         if cost > tokens_left and (len(shown) >= at_least or cost > tokens_left + tokens * at_least // AT_LEAST):
             break
         tokens_left -= cost
-        shown_keys.add(ranked.key)
+        shown_keys.update((ranked.key, passage.key))
         described_documents.add(passage.document)
-        shown_words.append(words)
+        shown_words.append(words if passage.text == ranked.text else frozenset(_WORD.findall(passage.text)))
         shown.append(passage)
+        if excerpts:
+            excerpts.add(passage)
     return shown
 
 

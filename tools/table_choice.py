@@ -16,16 +16,16 @@ from ..text.dates import find_dates
 from ..text.tokens import estimate_tokens
 from .retriever import Retriever
 
-TABLE_TOKENS = 450
+TABLE_TOKENS = 350
 """Limit on the estimated tokens of all tables, because they are in every prompt of a question."""
 _FIRST_SHARE = 2 / 3
 """The share of the tokens that are left which one table may take, so that others fit beside it."""
-_MOST_DESCRIBED, _LEAST_SCORE = 4, 1 / 2
+_MOST_DESCRIBED, _LEAST_SCORE = 2, 1 / 2
 """How many tables are described, and which share of the best table's score they have at least."""
 _VALUES = ((8, 5), (8, 2), (6, 1), (6, 0), (3, 0), (0, 0))
 """How many values are shown of a column that the question may mean and of another, the fullest form first."""
 _LONGEST_VALUE = 32
-_MOST_OTHERS, _COLUMNS_SHARE = 30, 1 / 4
+_MOST_OTHERS, _COLUMNS_SHARE = 8, 1 / 2
 """How many other tables are named, and which share of the tokens left the names of one's columns may take."""
 _MOST_EMBEDDED = 200
 """How many tables are compared by their vectors, those with the most rows: a first question waits for these."""
@@ -53,8 +53,14 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
         if line is not None:
             described[table.name] = _item(retriever.index, table, line)
             tokens -= estimate_tokens(line)
-    others = [table for table in ranked if table.name not in described]
+    # Names and dates of documents help with most questions that one look does not answer.
+    others = sorted((table for table in ranked if table.name not in described), key=lambda t: t.kind != "documents")
     return [Block(title="tables", items=tuple(described.values()), note=_others_line(others, tokens))]
+
+
+def has_tables(index: GraphIndex) -> bool:
+    """Return True if there is a table that may be described."""
+    return bool(_shown_tables(index))
 
 
 def column_keys(index: GraphIndex) -> frozenset[str]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.inquiry import Block, Round
-from ...schemas.lookups import PassageLookup
+from ...schemas.lookups import PassageLookup, Tool
 from ...schemas.naming import label_key
 from ...schemas.retrieval import Passage
 from ...text.tokens import estimate_tokens
@@ -13,14 +13,15 @@ from ...tools.passages import AT_LEAST
 from ...tools.retriever import Retriever
 from ...tools.schema_names import Term
 from ...tools.several_bases import Retrievers
-from ...tools.table_choice import column_keys
+from ...tools.table_choice import column_keys, has_tables
 
 ROUND_SHARE = 1 / 4
 """The share of the budget of all evidence that the first look, and each round of lookups, may add."""
-_LISTS, _LEAST_FOR_PASSAGES = 2, 1 / 4
-"""How many times the budget of a round its lists may take, as each then shows some sixty short rows, and the least part
-of the budget that is left for passages."""
-_TERM_TOKENS = 200
+_LISTS = 2
+"""How many times the budget of a round its lists may take, as each then shows some sixty short rows."""
+_FOR_PASSAGES, _LEAST_FOR_PASSAGES = 7 / 10, 1 / 4
+"""The most of the budget that passages take, as in the first look, and the least that lists leave them."""
+_TERM_TOKENS = 90
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _SHOWN_ABOVE = "the rest was shown above"
 
@@ -85,7 +86,8 @@ def _divide_budget(costs: Sequence[int], are_passages: Sequence[bool], tokens: i
     lists = [index for index, is_passages in enumerate(are_passages) if not is_passages]
     passages = [index for index, is_passages in enumerate(are_passages) if is_passages]
     for indices, is_list in ((lists, True), (passages, False)):
-        left = tokens * _LISTS if is_list else max(tokens - sum(shares), int(tokens * _LEAST_FOR_PASSAGES))
+        left = tokens * _LISTS if is_list else max(min(tokens - sum(shares), int(tokens * _FOR_PASSAGES)),
+                                                   int(tokens * _LEAST_FOR_PASSAGES))
         # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
         for served_count, index in enumerate(sorted(indices, key=lambda index: costs[index])):
             shares[index] = min(costs[index], tokens, left // (len(indices) - served_count))
@@ -131,6 +133,14 @@ def dropped_numbers(rounds: Sequence[Round], dropped: Collection[int], tokens: i
         all_dropped.add(number)
         tokens_left += item_cost(item)
     return sorted(all_dropped)
+
+
+def useful_tools(retrievers: Retrievers, tools: Sequence[Tool]) -> tuple[Tool, ...]:
+    """Return the lookups that can find anything: those over the graph and tables are left out if there are none."""
+    indexes = [retriever.index for retriever in retrievers.values()]
+    has_facts = any(index.relation_counts or index.attribute_counts for index in indexes)
+    return tuple(tool for tool in tools if tool in {"passage_search", "community_search"} or has_facts
+                 or (tool == "table_query" and any(map(has_tables, indexes))))
 
 
 def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: bool) -> str:

@@ -25,7 +25,15 @@ from ..run_checks import check_context, check_models, is_seen, is_served
 from . import trace_steps
 from .cited_message import answer_chunk, answer_message
 from .citing import cite
-from .evidence import ROUND_SHARE, completed_round, dropped_numbers, items_of, seen_passages, terms_of_bases
+from .evidence import (
+    ROUND_SHARE,
+    completed_round,
+    dropped_numbers,
+    items_of,
+    seen_passages,
+    terms_of_bases,
+    useful_tools,
+)
 from .shown_claims import showing_claims, withdraw_message
 from .state import MAX_QUESTION, AskContext, AskState, Caps, LookupInput, caps_of
 from .wording import (
@@ -200,9 +208,10 @@ class RetrievalNodes:
         """Lease the question's snapshots; return them with the reasoner and the inquiry that it has to judge."""
         reasoner = self._reasoner(state, context)
         snapshots = leases.enter_context(self._snapshots(state))
-        is_last = not reasoner.reasons or not context.tools or not self._lookups_left(state, context)
+        tools = useful_tools(snapshots.retrievers, context.tools)
+        is_last = not reasoner.reasons or not tools or not self._lookups_left(state, context)
         return snapshots, reasoner, Inquiry(
-            question=state["question"], mode=context.mode, tools=context.tools, rounds=tuple(state["rounds"]),
+            question=state["question"], mode=context.mode, tools=tools, rounds=tuple(state["rounds"]),
             terms=state["terms"], dropped=frozenset(state["dropped"]), is_last=is_last)
 
     def _lookups_left(self, state: AskState, context: AskContext) -> int:

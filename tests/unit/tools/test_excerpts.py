@@ -1,0 +1,74 @@
+"""Long passages are cut to the sentences with a question's words; their offsets stay those of the document."""
+
+import pytest
+from banyan.prompts import passage_text
+from banyan.schemas.lookups import PassageLookup
+from banyan.schemas.retrieval import Passage
+from banyan.tools.excerpts import Excerpts
+from banyan.tools.passages import look_up_passages
+from banyan.tools.retriever import Retriever
+
+from ... import small_base as base
+
+PLAIN = "The wind blew over the hills of the north and the rain fell for days without an end in sight."
+ASKED = "The picture of Adrian was painted by Battoni in Rome."
+LONG = "\n".join([*[PLAIN] * 10, ASKED, *[PLAIN] * 10])
+
+
+@pytest.fixture(scope="module")
+def retriever(tmp_path_factory, hashed_embedder):
+    with base.create(tmp_path_factory.mktemp("home"), "kb", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "long", LONG)
+        base.finish(kb)
+        yield Retriever(kb)
+
+
+def passage(text, score=1.0, start=0):
+    return Passage(chunk_id="c", document="d", title="", text=text, start=start, score=score)
+
+
+def cut(retriever, *passages, is_first=False):
+    excerpts, shown = Excerpts(retriever.index.lexical, "Who painted Adrian's picture?", is_first=is_first), []
+    for one in passages:
+        shown.append(excerpts.cut(one))
+        if shown[-1] is not None:
+            excerpts.add(shown[-1])
+    return shown
+
+
+def test_a_lookup_shows_the_sentences_that_are_asked_for(retriever):
+    (shown,) = cut(retriever, passage(LONG, start=7))
+    assert ASKED in shown.text
+    assert len(shown.text) < len(LONG) / 2
+    assert LONG[shown.start - 7:][:len(shown.text)] == shown.text
+    assert passage_text(shown) == f"… {shown.text} …"
+
+
+def test_a_first_look_has_its_best_passages_whole(retriever):
+    best, far = cut(retriever, passage(LONG), passage(LONG.replace("hills", "lakes"), .5, start=9000), is_first=True)
+    assert best.text == LONG
+    assert ASKED in far.text and far.is_excerpt
+
+
+@pytest.mark.parametrize("text", [ASKED, "\n".join(f"- picture {number} of Adrian" for number in range(90))])
+def test_what_is_short_and_lists_stay_whole(retriever, text):
+    assert cut(retriever, passage(text)) == [passage(text)]
+
+
+def test_what_neighbours_share_is_shown_once(retriever):
+    second = f"{ASKED}\n{PLAIN}"
+    shown = cut(retriever, passage(f"{PLAIN}\n{ASKED}"), passage(second, start=len(PLAIN) + 1))
+    assert shown[1].text == PLAIN
+    assert cut(retriever, passage(second), passage(ASKED))[1] is None
+
+
+def test_the_same_query_shows_no_excerpt_twice_and_a_document_to_stay_in_is_read_whole(retriever):
+    lookup = PassageLookup(query="Who painted Adrian's picture?")
+    (block,) = look_up_passages(retriever, lookup, 2000)
+    excerpt = next(item for item in block.items if item.document == "long")
+    (again,) = look_up_passages(retriever, lookup, 2000, [item.key for item in block.items])
+    (whole,) = look_up_passages(retriever, lookup.model_copy(update={"documents": ("long",)}), 2000,
+                                [item.key for item in block.items])
+    assert excerpt.is_excerpt
+    assert excerpt.key not in [item.key for item in again.items]
+    assert ASKED in "\n".join(item.text for item in whole.items if not item.is_excerpt)

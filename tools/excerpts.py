@@ -1,0 +1,90 @@
+"""Cutting ranked passages to what a question asks about, so that more of them can be read for the same tokens."""
+
+from collections.abc import Sequence
+
+from ..graph_store.index.lexical import LexicalIndex, index_terms
+from ..schemas.retrieval import Passage
+from ..text.sentences import split_sentences
+from ..text.table_rows import SET_APART
+from ..text.tokens import estimate_tokens
+
+_WHOLE_WEIGHT, _MOST_WHOLE = 3 / 5, 3
+"""Passages with this share of the best one's weight are whole in a first look, at most this number of them."""
+_SHORT = 200
+"""Estimated tokens of passages that are shown whole wherever they rank."""
+_FIRST_EXCERPT, _EXCERPT = 100, 200
+"""The most estimated tokens of an excerpt in a first look and of a lookup, unless its only sentence is longer.
+
+A question is worded unlike its answer, a lookup's query is not: excerpts of these sizes lack hardly any words that
+answers cite, shorter ones and first looks with fewer whole passages lack one in ten (benchmarks/README.md).
+"""
+
+_Spans = Sequence[tuple[int, int]]
+
+
+class Excerpts:
+    """Cuts the passages of one ranking, given in its order.
+
+    Lists and tables are never cut: a question may ask for all of their rows. `is_first` is a first look, whose best
+    passages stay whole.
+    """
+
+    def __init__(self, lexical: LexicalIndex, question: str, *, is_first: bool) -> None:
+        self._idf = {term: lexical.sum_idf(term) for term in index_terms(question)}
+        self._wholes_left, self._tokens = (_MOST_WHOLE, _FIRST_EXCERPT) if is_first else (0, _EXCERPT)
+        self._best = 0.0
+        self._shown = list[Passage]()
+
+    def cut(self, passage: Passage) -> Passage | None:
+        """Return a passage without sentences that were shown before; None if it has no others.
+
+        Unless it is short or ranks high, it is cut to the sentences with the most of the question's words.
+        """
+        self._best = self._best or passage.score
+        spans = self._without_shown(passage, split_sentences(passage.text))
+        if not spans:
+            return None
+        if self._is_cut(passage):
+            spans = self._best_run(passage.text, spans)
+        start, end = spans[0][0], spans[-1][1]
+        is_same = not passage.text[:start].strip() and not passage.text[end:].strip()
+        return passage if is_same else passage.model_copy(update={
+            "text": passage.text[start:end], "start": passage.start + start, "is_excerpt": True})
+
+    def add(self, passage: Passage) -> None:
+        """Record that a passage is shown."""
+        self._shown.append(passage)
+
+    def _is_cut(self, passage: Passage) -> bool:
+        if estimate_tokens(passage.text) <= _SHORT or any(map(SET_APART.match, passage.text.splitlines())):
+            return False
+        self._wholes_left -= 1
+        return self._wholes_left < 0 or passage.score < _WHOLE_WEIGHT * self._best
+
+    def _without_shown(self, passage: Passage, spans: _Spans) -> _Spans:
+        """Return sentences without those at both ends that a shown passage has, because neighbours overlap."""
+        shown = [(other.start, other.start + len(other.text)) for other in self._shown
+                 if other.document == passage.document]
+        new = [not any(first <= passage.start + start and passage.start + end <= last for first, last in shown)
+               for start, end in spans]
+        return spans[new.index(True):len(new) - new[::-1].index(True)] if any(new) else ()
+
+    def _best_run(self, text: str, spans: _Spans) -> _Spans:
+        """Return the successive sentences within an excerpt's tokens that have the most of the question's words.
+
+        Of equal ones the longest is returned, and of those the first.
+        """
+        costs = [estimate_tokens(text[start:end]) for start, end in spans]
+        terms = [self._idf.keys() & set(index_terms(text[start:end])) for start, end in spans]
+        best: tuple[float, int, _Spans] = (-1.0, 0, spans[:1])
+        for first in range(len(spans)):
+            cost, found = 0, set[str]()
+            for last in range(first, len(spans)):
+                cost += costs[last]
+                if cost > self._tokens and last > first:
+                    break
+                found |= terms[last]
+                weight = round(sum(self._idf[term] for term in sorted(found)), 6)
+                if (weight, cost) > best[:2]:
+                    best = weight, cost, spans[first:last + 1]
+        return best[2]
