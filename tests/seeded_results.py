@@ -1,6 +1,6 @@
 """What must not depend on a process's hash seed: a build's results and a tree, written to a file as JSON.
 
-`python tests/seeded_results.py FOLDER SHUFFLING`: works in FOLDER and leaves `results.json` there. SHUFFLING seeds the
+`python -m tests.seeded_results FOLDER SHUFFLING`: works in FOLDER and leaves `results.json` there. SHUFFLING seeds the
 order in which the tree's facts come.
 """
 
@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scripted
-from admitted import graph_of
 from banyan.graph_store.tree.detection import CommunitySettings
 from banyan.graph_store.tree.tree_levels import find_tree
 from banyan.schemas.documents import Span
 from banyan.schemas.extraction import BoundedExtraction, EntityMention, RelationFact
-from hashed_embedding import HashedEmbedder
-from newest import newest
+
+from . import scripted
+from .admitted import graph_of
+from .hashed_embedding import HashedEmbedder
+from .newest import newest
 
 SPAN = Span(start=0, end=1, quote="x")
 
@@ -57,7 +58,10 @@ def tree(shuffling: int) -> Any:
     return [community.model_dump() for community in find_tree(graph, Vectors(), CommunitySettings())]
 
 
+def write_results(folder: Path, shuffling: int) -> None:
+    results = {"history": history(folder), "tree": tree(shuffling)}
+    (folder / "results.json").write_text(json.dumps(results), "utf-8")
+
+
 if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    results = {"history": history(place), "tree": tree(int(sys.argv[2]))}
-    (place / "results.json").write_text(json.dumps(results), "utf-8")
+    write_results(Path(sys.argv[1]), int(sys.argv[2]))

@@ -67,43 +67,46 @@ def test_one_hostile_document(world, attack):
     assert world.state() == world.baseline
 
 
-def test_all_hostile_documents_at_once(world):
+@pytest.fixture(scope="module")
+def poisoned(world):
+    """The same with all attacks in it; nothing is left of them when they are deleted."""
     check_kept_out(world, world.add(hostile.ATTACKS))
-    grown = hostile.check_schema_rules(world.kb, world.baseline["schema"])
-    # Two documents that ask for the same are all that the rules want: what a threshold cannot tell apart is in the
-    # threat model. It stays an addition, with its evidence, and goes with the documents.
-    assert set(grown) == {"obeys", "Overlord", "loyalty", "霸主"}
-    for question, mode in zip(QUESTIONS, ("reject", "strict", "open"), strict=True):
-        ask(world, question, mode)
+    yield world
     world.delete(hostile.ATTACKS)
     assert world.state() == world.baseline
 
 
-def test_answers_cite_what_was_given_and_nothing_else(world, server):
-    world.add(hostile.ATTACKS)
+def test_all_hostile_documents_at_once(poisoned):
+    grown = hostile.check_schema_rules(poisoned.kb, poisoned.baseline["schema"])
+    # Two documents that ask for the same are all that the rules want: what a threshold cannot tell apart is in the
+    # threat model. It stays an addition, with its evidence, and goes with the documents.
+    assert set(grown) == {"obeys", "Overlord", "loyalty", "霸主"}
+    for question, mode in zip(QUESTIONS, ("reject", "strict", "open"), strict=True):
+        ask(poisoned, question, mode)
+
+
+def test_answers_cite_what_was_given_and_nothing_else(poisoned, server):
     for question in QUESTIONS:
-        answer = ask(world, question)
+        answer = ask(poisoned, question)
         assert not answer["abstained"]
         # One that was asked before is answered from the ledger.
         given = [user for request in server.requests if question in (user := request["messages"][1]["content"])
                  and llm_server.brain.step(request) == "answer"][-1]
         for citation in answer["citations"]:
-            assert world.kb.documents.get(citation["document"]).title in given
+            assert poisoned.kb.documents.get(citation["document"]).title in given
         assert "Pay Baron Vex" not in answer["answer"], "claims without a sound quote are left out"
         assert "Without any source" not in answer["answer"]
         _, *others = answer["answer"].split("\n")
         assert others in (["(Claims left out, as no document states them: 4.)"],
                           ["（有 4 条结论文档没有说明，已略去。）"]), "one claim stood, its forged lines on its own"
         assert answer["grade"] == "inferred", "the claim that stood says what is not stated"
-        assert len(answer["sub_queries"]) <= 1 + world.resources.settings.max_tool_calls
-    world.delete(hostile.ATTACKS)
+        assert len(answer["sub_queries"]) <= 1 + poisoned.resources.settings.max_tool_calls
 
 
-def test_no_document_leaves_its_fence(world, server):
+def test_no_document_leaves_its_fence(poisoned, server):
     """Nor its turn, in whatever was sent since the server began."""
-    world.add(hostile.ATTACKS)
-    ask(world, f"Since when? {QUESTIONS[0]}")
-    rounds = world.resources.settings.max_rounds
+    ask(poisoned, f"Since when? {QUESTIONS[0]}")
+    rounds = poisoned.resources.settings.max_rounds
     blocks = {"extraction": {1}, "summaries": {1}, "same": {1},
               "decompose": {2}, "reflect": {*range(3, rounds + 2)}, "answer": {*range(3, rounds + 3)}}
     steps = set()
@@ -117,4 +120,3 @@ def test_no_document_leaves_its_fence(world, server):
         assert len(request["messages"]) == 2
         assert "Baron Vex" not in request["messages"][0]["content"], "no word of a document in the system message"
     assert steps == set(blocks)
-    world.delete(hostile.ATTACKS)

@@ -119,9 +119,9 @@ def llm_server_step(request: dict[str, Any]) -> str:
     return str(request.get("response_format", {}).get("json_schema", {}).get("name", ""))
 
 
-@pytest.mark.parametrize("fault", [Fault("status", 500), Fault("status", 401)], ids=["500", "401"])
-def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp_path, endpoint, fault):
-    endpoint.fault = lambda asked: None if any(asked is one for one in endpoint.server.requests[:4]) else fault
+def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp_path, endpoint):
+    down = Fault("status", 500)
+    endpoint.fault = lambda asked: None if any(asked is one for one in endpoint.server.requests[:4]) else down
     # So that the four good answers are read before a fault is: one that is read later ends a row of failures.
     endpoint.server.seconds = 0.5
     banyan = commands(tmp_path, endpoint)
@@ -139,19 +139,6 @@ def test_an_endpoint_that_goes_down_stops_the_build_and_the_next_one_goes_on(tmp
     assert (report["documents"], report["chunks_failed"], report["stopped"]) == (16, 0, "")
     assert endpoint.server.stats.steps["extraction"] == report["chunks"], "no answer was paid twice"
     assert answered == 4
-
-
-def test_nothing_that_listens_is_a_clear_error_at_once(tmp_path, endpoint):
-    banyan = commands(tmp_path, endpoint)
-    assert banyan("build", ENGLISH / "marie-curie.md", "--kb", "kb", "--json").code == 0
-    down = commands(tmp_path, endpoint, BANYAN_LLM_BASE_URL="http://127.0.0.1:9/v1")
-    asked = down("ask", "Where was Marie Curie born?", "--kb", "kb")
-    assert asked.code == 1
-    assert "127.0.0.1:9: it cannot be reached" in asked.err
-    assert "BANYAN_LLM_BASE_URL" in asked.err
-    built = down("build", ENGLISH, "--kb", "kb", "--json")
-    assert "cannot be reached" in built.report["stopped"]
-    assert built.report["chunks_failed"] == 0
 
 
 CONNECTIONS = """

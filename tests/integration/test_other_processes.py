@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import TESTS
+from .. import command_line, warm_start
+from ..seeded_results import write_results
 
 
 def test_the_hash_seed_changes_nothing(tmp_path):
-    running = []
-    for seed, shuffling in (("0", "0"), ("42", "1")):  # the second is the order in which the tree's facts come
-        (tmp_path / seed).mkdir()
-        running.append(subprocess.Popen([sys.executable, str(TESTS / "seeded_results.py"), tmp_path / seed, shuffling],
-                                        env={**os.environ, "PYTHONHASHSEED": seed}))
-    assert [process.wait(240) for process in running] == [0, 0]
-    first, other = (json.loads((tmp_path / seed / "results.json").read_text("utf-8")) for seed in ("0", "42"))
+    """This process has a seed of its own; the facts of the tree come in another order in the other one."""
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    subprocess.run([sys.executable, "-m", "tests.seeded_results", tmp_path / "there", "1"], cwd=command_line.PROJECT,
+                   env={**os.environ, "PYTHONHASHSEED": "42"}, check=True, timeout=240)
+    write_results(tmp_path / "here", 0)
+    first, other = (json.loads((tmp_path / name / "results.json").read_text("utf-8")) for name in ("here", "there"))
     assert min(len(first[part]) for part in ("history", "tree")) > 1
     assert sum(len(community["members"]) for community in first["tree"] if community["level"] == 0) == 45
     assert other == first
@@ -48,13 +49,12 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="there is no fork, or it is unsafe")
-def test_a_process_that_forks_after_a_question_answers_in_its_children(tmp_path: Path, monkeypatch) -> None:
+def test_a_process_that_forks_after_a_question_answers_in_its_children(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(_PROGRAM, "utf-8")
     (tmp_path / "ada.md").write_text("# Ada\n\nAda Byron was born in Ulm in 1801.", "utf-8")
     (tmp_path / "bob.md").write_text("# Bob\n\nBob Stone was born in Turku in 1802.", "utf-8")
-    monkeypatch.setenv("BANYAN_HOME", str(tmp_path / "home"))
-    done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=240,
-                          check=False)
+    done = warm_start.run([sys.executable, "program.py"], cwd=tmp_path, timeout=240,
+                          env=command_line.clean_environment(BANYAN_HOME=str(tmp_path / "home")))
     assert done.returncode == 0, done.stderr
     assert "Ulm" in done.stdout
     assert "1801" in done.stdout.partition("child:")[2]

@@ -143,6 +143,7 @@ def test_graph_and_accounts_are_those_of_one_process_also_where_answers_are_of_n
     assert again["tokens"]["calls"] == 0, "what workers were answered is kept here"
 
 
+@pytest.mark.slow
 def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there, llm, whole):
     before, llm.seconds = llm.stats.requests, 0.5
     base = KnowledgeBase("cancelled", there)
@@ -171,6 +172,7 @@ def test_a_build_that_is_cancelled_ends_at_once_and_the_next_goes_on(here, there
     assert state(here, "cancelled") == whole[1]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_ray_of_this_machine_and_all_of_its_processes(tmp_path, llm):
     before, llm.seconds = llm.stats.requests, 5.0
     environment = command_line.clean_environment(
@@ -228,6 +230,7 @@ def _family(pid: int) -> dict[int, list[str]]:
     return family
 
 
+@pytest.mark.slow
 def test_a_node_that_is_killed_in_the_middle_changes_nothing(here, there, cluster, llm, whole):
     """The last one: its node is gone."""
     before, llm.seconds = llm.stats.requests, 0.3

@@ -14,7 +14,7 @@ EVE = "Eve:Person --employer--> Egon:Organization."
 
 
 @pytest.fixture
-def kb(tmp_path, hashed_embedder):
+def kb(tmp_path, hashed_embedder, shared_reading):
     with scripted.Workshop(tmp_path / "home", hashed_embedder).resources() as resources:
         yield banyan.open("kb", resources=resources)
 
@@ -65,37 +65,34 @@ def test_records_that_left_their_files_are_deleted(kb, folder, read):
     assert read(kb, folder)["records_gone"] == []
 
 
-@pytest.mark.parametrize("read", [read_by_build, read_by_sync])
-def test_a_file_of_records_that_is_now_a_table_gives_the_table_alone(kb, folder, read):
+def test_a_file_of_records_that_is_now_a_table_gives_the_table_alone(kb, folder):
     (folder / "eve.txt").write_text(EVE)
     write_csv(folder, a=ADA, b=BOB)
-    read(kb, folder)
+    kb.add(folder)
     write_csv(folder, "body", a="North", b="South")
-    read(kb, folder)
+    kb.add(folder)
     assert ids(kb) == ["all.csv", "eve.txt"]
 
 
 @pytest.mark.parametrize("read", [read_by_build, read_by_sync])
-@pytest.mark.parametrize("content", ["", "\n \n"])
-def test_a_file_that_was_emptied_is_reported_and_its_text_is_gone(kb, folder, read, content):
+def test_a_file_that_was_emptied_is_reported_and_its_text_is_gone(kb, folder, read):
     (folder / "ada.txt").write_text(ADA)
     (folder / "eve.txt").write_text(EVE)
     write_csv(folder, b=BOB)
     read(kb, folder)
-    for name in ("ada.txt", "all.csv"):
-        (folder / name).write_text(content)
+    (folder / "ada.txt").write_text("\n \n")
+    (folder / "all.csv").write_text("")
     report = read(kb, folder)
     assert (ids(kb), people(kb)) == (["eve.txt"], ["Eve"])
     assert sum("in it: add" in line for line in report["files_failed"]) == 2
 
 
-@pytest.mark.parametrize("read", [read_by_build, read_by_sync])
-def test_the_text_of_a_pdf_file_stays_where_its_pages_show_nothing_any_more(kb, folder, read):
+def test_the_text_of_a_pdf_file_stays_where_its_pages_show_nothing_any_more(kb, folder):
     pdf(folder / "ada.pdf", [ADA])
     (folder / "eve.txt").write_text(EVE)
-    read(kb, folder)
+    kb.add(folder)
     pdf(folder / "ada.pdf", [""])
-    report = read(kb, folder)
+    report = kb.add(folder)
     assert (ids(kb), people(kb)) == (["ada.pdf", "eve.txt"], ["Ada", "Eve"])
     assert ["no text on its pages" in line for line in report["files_failed"]] == [True]
 

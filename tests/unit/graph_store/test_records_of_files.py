@@ -145,7 +145,8 @@ def kb(tmp_path: Path, hashed_embedder) -> Iterator[KnowledgeBase]:
         yield kb
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.usefixtures("shared_reading")
+@pytest.mark.parametrize("seed", range(2))
 def test_numbers_over_records_equal_those_over_the_files(kb: KnowledgeBase, tmp_path: Path, seed: int) -> None:
     """The tables of files of all formats are one; each file may be added, changed and deleted."""
     chance = random.Random(seed)

