@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..schemas.records import ColumnInfo
-from .asked_parts import DEGREES, AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
+from .asked_parts import DEGREES, SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
 from .question_conditions import SIGNS, Condition, size
 from .question_target import (
     AGGREGATES,
@@ -334,6 +334,8 @@ class QuestionQuery(QuestionTarget):
             columns.append(self._labelled("place"))
         if who and not columns and self._parts.are_documents:
             raise UnclearError(self._table.name)  # no document is a person
+        if who and not columns and all(one.kind in {"who", "value", *SKIPPED} for one in self._parts.mentions):
+            raise UnclearError(self._table.name)  # "Who is Ada Blum?" asks for no record with her in it
         are_rows = self._parts.are_asked() or (who and not columns)
         names = [one for one in self._parts.mentions if one.kind == "number"
                  and (head := self._parts.preceding(one, "column", gap=0)) is not None and head.is_head]
