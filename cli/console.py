@@ -10,6 +10,7 @@ word that also has Latin letters are followed by their code point.
 
 import json
 import logging
+import shutil
 import sqlite3
 import sys
 import uuid
@@ -191,8 +192,8 @@ class ExportError(BanyanError):
     """The file cannot be written."""
 
 
-def write_file(path: Path, pieces: Iterable[str]) -> int:
-    """Write pieces of text to a file, which is either complete or unchanged; return the number of bytes.
+def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
+    """Write pieces of text or bytes to a file, which is either complete or unchanged; return the number of bytes.
 
     A device or pipe is written to directly.
 
@@ -209,7 +210,7 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
     written = path if is_device else target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with written.open("wb") as file:
-            size = sum(file.write(piece.encode()) for piece in pieces)
+            size = sum(file.write(piece.encode() if isinstance(piece, str) else piece) for piece in pieces)
         if not is_device:
             written.replace(target)
     except BaseException:
@@ -217,3 +218,30 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
             written.unlink(missing_ok=True)
         raise
     return size
+
+
+def write_folder(folder: Path, pages: Iterable[tuple[str, str]]) -> int:
+    """Write pages, each with its path, to a new or empty folder, which is complete or not there; return their number.
+
+    Raises:
+        ExportError: the folder has files, or cannot be made.
+        OSError: the disk is full or not writable.
+    """
+    target = folder.resolve()
+    if target.is_file() or (target.is_dir() and any(target.iterdir())):
+        raise ExportError(f"{folder} is not empty: name a new folder, or delete this one first")
+    if not target.parent.is_dir():
+        raise ExportError(f"{folder} cannot be made: there is no folder {target.parent}; create it, or choose another")
+    written, count = target.with_name(f".{uuid.uuid4().hex}.part"), 0
+    try:
+        for path, text in pages:
+            (written / path).parent.mkdir(parents=True, exist_ok=True)
+            (written / path).write_text(text, "utf-8")
+            count += 1
+        if target.is_dir():
+            target.rmdir()
+        written.rename(target)
+    except BaseException:
+        shutil.rmtree(written, ignore_errors=True)
+        raise
+    return count

@@ -16,9 +16,11 @@ from typing import Any, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
 from ..graph_store.graph.graph_file import TreeGraph
+from ..graph_store.sql.engine import SqlEngine
 from ..schemas.naming import content_id
 from ..text.cleaning import json_text, printable
 from .tree_page import TreeOutline, page
+from .wiki import wiki, zipped
 
 # Rows per statement. Each statement is one transaction, which must fit into Neo4j's memory.
 _ROWS = 500
@@ -136,7 +138,7 @@ def _escape_character(match: re.Match[str]) -> str:
     return _ESCAPES.get(text) or f"\\u{ord(text):04x}"
 
 
-ExportFormat = Literal["graphml", "json", "cypher", "html"]
+ExportFormat = Literal["graphml", "json", "cypher", "html", "wiki"]
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
 xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
@@ -213,15 +215,21 @@ def _tree_branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict
 
 
 class Format(NamedTuple):
-    """A function that writes a graph in pieces, and the result's media type. The file suffix is the format's name."""
+    """A function that writes a graph in pieces, and the media type and suffix of the resulting file."""
 
-    write: Callable[[TreeGraph], Iterator[str]]
+    write: Callable[[TreeGraph, SqlEngine], Iterator[str | bytes]]
     media_type: str
+    suffix: str
+
+
+def _of_graph(write: Callable[[TreeGraph], Iterator[str]]) -> Callable[[TreeGraph, SqlEngine], Iterator[str | bytes]]:
+    return lambda graph, _: write(graph)
 
 
 FORMATS: dict[ExportFormat, Format] = {
-    "graphml": Format(graphml, "application/xml"),
-    "json": Format(node_link, "application/json"),
-    "cypher": Format(cypher, "text/plain"),
-    "html": Format(page, "text/html"),
+    "graphml": Format(_of_graph(graphml), "application/xml", "graphml"),
+    "json": Format(_of_graph(node_link), "application/json", "json"),
+    "cypher": Format(_of_graph(cypher), "text/plain", "cypher"),
+    "html": Format(_of_graph(page), "text/html", "html"),
+    "wiki": Format(lambda graph, tables: iter([zipped(wiki(graph, tables))]), "application/zip", "zip"),
 }

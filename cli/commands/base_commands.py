@@ -11,6 +11,7 @@ from rich.markup import escape
 from ...agents.resources import Resources
 from ...api.progress import track
 from ...export.export_formats import FORMATS, ExportFormat
+from ...export.wiki import INDEX, wiki
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
 from ...graph_store.integrity.verify import RESTORE, Problem, damages_on_disk
@@ -18,7 +19,7 @@ from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout
 from ...graph_store.ledger.notes import Purpose
 from ...graph_store.store_errors import StoreError
-from ..console import err, on_a_line, out, print_json, table_of, write_file
+from ..console import err, on_a_line, out, print_json, table_of, write_file, write_folder
 from ..session import AsJson, Kb, NewKb, open_resources
 
 app = typer.Typer()
@@ -129,22 +130,27 @@ def instructions(
 @app.command()
 def export(
     kb: Kb,
-    form: Annotated[ExportFormat, typer.Option("--format", help="html: one page that works offline.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file; -: to standard output.")],
+    form: Annotated[ExportFormat, typer.Option("--format", help="html: one page that works offline; wiki: a folder of "
+                                                                "Markdown pages, for Obsidian and others.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Write to this file, of a wiki to this folder or .zip "
+                                                                "file; -: to standard output.")],
 ) -> None:
-    """Write a knowledge base with its tree as GraphML, JSON, Cypher statements or an HTML page.
+    """Write a knowledge base as GraphML, JSON, Cypher statements, an HTML page or a wiki of Markdown pages.
 
-    An existing file is replaced only once everything is written.
+    An existing file is replaced only once everything is written; a wiki needs a new or empty folder.
     """
-    with open_resources(reasons=False) as resources, err.status("reading"), resources.snapshot(kb) as snapshot:
+    with open_resources(reasons=False) as resources, err.status("writing"), resources.snapshot(kb) as snapshot:
         graph = snapshot.kb.tree_graph()
-        pieces = FORMATS[form].write(graph)
-    if not graph.graph["current"]:
-        err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
-    if output == _STANDARD_OUTPUT:
-        sys.stdout.buffer.writelines(piece.encode() for piece in pieces)
-        return
-    with err.status("writing"):
+        if not graph.graph["current"]:
+            err.print(f"[yellow]the tree is out of date:[/yellow] build again, or run `banyan reindex --kb {kb}`")
+        if form == "wiki" and output != _STANDARD_OUTPUT and output.suffix != ".zip":
+            pages = write_folder(output, wiki(graph, snapshot.index.sql))
+            err.print(f"{pages} pages written to {on_a_line(str(output))}; begin with {INDEX}", soft_wrap=True)
+            return
+        pieces = FORMATS[form].write(graph, snapshot.index.sql)
+        if output == _STANDARD_OUTPUT:
+            sys.stdout.buffer.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
+            return
         size = write_file(output, pieces)
     err.print(f"{graph.number_of_nodes()} nodes and {graph.number_of_edges()} edges written to "
               f"{on_a_line(str(output))}, {size:,} bytes", soft_wrap=True)

@@ -210,7 +210,8 @@ async def export(request: Request, kb: KbName, service: Serving,
     # It is written as a whole before it is sent, so a client that reads slowly holds no graph in memory.
     pieces = _read_and_close(await service.shares.run_heavy_in_thread(request, _write_export, service, kb, form))
     # `filename` is for clients that support only ASCII names, `filename*` for all others.
-    disposition = f"attachment; filename=\"knowledge-base.{form}\"; filename*=UTF-8''{quote(kb)}.{form}"
+    suffix = FORMATS[form].suffix
+    disposition = f"attachment; filename=\"knowledge-base.{suffix}\"; filename*=UTF-8''{quote(kb)}.{suffix}"
     return StreamingResponse(pieces, media_type=FORMATS[form].media_type,
                              headers={"Content-Disposition": disposition})
 
@@ -218,9 +219,9 @@ async def export(request: Request, kb: KbName, service: Serving,
 def _write_export(service: Service, kb: str, form: ExportFormat) -> IO[bytes]:
     with ExitStack() as closing, service.resources.snapshot(kb) as snapshot:
         file = closing.enter_context(SpooledTemporaryFile(_SPOOLED))
-        for piece in FORMATS[form].write(snapshot.kb.tree_graph()):
+        for piece in FORMATS[form].write(snapshot.kb.tree_graph(), snapshot.index.sql):
             check_cancelled()
-            file.write(piece.encode())
+            file.write(piece.encode() if isinstance(piece, str) else piece)
         closing.pop_all()  # no error has occurred, so the file stays open
     return file
 

@@ -11,7 +11,7 @@ import { toast } from "../toasts.js";
 
 /** The ways in which a schema can grow. */
 const GROWTH = ["auto", "review", "off"];
-const FORMATS = ["json", "graphml", "cypher", "html"];
+const FORMATS = ["json", "graphml", "cypher", "html", "wiki"];
 /** Valid names of a knowledge base; the server checks them as well. */
 const NAME = "[\\p{L}\\p{N}]([\\p{L}\\p{N}_\\-]{0,62}[\\p{L}\\p{N}])?";
 
@@ -41,7 +41,7 @@ export function baseView(base) {
   const form = h("select", { "aria-label": t("base.export") },
     FORMATS.map((name) => h("option", { value: name }, t(`base.export.${name}`))),
   );
-  const save = () => download(of(base, "/export"), { format: form.value }, `${base}.${form.value}`);
+  const save = () => download(of(base, "/export"), { format: form.value }, `${base}.${form.value === "wiki" ? "zip" : form.value}`);
   const backUp = () => download(of(base, "/backup"), {}, `${base}.zip`);
   return h("section", { class: "card" },
     h("h2", {}, t("base.whole", { base })),

@@ -1,0 +1,192 @@
+"""A wiki of a knowledge base: Markdown pages of its most mentioned entities and of its tables, which Obsidian opens.
+
+Links are relative Markdown links, so other readers of Markdown follow them, too. All text of documents is escaped: it
+is shown as it stands, and marks, links and HTML in it have no effect.
+"""
+
+import io
+import re
+import unicodedata
+import zipfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from ..graph_store.graph.graph_file import TreeGraph
+from ..graph_store.sql.engine import SqlEngine
+from ..schemas.records import TableInfo
+from ..text.cleaning import visible
+
+INDEX = "index.md"
+_MOST_PAGES = 1_000
+"""Pages of entities; more than this nobody looks through, and Obsidian's graph of them stays readable."""
+_MOST_ROWS, _MOST_FACTS, _MOST_QUOTES = 1_000, 200, 3
+_QUOTE, _LONGEST_NAME = 300, 80
+"""Characters of a quote, and of the name of a file."""
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*#^\[\]%]+')
+"""What Windows, links of Obsidian or addresses do not take in the name of a file."""
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_MARKS = re.compile(r"([\\`*_{}\[\]<>|#!$~^=%&@:])")
+_DATE = (2000, 1, 1, 0, 0, 0)
+"""The date of the files in a zip, so that equal wikis are equal files."""
+
+
+class Page(NamedTuple):
+    """A page by its path in the wiki."""
+
+    path: str
+    text: str
+
+
+def wiki(graph: TreeGraph, tables: SqlEngine) -> Iterator[Page]:
+    """Yield the pages of entities, then those of tables of records and documents, then the index."""
+    mentioned = sorted((node for node, data in graph.nodes(data=True) if data["kind"] == "entity"),
+                       key=lambda node: (-len(graph.nodes[node]["documents"]), -graph.degree(node),
+                                         graph.nodes[node]["name"], node))
+    names = _FileNames()
+    paths = {node: f"entities/{names.file(graph.nodes[node]['name'], graph.nodes[node]['type'])}"
+             for node in mentioned[:_MOST_PAGES]}
+    for node, path in paths.items():
+        yield Page(path, "\n".join(_entity_lines(graph, node, paths)))
+    listed, names = dict[str, TableInfo](), _FileNames()
+    for table in tables.tables():
+        if table.kind in {"records", "documents"}:
+            path = f"tables/{names.file(table.name, '')}"
+            listed[path] = table
+            yield Page(path, "\n".join(_table_lines(table, tables)))
+    yield Page(INDEX, "\n".join(_index_lines(graph, paths, len(mentioned), listed)))
+
+
+def zipped(pages: Iterable[Page]) -> bytes:
+    """Return pages as a zip file."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for page in pages:
+            entry = zipfile.ZipInfo(page.path, _DATE)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(entry, page.text)
+    return written.getvalue()
+
+
+class _FileNames:
+    """Gives each page of a folder a name of its own, also where capitals are not told apart."""
+
+    def __init__(self) -> None:
+        self._taken = set[str]()
+
+    def file(self, name: str, kind: str) -> str:
+        """Return the file for a name; a second page of the name has its kind behind it, and then a number."""
+        stem = _safe_name(name)
+        candidates = iter((stem, f"{stem} ({_safe_name(kind)})")) if kind else iter((stem,))
+        number = 1
+        while (chosen := next(candidates, f"{stem} {number}")).casefold() in self._taken:
+            number += 1
+        self._taken.add(chosen.casefold())
+        return f"{chosen}.md"
+
+
+def _safe_name(name: str) -> str:
+    plain = " ".join(_UNSAFE.sub(" ", unicodedata.normalize("NFC", visible(name))).split())
+    plain = plain[:_LONGEST_NAME].encode()[:2 * _LONGEST_NAME].decode(errors="ignore").strip(" .")
+    return f"_{plain}" if not plain or _RESERVED.fullmatch(plain) else plain
+
+
+def _entity_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iterator[str]:
+    entity = graph.nodes[node]
+    yield f"# {_plain(entity['name'])}\n"
+    others = [name for name in entity["names"] if name != entity["name"]]
+    yield f"{_plain(entity['type'] or 'Entity')}, in {_counted(len(entity['documents']), 'document')}" + (
+        f"; also called {', '.join(map(_plain, others))}" if others else "") + "\n"
+    facts = [*_fact_lines(graph, node, paths)]
+    yield from _section("Facts", facts)
+    yield from _section("Values", [
+        f"- {_plain(attribute.replace('_', ' '))}: {_plain(value)}\n{_quotes(sources)}"
+        for attribute, values in entity["attributes"].items() for value, sources in values.items()])
+    yield from _section("Documents", [f"- {_plain(document)}" for document in entity["documents"]])
+    yield f"[Index](../{INDEX})\n"
+
+
+def _section(title: str, items: Sequence[str]) -> Iterator[str]:
+    if items:
+        yield f"## {title}\n"
+        yield from items[:_MOST_FACTS]
+        if len(items) > _MOST_FACTS:
+            yield f"- … {len(items) - _MOST_FACTS:,} more"
+        yield ""
+
+
+def _fact_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iterator[str]:
+    """Yield the facts of an entity as lines, those that it is the subject of first, each with its quotes."""
+    edges = [*graph.out_edges(node, data=True), *(edge for edge in graph.in_edges(node, data=True) if edge[0] != node)]
+    for head, tail, fact in edges:
+        if fact["kind"] == "triple":
+            subject, target = (_plain(graph.nodes[one]["name"]) if one == node else _link(graph, one, paths)
+                               for one in (head, tail))
+            relation = _plain(fact["relation"].replace("_", " "))
+            time = f" ({_plain(fact['time'])})" if fact.get("time") else ""
+            yield f"- {subject} *{relation}* {target}{time}\n{_quotes(fact['sources'])}"
+
+
+def _link(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> str:
+    name = _plain(graph.nodes[node]["name"])
+    return f"[{name}]({quote(paths[node].rpartition('/')[2])})" if node in paths else name
+
+
+def _quotes(sources: Sequence[Mapping[str, Any]]) -> str:
+    lines = [f"  > “{_plain(_cut(source['quote']))}” — {_plain(source['document'])}"
+             for source in sources[:_MOST_QUOTES]]
+    more = len(sources) - len(lines)
+    return "\n  >\n".join([*lines, *([f"  > … and {_counted(more, 'source')} more"] if more > 0 else [])])
+
+
+def _table_lines(table: TableInfo, tables: SqlEngine) -> Iterator[str]:
+    result = tables.run(f'SELECT * FROM "{table.name}"', most_rows=_MOST_ROWS, most_cited=0)  # noqa: S608
+    yield f"# {_plain(table.title or table.name)}\n"
+    yield f"{_counted(table.rows, 'row')}, in SQL `{table.name}`\n"
+    yield f"| {' | '.join(map(_plain, result.columns))} |"
+    yield f"|{'---|' * len(result.columns)}"
+    for row in result.rows:
+        yield f"| {' | '.join(_cell(value) for value in row)} |"
+    if result.total > len(result.rows):
+        yield f"\n… {result.total - len(result.rows):,} more rows"
+    yield f"\n[Index](../{INDEX})\n"
+
+
+def _cell(value: Any) -> str:
+    shown = ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+    return _plain(_cut(shown))
+
+
+def _index_lines(graph: TreeGraph, paths: Mapping[str, str], entities: int, tables: Mapping[str, TableInfo],
+                 ) -> Iterator[str]:
+    yield f"# {_plain(graph.graph['name'])}\n"
+    left = f", the {len(paths):,} most mentioned have a page" if entities > len(paths) else ""
+    yield (f"{_counted(graph.graph['documents'], 'document')}, {_counted(entities, 'entity', 'entities')}{left}, "
+           f"{_counted(len(tables), 'table')}\n")
+    if tables:
+        yield "## Tables\n"
+        for path, table in tables.items():
+            yield f"- [{_plain(table.title or table.name)}]({quote(path)}), {_counted(table.rows, 'row')}"
+        yield ""
+    by_type = defaultdict[str, list[str]](list)
+    for node in paths:
+        by_type[graph.nodes[node]["type"]].append(node)
+    for kind, nodes in sorted(by_type.items()):
+        yield f"## {_plain(kind or 'Entities')}\n"
+        for node in sorted(nodes, key=lambda node: (graph.nodes[node]["name"].casefold(), node)):
+            yield f"- [{_plain(graph.nodes[node]['name'])}]({quote(paths[node])})"
+        yield ""
+
+
+def _plain(text: str) -> str:
+    """Return text on one line as Markdown that shows it as it stands."""
+    return _MARKS.sub(r"\\\1", " ".join(visible(text).split()))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _QUOTE else f"{text[:_QUOTE]}…"
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
