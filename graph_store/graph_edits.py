@@ -7,7 +7,7 @@ facts and values on top of the graph, like aliases.
 from typing import NamedTuple
 
 from ..schemas.delta import ElementKind
-from ..schemas.edits import Edit, EntityRef, FactEdit, FactRef, Rename, Retype, ValueEdit, ValueRef
+from ..schemas.edits import Edit, EntityRef, FactEdit, FactRef, Rename, Retype, Supersede, ValueEdit, ValueRef
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import canonical_name, label_key, normalise
 from ..text.quantities import parse_value
@@ -79,6 +79,15 @@ class GraphEditor(EditTable):
         corrected = _correct_fact(graph, schema, meant, instead) if instead else None
         return self._record(FactEdit(fact=meant, corrected=corrected), who, why)
 
+    def supersede(self, newer: str, older: str, who: str, why: str = "") -> int:
+        """State that a document takes the place of an older one, both by id; return the edit's number."""
+        for document in (newer, older):
+            if not self._db.count("SELECT count(*) FROM documents WHERE id = :id", id=document):
+                raise EntityDecisionError(f"there is no document {document!r}; see `banyan documents`")
+        if newer == older:
+            raise EntityDecisionError(f"{newer!r} cannot supersede itself: name two documents")
+        return self._record(Supersede(newer=newer, older=older), who, why)
+
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, as if it had never been made."""
         edit = next((decision for decision in self.all() if decision.number == number), None)
@@ -99,6 +108,8 @@ class GraphEditor(EditTable):
 
     def _bound_mentions_again(self, edit: Edit) -> None:
         """If an edit changes types, check the extractions that mention its entities against the schema again."""
+        if isinstance(edit, Supersede):
+            self._graph.unload()  # links of documents are part of the mentions
         if isinstance(edit, Retype):
             mentions, names = self._graph.graph.mentions, {canonical_name(ref.name) for ref in edit.entities}
             chunks = [chunk for entity in mentions.entity_ids() if mentions.entity_text(entity) in names

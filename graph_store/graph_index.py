@@ -13,6 +13,7 @@ from ..schemas.documents import Chunk
 from ..schemas.naming import canonical_name, normalise, relation_id
 from ..text.times import Validity
 from .bounding.words import words
+from .document_versions import Versions
 from .graph.graph_columns import Rows, find_firsts, select_rows, sort_distinct
 from .graph.knowledge_graph import EntityLabels, KnowledgeGraph, Places, read_labels
 from .index.columns import Ids, LazySequence, Texts, Words, read_lists
@@ -104,6 +105,11 @@ class GraphIndex(KnowledgeGraph):
     def spreading(self) -> SpreadingGraph:
         """The walk over entities and chunks; made when a question is asked, as it imports scipy."""
         return SpreadingGraph(self._arrays, "walk")
+
+    @cached_property
+    def versions(self) -> Versions:
+        """Which documents supersede and amend one another."""
+        return Versions(self)
 
     @cached_property
     def sql(self) -> "SqlEngine":

@@ -82,6 +82,7 @@ class Citation(Frozen):
     quote: str
     metadata: dict[str, str] = Field(default_factory=dict, description="what the document says of itself")
     page: int | None = Field(default=None, description="of a printed work: the page on which the quote begins")
+    status: str = Field(default="", description="what became of the document: superseded or amended by which")
     meant: tuple[str, ...] = Field(default=(), description="the relative dates of the quote with what they mean by the "
                                    "date of their text: yesterday [2024-03-04]")
 

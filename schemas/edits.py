@@ -1,4 +1,4 @@
-"""Manual edits of the graph: an entity's name or type, a fact, a value."""
+"""Manual edits of the graph: an entity's name or type, a fact, a value, which document supersedes which."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
@@ -77,7 +77,15 @@ class ValueEdit(Frozen):
     corrected: Annotated[str, Field(min_length=1, max_length=2000)] | None = None
 
 
-Edit = Annotated[Rename | Retype | FactEdit | ValueEdit, Field(discriminator="kind")]
+class Supersede(Frozen):
+    """A statement that a document takes the place of an older one; both by id."""
+
+    kind: Literal["supersede"] = "supersede"
+    newer: Annotated[str, Field(min_length=1, max_length=1000)]
+    older: Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+Edit = Annotated[Rename | Retype | FactEdit | ValueEdit | Supersede, Field(discriminator="kind")]
 
 
 class EditDecision(Frozen):
@@ -103,10 +111,12 @@ def in_words(edit: Edit) -> str:
             return f"correct {edit.fact} to {edit.corrected}" if edit.corrected else f"reject {edit.fact}"
         case ValueEdit():
             return f"correct {edit.value} to {edit.corrected}" if edit.corrected else f"reject {edit.value}"
+        case Supersede():
+            return f"{edit.newer} supersedes {edit.older}"
 
 
 def edited_entity(edit: Edit) -> str:
-    """Return the id that an edited entity has after the edit; of an edited fact, the id of its head entity."""
+    """Return the id that an edited entity has after the edit; of an edited fact, that of its head; of documents, ""."""
     match edit:
         case Rename():
             return edit.entity.id
@@ -116,6 +126,8 @@ def edited_entity(edit: Edit) -> str:
             return edit.fact.head.id
         case ValueEdit():
             return edit.value.entity.id
+        case Supersede():
+            return ""
 
 
 Types = Mapping[tuple[str, str], str]

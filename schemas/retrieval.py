@@ -50,9 +50,10 @@ class Passage(Frozen):
     Of a `passage`, `text` is what is read. Any other kind is read as its `statement`, and `places` are the words that
     support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
     single fact, or a row of a query's result as a short answer; of such a row, `basis` is what it rests on. `about` is
-    the document's metadata, and `said_on` the date by which the relative dates of a passage are read. `base` is the
-    knowledge base that it is from, if several are asked. An `is_excerpt` is a part of its chunk, which a search in its
-    document shows whole.
+    the document's metadata, and `said_on` the date by which the relative dates of a passage are read. `status` says
+    what became of the document ("superseded by Policy 2023"); `is_outdated`: it is not in force for the question.
+    `base` is the knowledge base that it is from, if several are asked. An `is_excerpt` is a part of its chunk, which a
+    search in its document shows whole.
     """
 
     chunk_id: str
@@ -65,6 +66,8 @@ class Passage(Frozen):
     heading: str = ""
     about: str = ""
     said_on: str = ""
+    status: str = ""
+    is_outdated: bool = False
     statement: str = ""
     cells: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
@@ -88,7 +91,8 @@ class Passage(Frozen):
             name = self.title
         else:
             name = f"{self.document}: {self.title}"
-        place = " > ".join(filter(None, [name, self.heading]))
+        named = f"{name} [{self.status}]" if self.status else name
+        place = " > ".join(filter(None, [named, self.heading]))
         return f"{place} ({self.about})" if self.about else place
 
 

@@ -14,6 +14,7 @@ from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
 from ..text.shown_numbers import show_value
 from .asked_parts import UnclearError, literal
+from .document_status import outdated_rows, without_documents
 from .query_results import NONE
 from .question_query import plan_query
 from .question_target import Plan
@@ -99,7 +100,20 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
         reading = read_in_table(question, table, titles, values.get(table.name, ()))
         with suppress(UnclearError):
             if reading is not None:
-                yield table, _answer(index, table, reading, plan_query(reading))
+                plan = plan_query(reading)
+                documents = outdated_rows(index, table, question)
+                if documents:
+                    plan = _in_force(plan, table.name, documents, index)
+                yield table, _answer(index, table, reading, plan)
+
+
+def _in_force(plan: Plan, table: str, documents: Sequence[str], index: GraphIndex) -> Plan:
+    """Return a plan without the rows of documents that are not in force, and with what became of these in words."""
+    statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
+                         for document in documents)
+    queries = {name: without_documents(sql, table, documents) if sql else ""
+               for name, sql in (("sql", plan.sql), ("otherwise", plan.otherwise), ("folded", plan.folded))}
+    return replace(plan, **queries, understood=f"{plan.understood} ({statuses})")
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:

@@ -15,6 +15,7 @@ from ..text.lexicon import SUMMARY_CUES
 from ..text.table_rows import find_rows
 from .asked_query import ask_tables
 from .cards import entity_card
+from .document_status import mark_versions
 from .entity_names import named_entities
 from .fact_rows import fit_block, fit_lines, item_cost
 from .passages import look_up_passages
@@ -72,7 +73,7 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     named, terms = named_entities(retriever.index, question), retriever.labelled_terms(schema)
     blocks = _read_asked_table(retriever.index, question, int(tokens * _ASKED_SHARE)) if "table_query" in tools else []
     if blocks and not reasons:
-        return blocks
+        return mark_versions(retriever.index, blocks, question)
     has_asked_table = bool(blocks)
     if "community_search" in tools:
         reports = _read_reports(retriever, terms, question, named, int(tokens * _REPORTS_SHARE))
@@ -99,7 +100,8 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     new_lines = [block.model_copy(update={"items": tuple(item for item in block.items if not _is_shown(item, shown))})
                  for block in graph_blocks]
     tables = describe_tables(retriever, question) if reasons and "table_query" in tools else []
-    return [*(block for block in (*blocks, *new_lines) if block.items), *tables]
+    found = [block for block in (*blocks, *new_lines) if block.items]
+    return [*mark_versions(retriever.index, found, question), *tables]
 
 
 def _read_passages(retriever: Retriever, question: str, tokens: int, switches: Switches, *, is_read: bool,

@@ -28,6 +28,7 @@ from ..schemas.lookups import (
 from ..schemas.retrieval import EVERYTHING, Switches
 from ..text.times import DateError
 from .cards import look_up_entity
+from .document_status import mark_versions, note_outdated_rows
 from .fact_rows import fit_blocks
 from .passages import look_up_passages
 from .paths import look_up_paths
@@ -126,8 +127,15 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
             seen: Sequence[str] = (), switches: Switches = EVERYTHING) -> list[Block]:
     """Run a lookup: check its arguments against the schema in force and return what it finds.
 
-    An unknown name or a date without a year is no error: the note of a block says what is wrong.
+    An unknown name or a date without a year is no error: the note of a block says what is wrong. Items of superseded
+    documents are marked.
     """
+    blocks = _look_up(retriever, lookup, tokens, question, seen, switches)
+    return mark_versions(retriever.index, blocks, question)
+
+
+def _look_up(retriever: Retriever, lookup: Lookup, tokens: int, question: str, seen: Sequence[str],
+             switches: Switches) -> list[Block]:
     index, terms = retriever.index, retriever.labelled_terms(retriever.index.store.schemas.current())
     try:
         match lookup:
@@ -136,7 +144,7 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
             case TripleLookup():
                 return fit_blocks(look_up_triples(index, terms, lookup), tokens)
             case TableQuery():
-                return look_up_query(index.sql, lookup, tokens)
+                return note_outdated_rows(index, look_up_query(index.sql, lookup, tokens))
             case PathLookup():
                 return fit_blocks(look_up_paths(index, lookup), tokens)
             case CommunityLookup():

@@ -82,6 +82,7 @@ class Retriever:
             scores = rank_chunks(self.index, self.steps(question), switches)
             with self._lock:
                 self._weighed[key] = scores
+        scores = self.index.versions.rank(scores, question)
         if documents is not None:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
         reranker, best = self.models.reranker(), self.models.reordered

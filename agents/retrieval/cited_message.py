@@ -59,8 +59,9 @@ def answer_chunk(answer: str, shown: str, citations: Sequence[Mapping[str, Any]]
 def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
     """Return the list of sources to append to an answer, with a heading in the answer's language; "" without sources.
 
-    Each line has the number, the document, the page of a printed work, the characters, the quoted words, and what their
-    relative dates mean. The words are escaped as in JSON, so they cannot be mistaken for anything else.
+    Each line has the number, the document and whether it is superseded, the page of a printed work, the characters, the
+    quoted words, and what their relative dates mean. The words are escaped as in JSON, so they cannot be mistaken for
+    anything else.
     """
     if not citations:
         return ""
@@ -68,8 +69,10 @@ def sources_text(answer: str, citations: Sequence[Mapping[str, Any]]) -> str:
     for cited in citations:
         page = f"page {cited['page']}, " if cited.get("page") else ""
         meant = f" ({'; '.join(cited['meant'])})" if cited.get("meant") else ""
-        lines.append(f"[{cited['id']}] {' '.join(cited['document'].split())}, {page}characters {cited['start']}-"
-                     f"{cited['end']}: {json.dumps(source_text(cited['quote']), ensure_ascii=False)}{meant}")
+        status = f"{cited['status']}, " if cited.get("status") else ""
+        quote = json.dumps(source_text(cited["quote"]), ensure_ascii=False)
+        lines.append(f"[{cited['id']}] {' '.join(cited['document'].split())}, {status}{page}characters "
+                     f"{cited['start']}-{cited['end']}: {quote}{meant}")
     return "\n".join(lines)
 
 

@@ -160,13 +160,23 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
     if mode == "strict" and is_inferred(claim):
         return ""
     numbers = _cite_claim(claim, items, documents, citations)
+    outdated = _outdated_note(claim, items) if not quoted else ""
     if not numbers:
         return f"{plain_text(claim.text)} {OWN_KNOWLEDGE}" if mode == "open" else ""
     text = plain_text(claim.text)
     if quoted:
         text = _show_source(claim.text, [citations[n - 1] for n in numbers], items[claim.quotes[0].item - 1])
     note = f" {_note('inferred', plain_text(claim.unstated), text)}" if is_inferred(claim) else ""
-    return f"{text}{note} {''.join(f'[{n}]' for n in numbers)}"
+    return f"{text}{note}{outdated} {''.join(f'[{n}]' for n in numbers)}"
+
+
+def _outdated_note(claim: Claim, items: Sequence[Passage]) -> str:
+    """Return what became of the documents of a claim if all of them are superseded, unless the claim says so."""
+    statuses = [item.status for _, item in quoted_items(claim, items)]
+    says_so = re.search(r"supersed|replac|取代|代替|废止|失效", claim.text)
+    if says_so or not statuses or not all(status.startswith("superseded") for status in statuses):
+        return ""
+    return f" ({'; '.join(dict.fromkeys(statuses))})"
 
 
 def left_out_note(count: int, text: str) -> str:
@@ -199,13 +209,15 @@ def _title_and_heading(item: Passage, start: int) -> str:
     """Return the document's title and the nearest heading above `start`, as "title › heading"."""
     headings = _HEADING.findall(item.text, 0, max(0, start - item.start)) or item.heading.split(" > ")
     names = map(_as_shown, (item.title or item.document, headings[-1].strip(" #")))
-    return " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
+    shown = " › ".join(dict.fromkeys(filter(None, map(str.strip, names))))
+    return f"{shown} ({item.status})" if item.status else shown
 
 
 def _cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocuments,
                 citations: list[Citation]) -> list[int]:
     """Return the citation numbers of a claim's supporting quotes, and add new citations to `citations`."""
     numbers: list[int] = []
+    statuses = {item.document: item.status for item in items if item.status}
     for document, start, words in _supporting_places(claim, items, documents):
         end = start + len(words)
         known = (c.id for c in citations if (c.document, c.start, c.end) == (document, start, end))
@@ -213,6 +225,7 @@ def _cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocumen
         if number > len(citations):  # these words were not cited before
             citations.append(Citation(id=number, document=document, start=start, end=end, quote=words,
                                       metadata=documents.metadata(document), page=documents.page(document, start),
+                                      status=statuses.get(document, ""),
                                       meant=documents.meant_dates(document, start, end)))
         numbers.append(number)
     return list(dict.fromkeys(numbers))

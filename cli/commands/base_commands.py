@@ -1,5 +1,6 @@
 """Commands on one knowledge base: its documents and instructions, verify, reindex, export, backup, restore."""
 
+import getpass
 import shlex
 import sys
 from pathlib import Path
@@ -28,8 +29,21 @@ _STANDARD_OUTPUT = Path("-")
 
 
 @app.command()
-def documents(kb: Kb, *, as_json: AsJson = False) -> None:
-    """List the documents of a knowledge base."""
+def documents(
+    kb: Kb,
+    *,
+    supersedes: Annotated[tuple[str, str] | None, typer.Option("--supersedes", metavar="NEWER OLDER", help=(
+        "State that a document takes the place of another one, both by id; `banyan entities undo` takes it "
+        "back."))] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the documents of a knowledge base, or state which one supersedes another."""
+    if supersedes:
+        newer, older = supersedes
+        with open_resources(reasons=False) as resources:
+            number = resources.edit(kb, lambda edits: edits.supersede(newer, older, getpass.getuser()))
+        out.print(f"edit {number}: {on_a_line(newer)} supersedes {on_a_line(older)}")
+        return
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
         entries = snapshot.kb.documents.entries()
     if as_json:

@@ -21,7 +21,8 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import SchemaHistory
-from .citations import with_citations
+from .citations import find_citations
+from .document_links import with_document_links
 from .graph_columns import (
     GraphColumns,
     LaterDates,
@@ -37,6 +38,7 @@ from .graph_columns import (
     select_rows,
 )
 from .knowledge_graph import EdgeKey, KnowledgeGraph
+from .supersessions import find_supersessions
 
 _Values = TypeVar("_Values", ValueTable, ValueTimeTable)
 
@@ -328,7 +330,9 @@ class LedgerGraph:
         with self._loading:
             if self._mentions is None:
                 self._made_of = self._current_state(), self._schemas.version()
-                rows = with_citations(self._extractions.rows(), self._documents, self._extractions, self._schemas)
+                links = [*find_citations(self._documents), *find_supersessions(self._documents, self._edits.in_force())]
+                rows = with_document_links(self._extractions.rows(), links, self._documents, self._extractions,
+                                           self._schemas)
                 self._mentions = KnowledgeGraph.of_all_rows(rows)
             return self._mentions
 

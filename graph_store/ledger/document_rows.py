@@ -244,6 +244,13 @@ class Documents:
             for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids[start:start + _TEXTS_AT_ONCE]):
                 yield row.id, row.text
 
+    def texts_with(self, parts: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the ids and texts of the documents that have one of some parts, by id."""
+        likely = " OR ".join(f"text LIKE :part{number}" for number in range(len(parts)))
+        return [(row.id, row.text) for row in self._db.rows(
+            f"SELECT id, text FROM documents WHERE {likely} ORDER BY id",  # noqa: S608
+            **{f"part{number}": f"%{part}%" for number, part in enumerate(parts)})]
+
     def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], _Content]:
         """Return the content of documents: that in service, or the new content that waits as a revision."""
         key = parents, ledger_state(self._db).position, self._db.changes()

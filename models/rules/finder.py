@@ -83,13 +83,17 @@ class Found:
 class Finder:
     """The units of passages, searched for several questions."""
 
-    def __init__(self, passages: Sequence[Passage], parser: Parser, named: Sequence[str] = ()) -> None:
+    def __init__(self, passages: Sequence[Passage], parser: Parser, named: Sequence[str] = (), *,
+                 outdated: bool = False) -> None:
         """Split passages, best first, into units; facts and reports among them are ignored.
+
+        Only passages of documents in force are read, or if `outdated`, only those of the others.
 
         `named` are the documents that the question names: more of their passages are read, and each gets a quote.
         """
         self.parser, self.named = parser, named
-        readable = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement]
+        readable = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement
+                    and passage.is_outdated == outdated]
         of_named = [[one for one in readable if one[1].document == document][:_PASSAGES_READ_OF_NAMED]
                     for document in named]
         read = sorted({number: passage for numbered in (readable[:_PASSAGES_READ], *of_named)

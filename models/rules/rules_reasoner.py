@@ -41,6 +41,8 @@ _COVERED_WEIGHT, _COVERED_CONSTANT = 2.18, -1.97
 """How likely quotes hold the answer: a logistic function of the share of the question's words that the best one covers,
 as benchmarks/found_confidence.py fits it."""
 _REPORT_LIMIT = 6
+_AS_NEAR = 0.8
+"""A quote of a superseded document is shown beside one of a document in force if it is nearly as likely the answer."""
 _NAME_END = ". "
 
 
@@ -152,17 +154,40 @@ class Answers:
         analysed = analyse(question)
         if unclear := ask_back(analysed, self._parser):
             return QuotedDraft(answerable=False, confidence=0.0, asks_back=unclear)
-        finder = Finder(passages, self._parser, named_documents(analysed, passages))
-        found = [item for item in finder.search(analysed) if not _is_unasked(analysed, item.unit.row)]
-        if not found:
-            return QuotedDraft(answerable=False, confidence=0.0)
-        if stated := short_answer(analysed, found, finder):
-            short, unit = stated
-            has_several_items = len(short) > len(unit.text)  # of a list, of which the unit is only one
-            claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
-            return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
-        claims = [_quote(item.unit, finder) for item in finder.quotes(found)]
-        return QuotedDraft(answerable=True, claims=claims, confidence=_confidence_of_quotes(found[0].covered))
+        named = named_documents(analysed, passages)
+        draft = _draft_answer(analysed, Finder(passages, self._parser, named))
+        if not any(passage.is_outdated for passage in passages):
+            return draft
+        return _beside_older(draft, analysed, Finder(passages, self._parser, named, outdated=True))
+
+
+def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
+    """Return the draft for a question: a short answer with its quote, else quotes."""
+    found = [item for item in finder.search(question) if not _is_unasked(question, item.unit.row)]
+    if not found:
+        return QuotedDraft(answerable=False, confidence=0.0)
+    if stated := short_answer(question, found, finder):
+        short, unit = stated
+        has_several_items = len(short) > len(unit.text)  # of a list, of which the unit is only one
+        claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
+        return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
+    claims = [_quote(item.unit, finder) for item in finder.quotes(found)]
+    return QuotedDraft(answerable=True, claims=claims, confidence=_confidence_of_quotes(found[0].covered))
+
+
+def _beside_older(draft: QuotedDraft, question: Question, finder: Finder) -> QuotedDraft:
+    """Return a draft from the documents in force, with the best quote of a superseded one if that differs.
+
+    A superseded document gives no short answer: what only it says may hold no longer.
+    """
+    best = next(iter(finder.search(question)), None)
+    if best is None or any(best.unit.text in passage.text for passage in finder.passages if not passage.is_outdated):
+        return draft
+    older, confidence = _quote(best.unit, finder, whole=False), _confidence_of_quotes(best.covered)
+    if _AS_NEAR * confidence > draft.confidence:
+        return draft.model_copy(update={"answerable": True, "claims": [older, *draft.claims], "confidence": confidence})
+    is_as_near = draft.short or confidence >= _AS_NEAR * draft.confidence
+    return draft.model_copy(update={"claims": [*draft.claims[:1], *([older] if is_as_near else []), *draft.claims[1:]]})
 
 
 def _confidence_of_quotes(covered: float) -> float:

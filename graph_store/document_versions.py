@@ -1,0 +1,148 @@
+"""Documents that others supersede or amend: which are out of date for a question, and what is said of them."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..ingest.metadata import document_name
+from ..schemas.naming import canonical_name
+from ..text.dates import find_dates, parse_date
+from .graph.document_names import YEAR, DocumentName, in_force_since, read_name, version_of
+from .graph.supersessions import AMENDS, SUPERSEDES
+
+if TYPE_CHECKING:
+    from .graph_index import GraphIndex
+
+_COMPARES = re.compile(r"\b(?:chang|differ|compar|evol|versions\b|history|over (?:time|the years)|used to"
+                       r"|previous|former|old(?:er)?\b)|变化|区别|不同|对比|比较|历史|以前|原来|旧", re.IGNORECASE)
+"""Questions that ask for older versions, too."""
+_BEHIND = 0.99
+"""The weight of the best passage of an older version: this share of that of the newer one's best."""
+
+
+class Versions:
+    """The documents of an index that supersede and amend one another."""
+
+    def __init__(self, index: "GraphIndex") -> None:
+        """Read the relations when they are first asked for."""
+        self._index = index
+
+    @cached_property
+    def _about(self) -> dict[str, tuple[str, Mapping[str, str]]]:
+        return {document: (title, metadata) for document, title, _, metadata in self._index.store.documents.about()}
+
+    def _links(self, relation: str) -> dict[str, list[str]]:
+        """Return the documents that supersede or amend each document, by its id."""
+        index, links = self._index, dict[str, list[str]]()
+        rows = index.of_relation(relation).tolist()
+        ids = {canonical_name(document_name(document, title, metadata)): document
+               for document, (title, metadata) in self._about.items()} if rows else {}
+        for row in rows:
+            head, _, tail = index.edge(row)
+            newer, older = (self._document_of(entity, ids) for entity in (head, tail))
+            if newer and older and newer != older:
+                links.setdefault(older, []).append(newer)
+        return links
+
+    def _document_of(self, entity: str, ids: Mapping[str, str]) -> str:
+        row = self._index.entity_at(entity)
+        names = self._index.names_of(row) if row is not None else ()
+        return next((ids[key] for key in map(canonical_name, names) if key in ids), "")
+
+    @cached_property
+    def superseded(self) -> dict[str, list[str]]:
+        """For each superseded document those that take its place."""
+        return self._links(SUPERSEDES)
+
+    @cached_property
+    def amended(self) -> dict[str, list[str]]:
+        """For each amended document those that amend it."""
+        return self._links(AMENDS)
+
+    def status(self, document: str, *, is_later: bool = False) -> str:
+        """Return what became of a document: "superseded by Travel policy 2023"; "" if nothing is known.
+
+        `is_later`: it is not in force because it came later than the time of a question.
+        """
+        if document in self.superseded:
+            return f"superseded by {self._called(self._newest(document))}"
+        if is_later:
+            return f"in force only since {self._since(document) or 'later'}"
+        amending = sorted(self.amended.get(document, ()), key=self._since)
+        return f"amended by {', '.join(map(self._called, amending))}" if amending else ""
+
+    def _called(self, document: str) -> str:
+        name, since = self._name(document), self._since(document)
+        title = name.title or document
+        return f"{title} of {since[:4]}" if since and not YEAR.search(title) else title
+
+    def _newest(self, document: str) -> str:
+        seen = {document}
+        while newer := sorted({*self.superseded.get(document, ())} - seen, key=lambda one: (self._since(one), one)):
+            document = newer[-1]
+            seen.add(document)
+        return document
+
+    def _name(self, document: str) -> DocumentName:
+        return read_name(document, self._about[document][0])
+
+    def _since(self, document: str) -> str:
+        if document not in self._dates:
+            text = self._index.store.documents.text(document)
+            self._dates[document] = in_force_since(document, *self._about[document], text)
+        return self._dates[document]
+
+    @cached_property
+    def _dates(self) -> dict[str, str]:
+        return {}
+
+    @cached_property
+    def _families(self) -> list[set[str]]:
+        """The documents that are versions of one another."""
+        families: list[set[str]] = []
+        for older, newer in sorted(self.superseded.items()):
+            joined = {older, *newer}.union(*(family for family in families if not family.isdisjoint({older, *newer})))
+            families = [family for family in families if family.isdisjoint(joined)] + [joined]
+        return families
+
+    def outdated(self, question: str) -> frozenset[str]:
+        """Return the documents that are not in force: now, or at the time or in the version that a question names.
+
+        It is none if the question compares versions.
+        """
+        if not (self.superseded or self.amended):
+            return frozenset()
+        dates = {normal for start, end in find_dates(question)
+                 if re.match(r"\d{4}", normal := parse_date(question[start:end]))}
+        if _COMPARES.search(question) or len(dates) > 1:
+            return frozenset()
+        at, version = min(dates, default=""), version_of(question)
+        out = {later for amending in self.amended.values() for later in amending
+               if at and self._since(later)[:len(at)] > at}
+        for family in self._families:
+            out |= family - self._in_force(family, at, version)
+        return frozenset(out)
+
+    def _in_force(self, family: set[str], at: str, version: tuple[int, ...]) -> set[str]:
+        current = family - self.superseded.keys() or family
+        named = {one for one in family if version and self._name(one).version == version}
+        if named or not at:
+            return named or current
+        begun = [one for one in family if self._since(one)[:len(at)] <= at]
+        return {max(begun, key=lambda one: (self._since(one), one not in self.superseded, one))} if begun else current
+
+    def rank(self, scores: NDArray[np.float32], question: str) -> NDArray[np.float32]:
+        """Return the weights of chunks with those of older versions behind the best of the newer ones."""
+        outdated = self.outdated(question)
+        behind = {older: {newer for newer in family if newer not in outdated}
+                  for family in self._families for older in family & outdated}
+        behind |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
+        for older, newer in sorted(behind.items()):
+            own, best = self._index.chunks_of({older}), scores[self._index.chunks_of(newer)].max(initial=0.0) * _BEHIND
+            if 0 < best < scores[own].max(initial=0.0):
+                scores = np.where(own, scores * np.float32(best / scores[own].max()), scores)
+        return scores

@@ -1,0 +1,133 @@
+"""Which documents supersede or amend which: by their own words, their fields, or the versions in their names."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from ...schemas.edits import Edit, Supersede
+from ...schemas.naming import normalise
+from ..ledger.document_rows import Documents
+from .document_links import DocumentLink
+from .document_names import YEAR, DocumentName, core_words, read_name, version_of
+
+SUPERSEDES, AMENDS = "supersedes", "amends"
+_VERB = r"(?P<verb>supersed|replac|obsolet|repeal|amend|updat|revis|withdraw)"
+_AMENDING = re.compile(r"amend|updat|revis|修|addend|supplement", re.IGNORECASE)
+_WHAT = r"(?P<what>[^\n;]{2,200}?)(?=\.(?:\s|$)|[\n;]|$)"
+_ACTIVE = rf"(?:\b(?:this|the present|it|which)\b[^.\n]{{0,80}}?|^[^\w\n]{{0,6}})\b{_VERB}e?s[:*_]{{0,3}} {_WHAT}"
+_PASSIVE = rf"(?P<passive>\bthis\b[^.\n]{{0,60}}?|^[^\w\n]{{0,6}})\b{_VERB}ed[ -]by[:*_]{{0,3}} {_WHAT}"
+_REPEALED = (rf"(?:^|[.;:]\s)(?P<what>[^.;:\n]{{3,160}}?) (?:is|are) (?:hereby |herewith )?{_VERB}(?:ed|n)\b"
+             r"(?! by (?!this|the following))")
+_TITLE = rf"^[# ]{{0,4}}(?:\w{{1,10}} )?(?P<verb>amendment|addendum|supplement)(?: \S{{1,6}}){{0,3}}? (?:to|of) {_WHAT}"
+_CHINESE = (r"(?P<passive>已?(?:被|由))?(?P<lead>(?:代替|替代|取代|废止|修订|修改|修正)[了原]{0,2})?"
+            r"《(?P<what>[^》\n]{2,100})》(?:[（(][^）)\n]{0,60}[）)]|〔[^〕\n]{0,60}〕)?(?P<verb>(?:自[^。\n]{0,30})?(?:同时|即行|予以|现予)?"
+            r"(?:废止|取代|代替|替代|[作做][^。\n]{0,6}修[改订正]))?")
+_STATEMENTS = [re.compile(form, re.IGNORECASE | re.MULTILINE)
+               for form in (_ACTIVE, _PASSIVE, _REPEALED, _TITLE, _CHINESE)]
+_PART = re.compile(r"\s*(?:section|paragraph|article|clause|annex|chapter|rule)\b", re.IGNORECASE)
+"""The beginning of what is replaced if it is only a part of another document, which this one then amends."""
+_FIELDS = ("supersedes", "replaces", "obsoletes", "updates", "amends", "代替", "替代", "取代", "废止", "修订", "修改")
+_PASSIVE_FIELDS = ("superseded by", "replaced by", "obsoleted by", "amended by", "updated by", "被代替", "被取代")
+_RULES = frozenset("""policy policies handbook manual guide guideline guidelines rules regulation regulations procedure
+    procedures standard specification terms conditions code charter contract agreement directive statute bylaws
+    protocol tariff fees prices price 制度 办法 规定 手册 指南 规范 条例 章程 细则 标准 守则 价目表 收费""".split())  # noqa: SIM905
+"""Of documents of which one is in force at a time; a report of one year does not replace that of another."""
+_NOWHERE = -1, -1
+"""The place of what a name or field says."""
+_KEY = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
+_LETTERS = re.compile(r"[\W_]+")
+_LIKELY = ("upersed", "eplac", "bsolet", "epeal", "mend", "pdat", "evis", "ithdraw", "ddend", "upplement", "代替",
+           "替代", "取代", "废止", "修")
+"""What texts have that state it, without the first letters, which may be capitals."""
+
+
+def find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterator[DocumentLink]:
+    """Yield which document supersedes or amends which, each pair once, with the words that say so.
+
+    What persons decided (`edits`) comes first, then what documents say, then their names.
+    """
+    about = documents.about()
+    names = {document: read_name(document, title) for document, title, _, _ in about}
+    found: dict[tuple[str, str], DocumentLink] = {}
+    decided = [DocumentLink(edit.newer, SUPERSEDES, edit.older, edit.newer, *_NOWHERE) for edit in edits
+               if isinstance(edit, Supersede) and {edit.newer, edit.older} <= names.keys()]
+    stated = [*_by_words(documents, names), *_by_fields(about, names)]
+    for link in (*decided, *stated, *_by_names(names.values())):
+        if (link.tail, link.head) not in found:
+            found.setdefault((link.head, link.tail), link)
+    yield from found.values()
+
+
+def _by_words(documents: Documents, names: Mapping[str, DocumentName]) -> Iterator[DocumentLink]:
+    texts = [*documents.texts_with(_LIKELY), *((name.id, name.title) for name in names.values())]
+    for document, text in texts:
+        for match in (match for statement in _STATEMENTS for match in statement.finditer(text)):
+            place = match.span() if text is not names[document].title else _NOWHERE
+            parts = match.groupdict()
+            verb = (parts.get("lead") or "") + (parts["verb"] or "")
+            kind = AMENDS if _AMENDING.search(verb) or _PART.match(parts["what"]) else SUPERSEDES
+            for other in _find_named(parts["what"], names[document], names) if verb else ():
+                head, tail = (other, document) if parts.get("passive") is not None else (document, other)
+                yield DocumentLink(head, kind, tail, document, *place)
+
+
+def _by_fields(about: Iterable[tuple[str, str, str, Mapping[str, str]]], names: Mapping[str, DocumentName],
+               ) -> Iterator[DocumentLink]:
+    for document, _, _, metadata in about:
+        for field, value in metadata.items():
+            key = re.sub(r"[_-]", " ", field).casefold()
+            kind = AMENDS if _AMENDING.search(key) else SUPERSEDES
+            for part in re.split(r"[,;、；，]", value) if key in (*_FIELDS, *_PASSIVE_FIELDS) else ():
+                for other in _find_named(part, names[document], names):
+                    head, tail = (document, other) if key in _FIELDS else (other, document)
+                    yield DocumentLink(head, kind, tail, document, *_NOWHERE)
+
+
+def _by_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
+    """Yield each version of a document with the one before it, if their names say which versions they are."""
+    groups: dict[tuple[str, ...], list[DocumentName]] = {}
+    for name in names:
+        if name.words:
+            groups.setdefault(name.words, []).append(name)
+    for words, group in groups.items():
+        is_rule = any(word in _RULES or word.endswith(tuple(rule for rule in _RULES if not rule.isascii()))
+                      for word in words)
+        is_revised = any(_AMENDING.search(one.title) for one in group if one.date)
+        versions, dates = [one.version for one in group], [(one.date,) if one.date and is_rule else () for one in group]
+        for keys, may_lack_one in ((versions, True), (dates, is_revised)):  # "Handbook" and "Handbook v2"
+            if len(group) > 1 and any(keys) and len(set(keys)) == len(keys) and (may_lack_one or all(keys)):
+                ordered = [name for _, name in sorted(zip(keys, group, strict=True))]
+                for older, newer in pairwise(ordered):
+                    yield DocumentLink(newer.id, SUPERSEDES, older.id, newer.id, *_NOWHERE)
+                break
+
+
+def _find_named(said: str, own: DocumentName, names: Mapping[str, DocumentName]) -> Sequence[str]:
+    """Return the document that some words name, in a sequence; of versions, the one that they say or the one before."""
+    words, years, version = set(core_words(said)), set(YEAR.findall(said)), version_of(said)
+    keys = {_letters(key) for key in _KEY.findall(said)}
+    if said.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
+        keys.add(_letters(re.sub(r"\d+$", "", _letters(own.id.rpartition("/")[2].partition(".")[0])) + said))
+    fitting = [name for name in names.values() if name.id != own.id and (
+        _letters(name.id.rpartition("/")[2].rpartition(".")[0] or name.id) in {_letters(said), *keys}
+        or (len("".join(name.words)) > 2 and _has_words(words, said, name)  # noqa: PLR2004 - a letter or two name nothing
+            and (not years or not name.years or years & name.years)
+            and (not version or not name.version or version == name.version)))]
+    longest = max((len(name.words) for name in fitting), default=0)
+    best = [name for name in fitting if len(name.words) == longest]
+    if len(best) > 1 and (years or version):
+        best = [name for name in best if (years and years & name.years) or (version and version == name.version)]
+    if len(best) > 1:  # "the travel policy": the version before this one
+        earlier = [name for name in best if (name.version, name.date) < (own.version, own.date)]
+        best = sorted(earlier, key=lambda name: (name.version, name.date))[-1:]
+    return [name.id for name in best]
+
+
+def _has_words(words: set[str], said: str, name: DocumentName) -> bool:
+    if any(not word.isascii() for word in name.words):  # no spaces between words
+        return "".join(name.words) in normalise(said)
+    return words.issuperset(name.words)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"(?<!\d)0+(?=\d)", "", _LETTERS.sub("", normalise(text)))

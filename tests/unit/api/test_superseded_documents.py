@@ -1,0 +1,82 @@
+"""Documents that supersede and amend one another: the relation, the order and marks of answers, and tables."""
+
+import banyan
+import pytest
+from banyan.graph_store.store_errors import EntityDecisionError
+
+from ... import scripted
+
+OLD = {"id": "travel-2021.md", "title": "Travel Policy 2021",
+       "text": "Effective from 1 January 2021.\n\nThe allowance for trips abroad is 50 EUR. Receipts come monthly."}
+NEW = {"id": "travel-2023.md", "title": "Travel Policy 2023", "text": (
+    "This policy replaces the travel policy of 2021.\n\nThe allowance for trips abroad is 60 EUR. "
+    "Flights need the approval of the head.")}
+AMENDING = {"id": "amendment.md", "title": "Amendment to the Travel Policy 2023",
+            "text": "Effective from 1 July 2024.\n\nSection 2 is amended: flights need two directors."}
+CHINESE = ({"id": "a.md", "title": "差旅费管理办法", "text": "住宿费标准为每天三百元。"},
+           {"id": "b.md", "title": "差旅费管理办法（2023年修订）",
+            "text": "本办法自2023年1月1日起施行，《差旅费管理办法》同时废止。\n\n住宿费标准为每天四百元。"})
+SERIES = ({"id": "annual-2021.md", "title": "Annual Report 2021", "text": "We sold pumps."},
+          {"id": "annual-2022.md", "title": "Annual Report 2022", "text": "We sold valves, and replaced pumps."})
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory, hashed_embedder):
+    shop = scripted.Workshop(tmp_path_factory.mktemp("versions"), hashed_embedder)
+    fees = {}
+    for version, rows in ((1, "copy,2\nscan,3\n"), (2, "copy,4\nscan,5\n")):
+        fees[version] = shop.folder / f"fees-v{version}.csv"
+        fees[version].write_text(f"item,fee\n{rows}")
+    with shop.resources() as resources:
+        kb = banyan.open("kb", resources=resources)
+        kb.add(OLD, NEW, AMENDING, *CHINESE, *SERIES, *fees.values(), schema=shop.schema)
+        yield kb
+
+
+def pairs(kb, relation):
+    names = kb.sql(f"SELECT head, tail FROM {relation} ORDER BY head, tail").rows
+    return [tuple(name.rpartition("(")[2].rstrip(")") for name in row) for row in names]
+
+
+def test_words_fields_and_names_say_which_document_supersedes_which(kb):
+    assert pairs(kb, "supersedes") == [("travel-2023.md", "travel-2021.md"), ("fees-v2.csv", "fees-v1.csv"),
+                                       ("b.md", "a.md")]
+    assert pairs(kb, "amends") == [("amendment.md", "travel-2023.md")]
+
+
+def test_the_newer_document_comes_first_and_the_older_is_marked(kb):
+    answer = kb.ask("What is the allowance for trips abroad?")
+    first, second = answer.citations[:2]
+    assert "60 EUR" in first.quote and first.document == "travel-2023.md"
+    assert "50 EUR" in second.quote and second.status == "superseded by Travel Policy 2023"
+    assert "(superseded by Travel Policy 2023)" in answer.text
+
+
+def test_a_question_of_a_time_gets_the_document_in_force_then(kb):
+    answer = kb.ask("What was the allowance for trips abroad as of 2022?")
+    assert "50 EUR" in answer.citations[0].quote
+    assert all(citation.status for citation in answer.citations if "60 EUR" in citation.quote)
+    chinese = kb.ask("住宿费标准是多少？")
+    assert "四百元" in chinese.citations[0].quote
+
+
+def test_what_only_an_older_document_says_is_marked(kb):
+    answer = kb.ask("When do receipts come?")
+    assert all(citation.status.startswith("superseded") for citation in answer.citations
+               if "Receipts" in citation.quote)
+
+
+def test_rows_of_an_older_table_are_not_counted_with_the_newer_ones(kb):
+    answer = kb.ask("What is the sum of the fees?")
+    assert answer.short == "9"
+    assert "without fees-v1.csv, superseded by fees-v2" in answer.text
+
+
+def test_a_person_can_say_which_document_supersedes_which(kb):
+    resources = kb.resources
+    number = resources.edit("kb", lambda edits: edits.supersede("annual-2022.md", "annual-2021.md", "ada"))
+    assert ("annual-2022.md", "annual-2021.md") in pairs(kb, "supersedes")
+    resources.edit("kb", lambda edits: edits.undo(number, "ada"))
+    assert ("annual-2022.md", "annual-2021.md") not in pairs(kb, "supersedes")
+    with pytest.raises(EntityDecisionError, match="no document 'x'"):
+        resources.edit("kb", lambda edits: edits.supersede("x", "annual-2021.md", "ada"))
