@@ -12,6 +12,7 @@ from typing import Any
 
 from ..text.cleaning import clean_text
 from .decoding import begins_as_text, decode
+from .latex_files import read_latex
 from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
 
@@ -60,7 +61,7 @@ def _output(output: Mapping[str, Any]) -> str:
 
 
 CODE = (".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".hpp", ".cs", ".go", ".rs", ".rb", ".php", ".swift", ".kt",
-        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".tex", ".log", ".adoc", ".asciidoc",
+        ".scala", ".sh", ".sql", ".r", ".css", ".yaml", ".yml", ".toml", ".ini", ".log", ".adoc", ".asciidoc",
         ".org")
 
 PARSED = {
@@ -146,5 +147,5 @@ def _seconds(time: str) -> float:
 PLAIN: dict[str, Reader] = {**dict.fromkeys((".txt", ".mediawiki", ".wiki", ".textile"), _read_text),
                             **dict.fromkeys((".md", ".markdown", ".qmd", ".rmd"), read_markdown),
                             ".ipynb": _read_notebook, ".srt": read_subtitles, ".vtt": read_subtitles,
-                            **dict.fromkeys(CODE, _read_text)}
+                            **dict.fromkeys(CODE, _read_text), ".tex": read_latex}
 """Formats read in this process: plain text, in time proportional to its length."""

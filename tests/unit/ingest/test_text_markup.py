@@ -153,3 +153,38 @@ def test_lines_that_roll_up_are_read_once(tmp_path):
 
 def test_what_has_no_times_is_refused(tmp_path):
     assert "no line with the times" in failure(write(tmp_path / "a.srt", "Words."))
+
+
+LATEX = r"""\documentclass{article}
+\usepackage{hyperref}
+\hypersetup{colorlinks=true, pdftitle={Another one}}
+% \title{An old title}
+\titleformat{\section}{\large}
+\title{Quieter \emph{bells}\thanks{Paid by the \textbf{town}.} \\ and doors}
+\author[1]{Ida Lang$^1$ \and Bo Ek \\ Alder University}
+\author{Cy~Holm}
+\date{May 3, 2020}
+\begin{document}
+\maketitle
+\section*{How \textit{loud}?}\label{loud}
+Bells ring at 90\% of their force. % always
+\end{document}
+What is left over.
+"""
+
+
+def test_latex_has_its_title_and_authors_and_no_preamble(tmp_path):
+    document, failures = read(tmp_path, LATEX, "bells.tex")
+    assert (document.title, failures) == ("Quieter bells and doors", [])
+    assert document.metadata == {"author": "Ida Lang; Bo Ek; Cy Holm", "affiliation": "Alder University",
+                                 "date": "May 3, 2020"}
+    text = document.text.partition("\n\n")[2]
+    assert text.split("\n") == ["", "\\maketitle", "", "## How loud?", "\\label{loud}",
+                                "Bells ring at 90\\% of their force. "]
+
+
+@pytest.mark.parametrize("chapter", ["\\section{Bells}\nThey ring.", "They ring at {90", "\\title{Bells"])
+def test_a_part_of_latex_without_a_preamble_is_text(tmp_path, chapter):
+    document, failures = read(tmp_path, chapter, "part.tex")
+    assert (document.metadata, failures) == ({}, [])
+    assert document.text.strip().replace("## Bells\n", "\\section{Bells}") == chapter
