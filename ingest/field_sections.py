@@ -18,6 +18,7 @@ from ..text.cleaning import one_line
 from ..text.markup import without_markup
 from ..text.section_lines import Line, lines_under, mark_length
 from ..text.table_rows import LIST_MARK
+from ..text.unfilled import is_unfilled
 from .reading import DEFAULT_LIMITS
 from .reference_lists import reference_tables
 
@@ -240,7 +241,7 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
     names = {key: name for block in reversed(records) for key, name in block.names.items()}
     order = list(dict.fromkeys(key for block in records for key in block.names))
     depth = _depth_of_names(records)
-    columns, cells = [names[key] for key in order], [[block.value(key) for key in order] for block in records]
+    columns, cells = [names[key] for key in order], [[_cell(block, key) for key in order] for block in records]
     above = {block.above[:depth] for block in records}
     if depth:
         if len(above) > 1:  # the sections are in several ones
@@ -252,6 +253,12 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
     return SourceTable(title=shared[-1] if shared else title, columns=tuple(columns), rows=tuple(map(tuple, cells)),
                        spans=tuple((block.start if not depth or block.heading_start < 0 else block.heading_start,
                                     block.end) for block in records))
+
+
+def _cell(block: Block, key: str) -> str:
+    """Return the value of a field; a template's is empty."""
+    value = block.value(key)
+    return "" if is_unfilled(value, key) else value
 
 
 def _depth_of_names(records: Sequence[Block]) -> int:

@@ -72,7 +72,7 @@ def read_markdown(data: bytes, _: Limits) -> Content:
     """
     metadata, source, unread = _split_front_matter(clean_text(decode(data)))
     text = clean_markdown(source)
-    title = metadata.pop("title", "")
+    title = metadata.pop(next((name for name in metadata if name.lower() == "title"), ""), "")
     title = title if isinstance(title, str) and title else _title_of_text(text, next(headings(text), None))
     return Content(text, title, metadata, unread=unread, omitted=count_in_markdown(source))
 

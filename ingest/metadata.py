@@ -9,8 +9,9 @@ from ..schemas.naming import UNSEEN
 from ..text.cleaning import clean_text, one_line
 from ..text.dates import parse_date
 from ..text.scripts import has_han
-from ..text.table_rows import DOCUMENT, Cell, row_lines
+from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
 from ..text.titles import UNREAD
+from ..text.unfilled import is_unfilled
 from .reading import UnreadableError
 from .records import read_fields
 
@@ -30,11 +31,12 @@ _BREAK = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]")
 def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
     """Return the fields as texts, without empty ones; those that are too long or too many are left out and counted.
 
-    Names and values are written as those of a record (see `read_fields`).
+    Names and values are written as those of a record (see `read_fields`). What a template came with counts as empty.
     """
     shown, left_out = dict[str, str](), 0
-    for name, value in read_fields(fields).items():
+    for name, value in read_fields(_name_items(fields)).items():
         key, text = one_line(clean_text(name[:_LONGEST_VALUE])), one_line(clean_text(value))
+        text = LIST_MARK.join(item for item in text.split(LIST_MARK) if not is_unfilled(item, key))
         if not key or not text:
             continue
         if key == UNREAD or (len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < _MOST_FIELDS):
@@ -43,6 +45,26 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
             left_out += 1
     return with_unread(shown, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {_MOST_FIELDS} are "
                        f"read, of {_LONGEST_VALUE:,} characters each)" if left_out else "")
+
+
+def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return fields with those that have a list of objects by their names, and with what else is known of each.
+
+    From `author: [{name: Ada Blum, affiliation: 1}, {name: Bo Ek}]` come the fields "author" with "Ada Blum" and "Bo
+    Ek", and "author affiliation" with "Ada Blum: 1".
+    """
+    named = dict[str, object]()
+    for field, value in fields.items():
+        items = value if isinstance(value, list) else [value]
+        if not items or not all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in items):
+            named[field] = value
+            continue
+        named[field] = names = [item["name"].strip(" ,;") for item in items]
+        for inner in dict.fromkeys(key for item in items for key in item if key != "name"):
+            known = {name: item[inner] for name, item in zip(names, items, strict=True) if item.get(inner)}
+            named[f"{field} {inner}"] = ([{name: one} for name, one in known.items()] if len(items) > 1
+                                         else known.get(names[0]))
+    return named
 
 
 def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:

@@ -22,6 +22,7 @@ from ...text.scripts import CJK
 from ...text.section_lines import BETWEEN, is_telling, lines_under
 from ...text.section_lines import LIST_MARK as ITEM_MARK
 from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row, states_something
+from ...text.unfilled import is_unfilled
 
 ALIAS = "alias"
 _LONGEST_VALUE = 1000
@@ -141,7 +142,7 @@ def read_people(cell: Cell) -> list[_Person]:
     for part in parts:
         contacts = tuple(next(filter(None, groups)) for groups in _CONTACT.findall(part))
         name = _CONTACT.sub("", part).strip(" \t\"'")
-        if name:
+        if name and not is_unfilled(name):
             people.append(_Person(name, contacts))
         elif contacts:
             people.append(_Person(contacts[0], ()))
@@ -239,7 +240,7 @@ def _states_something(key: str, value: str) -> bool:
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")
     is_prose = has_sentences or any(len(item) > _LONGEST_FIELD for item in value.split(LIST_MARK))
-    if is_prose or value.startswith("//") or not states_something(value):
+    if is_prose or value.startswith("//") or is_unfilled(value, key) or not states_something(value):
         return False
     return len(key_words) <= _MOST_KEY_WORDS and not set(key_words[:1]) & _NOT_KEYS and not parse_date(
         _WEEKDAY.sub("", key))

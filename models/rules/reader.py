@@ -15,6 +15,7 @@ from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...text.lexicon import word_set
 from ...text.scripts import has_han, is_han
 from ...text.section_lines import is_telling
+from ...text.unfilled import is_unfilled
 from ..parsing.parser import Parser
 from .likeness import gender_of, is_called_like_person, is_first_name, is_known, is_known_place
 from .metadata_facts import field_rows, people_rows
@@ -97,7 +98,8 @@ class RulesReader:
                 *people_rows(text, request.heading, request.document)]
         listed = facts_of_rows(rows, text, title, request.heading, schema, is_name, request.document)
         return listed.combine(Extraction(entities=tuple(
-            ExtractedEntity(name=name, type=kind) for name, kind in types.items() if kind and name in admitted)))
+            ExtractedEntity(name=name, type=kind) for name, kind in types.items()
+            if kind and name in admitted and not is_unfilled(name))))
 
     def _is_name(self, heading: str) -> bool:
         """Return True for two to four words that each begin with a capital or a digit, and for a recognised name."""

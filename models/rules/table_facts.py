@@ -199,7 +199,8 @@ class _SchemaHeaders:
         time = "; ".join(filter(None, [_time_of(row), section]))
 
         def relation_of(header: str) -> str:
-            return self._relations.get(label_key(header), (header, False))[0]
+            label, backward = self._relations.get(label_key(header), (header, False))
+            return header if backward else label  # the document does not "work for" its editor
 
         facts = facts_of_metadata(row, self.type_of_rows(DOCUMENT, ())[0], self.person, evidence, time, relation_of)
         return reduce(Extraction.combine, facts, Extraction())

@@ -19,6 +19,12 @@ def test_front_matter_in_toml(tmp_path):
     assert "+++" not in document.text
 
 
+def test_the_title_of_front_matter_may_begin_with_a_capital(tmp_path):
+    document = read(tmp_path, '---\nTitle: "On bells"\nAuthor:\n  - name: Ida Lang\n    affiliation: 1\n---\n\n# One\n')
+    assert document.title == "On bells"
+    assert document.metadata == {"Author": "Ida Lang", "Author affiliation": "1"}
+
+
 def test_underlined_headings_are_headings(tmp_path):
     document = read(tmp_path, "Alder site\n==========\n\nStaff\n-----\n\nName | Role\n--- | ---\nPaul | chief\n\n"
                     "A paragraph\nof two lines\n---\n\n- item\n---\n\n```\nNo heading\n===\n```\n\n    code\n---\n")

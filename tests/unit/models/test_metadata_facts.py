@@ -28,6 +28,29 @@ def values(field, value, **more):
             if (fact.entity, fact.attribute.lower()) == (NAME, field)]
 
 
+def test_what_a_template_came_with_is_an_empty_field():
+    left = clean_metadata({
+        "Editor": ["Name Surname"], "reviewer": ["Name Surname", "Ada Byron"], "author": "<your name>", "date": "TBD",
+        "doi": "10.5281/zenodo.xxxxx", "doi of it": "10.xxxx/xxxx", "contact": "TODO", "status": "TODO", "code": "xxl"})
+    assert left == {"reviewer": "Ada Byron", "status": "TODO", "code": "xxl"}
+
+
+def test_people_of_front_matter_with_more_than_a_name():
+    listed = [{"name": "Ada Byron,", "affiliation": "1, 2"}, {"name": "Carl Berg", "email": ""}]
+    assert clean_metadata({"author": listed}) == {"author": "Ada Byron; Carl Berg",
+                                                  "author affiliation": "Ada Byron: 1, 2"}
+    assert clean_metadata({"license": {"name": "MIT", "url": "x.org/mit"}}) == {
+        "license": "MIT", "license url": "x.org/mit"}
+    found = read(author=listed)
+    assert {(triple.head, triple.tail) for triple in found.triples} == {(NAME, "Ada Byron"), (NAME, "Carl Berg")}
+
+
+@pytest.mark.parametrize("field", ["editor", "director", "member"])
+def test_a_document_does_not_work_for_its_editor(field):
+    (triple,) = read(**{field: "Ada Byron (@ada)"}).triples
+    assert (triple.head, triple.relation.lower(), triple.tail) == (NAME, field, "Ada Byron")
+
+
 class TestPeople:
     @pytest.mark.parametrize(("value", "found"), [
         ("Ada Byron (@ada), Carl Berg (@carl)", {"Ada Byron": {"@ada"}, "Carl Berg": {"@carl"}}),
