@@ -17,6 +17,7 @@ from .said_dates import (
     on_day,
     on_weekday,
     quarter,
+    season,
     shift,
 )
 
@@ -32,8 +33,10 @@ _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0,
 _PART = rf"(?P<part>[初底末]|[上中下]旬|{_NUMBER}[日号])?"
 _TODAY = r"(?P<exact>的?今[天日])"
 _YEAR_PART = (rf"(?:的?(?P<month>{_NUMBER})月份?{_PART}|年?(?P<edge>[初底末])|的?(?P<half>[上下])半年"
+              r"|的?(?P<season>[春夏秋])[天季]|的?(?P<holiday>元旦|劳动节|国庆节|圣诞节)"
               rf"|的?第?(?P<quarter>[一二三四1-4])季度|{_TODAY})")
 _UNIT = r"(?P<unit>[天日周年]|个?星期|个?礼拜|个月|个?季度)"
+_HOLIDAYS = {"元旦": (1, 1), "劳动节": (5, 1), "国庆节": (10, 1), "圣诞节": (12, 25)}
 _WEEK = r"(?:周|星期|礼拜)"
 _CLAUSE_BEGIN = re.compile(r"(?:^|[^\u4e00-\u9fff]|[在于将会就要我你您他她它们])$")
 
@@ -90,6 +93,10 @@ def _read_year(said: Said) -> str:
         return _month_part(date(year, month, 1), said.part("part")) if month <= MONTHS_A_YEAR else ""
     if said.part("edge"):
         return edge("year", shifted, is_end=said.part("edge") != "初")
+    if said.part("season"):
+        return season(year, said.part("season"))
+    if said.part("holiday"):
+        return dated(year, *_HOLIDAYS[said.part("holiday")])
     if said.part("half"):
         return quarter(year, 1 + (said.part("half") == "下"), 2 * MONTHS_A_QUARTER)
     return quarter(year, _number(said.part("quarter"))) if said.part("quarter") else str(year)

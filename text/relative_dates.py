@@ -49,9 +49,9 @@ _DAY_PARTS = 3
 
 
 _FORMS = [(re.compile(form, re.IGNORECASE), read) for form, read in (*_ENGLISH, *_CHINESE)]
-_HINT = re.compile(r"day|tomorrow|night|week|month|year|quarter|ago|time|\bthe \d|morning|evening|noon|January"
-                   r"|February|March|April|May|June|July|August|September|October|November|December|[昨今明前后去本上下这周月]"
-                   r"|星期", re.IGNORECASE)
+_HINT = re.compile(r"day|night|tomorrow|week|month|quarter|year|ago|time|\bthe \d|morning|evening|noon|January|February"
+                   r"|March|April|May|June|July|August|September|October|November|December|spring|summer|autumn|fall"
+                   r"|winter|christmas|\beve\b|halloween|[昨今明前后去本上下这周月]|星期", re.IGNORECASE)
 _WRAPPED = re.compile(r"(?<=[^\n]{50})\n(?=[^\s#|>*\[-])")
 """A line break within a paragraph of a mail; behind a shorter line it ends the sentence."""
 _TITLED = re.compile(r"[A-Z]\w{0,30} $")
@@ -148,6 +148,20 @@ def relative_dates(text: str, said_on: str) -> list[RelativeDate]:
 
     `said_on` is the date on which its beginning was said; lines of the text may state others.
     """
+    starts, said = _line_dates(text, said_on)
+    if not any(said):
+        return []
+    return list(_find_relative_dates(text, lambda position: said[bisect_right(starts, position) - 1]))
+
+
+def said_on_at(text: str, said_on: str, position: int) -> str:
+    """Return the date on which the words at a position of a text were said, whose beginning was said on `said_on`."""
+    starts, said = _line_dates(text, said_on)
+    return said[bisect_right(starts, position) - 1] if said else said_on
+
+
+def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
+    """Return where each line of a text begins, and the date on which it was said."""
     dates = SayingDates(text, said_on)
     rows = {row.start: day for row in find_rows(text) if (day := _row_date(row))} if "| " in text else {}
     starts, said, entry, start = list[int](), list[str](), "", 0
@@ -160,9 +174,7 @@ def relative_dates(text: str, said_on: str) -> list[RelativeDate]:
         starts.append(start)
         said.append(rows.get(start) or entry or dates.at(start))
         start += len(line)
-    if not any(said):
-        return []
-    return list(_find_relative_dates(text, lambda position: said[bisect_right(starts, position) - 1]))
+    return starts, said
 
 
 def _row_date(row: Row) -> str:

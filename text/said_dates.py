@@ -10,6 +10,8 @@ Unit = Literal["day", "week", "weekend", "month", "quarter", "year"]
 
 DAYS_A_WEEK, MONTHS_A_YEAR, MONTHS_A_QUARTER = 7, 12, 3
 _SATURDAY = 5
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
+"""The first month of each season."""
 _LOOKED_BACK = 30
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？；;\n]")
@@ -109,10 +111,10 @@ def shift(unit: Unit, day: date, count: int) -> date:
 
 
 def edge(unit: str, day: date, *, is_end: bool) -> str:
-    """Return the first or last day of a month or quarter, or month of a year, around a day."""
+    """Return the first or last day of a month, quarter or year around a day."""
+    if unit == "year":
+        return f"{day.year}-12-31" if is_end else f"{day.year}-01-01"
     first, _, last = around("quarter" if unit == "quarter" else "month", day).partition("/")
-    if unit == "year":  # hardly anybody means only 31 December
-        return f"{day.year}-{MONTHS_A_YEAR if is_end else 1:02d}"
     year, month = map(int, (last or first if is_end else first).split("-"))
     return f"{year}-{month:02d}-{last_day(year, month) if is_end else 1:02d}"
 
@@ -127,6 +129,14 @@ def dated(year: int, month: int, day: int = 0) -> str:
     if not 1 <= month <= MONTHS_A_YEAR or day > last_day(year, month):
         return ""
     return f"{year}-{month:02d}" + (f"-{day:02d}" if day else "")
+
+
+def season(year: int, name: str) -> str:
+    """Return a meteorological season of the northern half of the world; the winter that begins in a year."""
+    first = _SEASONS[name]
+    if first == MONTHS_A_YEAR:
+        return f"{year}-12/{year + 1}-02"
+    return f"{year}-{first:02d}/{year}-{first + 2:02d}"
 
 
 def past_tense_before(said: Said) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ..graph_store.index.lexical import LexicalIndex, index_terms
 from ..schemas.retrieval import Passage
+from ..text.relative_dates import said_on_at
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 from ..text.tokens import estimate_tokens
@@ -49,7 +50,8 @@ class Excerpts:
         start, end = spans[0][0], spans[-1][1]
         is_same = not passage.text[:start].strip() and not passage.text[end:].strip()
         return passage if is_same else passage.model_copy(update={
-            "text": passage.text[start:end], "start": passage.start + start, "is_excerpt": True})
+            "text": passage.text[start:end], "start": passage.start + start, "is_excerpt": True,
+            "said_on": said_on_at(passage.text, passage.said_on, start)})
 
     def add(self, passage: Passage) -> None:
         """Record that a passage is shown."""

@@ -107,7 +107,7 @@ def _find_named(said: str, own: DocumentName, names: Mapping[str, DocumentName])
     words, years, version = set(core_words(said)), set(YEAR.findall(said)), version_of(said)
     keys = {_letters(key) for key in _KEY.findall(said)}
     if said.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
-        keys.add(_letters(re.sub(r"\d+$", "", _letters(own.id.rpartition("/")[2].partition(".")[0])) + said))
+        keys.add(_letters(_letters(own.id.rpartition("/")[2].partition(".")[0]).rstrip("0123456789") + said))
     fitting = [name for name in names.values() if name.id != own.id and (
         _letters(name.id.rpartition("/")[2].rpartition(".")[0] or name.id) in {_letters(said), *keys}
         or (len("".join(name.words)) > 2 and _has_words(words, said, name)  # noqa: PLR2004 - a letter or two name nothing

@@ -23,6 +23,10 @@ def meant(text: str, said_on: str = TUESDAY) -> list[str]:
     ("The lease ends in two months.", ["2024-05"]),
     ("at the end of last month, at the start of next month", ["2024-02-29", "2024-04-01"]),
     ("the week before last; the year after next", ["2024-02-19/2024-02-25", "2026"]),
+    ("last summer, last Christmas, spring last year; 去年夏天",
+     ["2023-06/2023-08", "2023-12-25", "2023-03/2023-05", "2023-06/2023-08"]),
+    ("We met at the weekend; it fell in the last quarter.", ["2024-03-02/2024-03-03", "2023-10/2023-12"]),
+    ("a fortnight ago; by the end of the year", ["2024-02-20", "2024-12-31"]),
     ("in March last year; Q3 last year; the first half of this year",
      ["2023-03", "2023-07/2023-09", "2024-01/2024-06"]),
     ("I left last Friday; next Monday I am back.", ["2024-03-01", "2024-03-11"]),
@@ -43,7 +47,7 @@ def test_what_is_meant(text: str, dates: list[str]) -> None:
     "a few days ago, about two years ago, two or three weeks ago", "next Friday", "last Monday", "Friday is fine.",
     "The call was moved to Friday. We agreed to meet on Thursday.", "Every Friday we met; a week from Friday",
     "We built it in two months. It can be done in three weeks.", "two days later; two days before the launch",
-    "the last week of March; over the next year", "USA Today; today's world; “Yesterday”", "last summer, soon",
+    "the last week of March; over the next year", "USA Today; today's world; “Yesterday”", "next spring, soon",
     "几天前，约三年前，三个多月前，以前天气好，后天性",
     "系统上线两周后回访。三天后，他离开了。", "周五开会。周一至周五上班。"])
 def test_what_has_several_readings_is_left_alone(text: str) -> None:
