@@ -175,7 +175,9 @@ class _Tree:
 
     def _fit_community(self, node: str) -> dict[str, Any]:
         """Return a community with its keywords, and the communities or other members within it, as far as they fit."""
-        data, keywords, children = self._graph.nodes[node], self._outline.keywords(node), self._outline.children(node)
+        data = self._graph.nodes[node]
+        keywords = self._outline.keywords(node)
+        children = self._outline.children(node)
         title = data["name"] or ", ".join(self._graph.nodes[keyword]["name"] for keyword in keywords)
         view: dict[str, Any] = {
             "name": _cut(title), "size": data["size"], "cohesion": f"{data['cohesion']:.2f}",

@@ -111,7 +111,8 @@ class GraphEditor(EditTable):
         if isinstance(edit, Supersede):
             self._graph.unload()  # links of documents are part of the mentions
         if isinstance(edit, Retype):
-            mentions, names = self._graph.graph.mentions, {canonical_name(ref.name) for ref in edit.entities}
+            mentions = self._graph.graph.mentions
+            names = {canonical_name(ref.name) for ref in edit.entities}
             chunks = [chunk for entity in mentions.entity_ids() if mentions.entity_text(entity) in names
                       for chunk in mentions.entity_support(entity)]
             self._control.write_named(names, chunks)

@@ -164,7 +164,9 @@ class GraphIndex(KnowledgeGraph):
 
         Entities with a name that equals the text come first, then those with a name that begins with it; each by rank.
         """
-        part, rows, matches = normalise(text), list[int](), list[int]()
+        part = normalise(text)
+        rows = list[int]()
+        matches = list[int]()
         # A line break separates and encloses an entity's folded names.
         for row, names in enumerate(Texts(self._arrays, "entities.folded")):
             if part in names:

@@ -81,7 +81,8 @@ def _are_alike(split: Mapping[str, Sequence[str]], cells: Iterable[str]) -> bool
 
 def _are_mixed(split: Mapping[str, Sequence[str]], alone: Collection[str]) -> bool:
     """Return True if the same items are first, later and alone. "Berlin, Germany" has cities before countries."""
-    firsts, laters = [items[0] for items in split.values()], [item for items in split.values() for item in items[1:]]
+    firsts = [items[0] for items in split.values()]
+    laters = [item for items in split.values() for item in items[1:]]
     before, behind = {*firsts, *alone}, {*laters, *alone}
     return (sum(item in behind for item in firsts) >= _MIXING * len(firsts)
             and sum(item in before for item in laters) >= _MIXING * len(laters))

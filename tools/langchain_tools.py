@@ -136,7 +136,8 @@ def look_up(retriever: Retriever, lookup: Lookup, *, tokens: int = _TOKENS, ques
 
 def _look_up(retriever: Retriever, lookup: Lookup, tokens: int, question: str, seen: Sequence[str],
              switches: Switches) -> list[Block]:
-    index, terms = retriever.index, retriever.labelled_terms(retriever.index.store.schemas.current())
+    index = retriever.index
+    terms = retriever.labelled_terms(retriever.index.store.schemas.current())
     try:
         match lookup:
             case EntityLookup():

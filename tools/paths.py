@@ -26,7 +26,8 @@ _Path = tuple[int, ...]
 
 def look_up_paths(index: GraphIndex, lookup: PathLookup) -> list[Block]:
     """Return the shortest chains of facts between two entities, or all short ones from one entity."""
-    start, end = find_entities(index, lookup.start), find_entities(index, lookup.end) if lookup.end else None
+    start = find_entities(index, lookup.start)
+    end = find_entities(index, lookup.end) if lookup.end else None
     title = f"{lookup.start} … {lookup.end}" if lookup.end else f"{lookup.start} …"
     if lookup.along:
         title = f"{title} along {', '.join(lookup.along)}"
@@ -47,7 +48,9 @@ def _find_paths(index: GraphIndex, starts: Sequence[str], ends: Collection[str] 
     """Search for chains breadth first; no chain visits an entity twice."""
     # Unfinished chains: (start, last entity, all entities, path).
     unfinished: list[tuple[str, str, tuple[str, ...], _Path]] = [(start, start, (start,), ()) for start in starts]
-    paths, step_count, is_cut = list[tuple[str, _Path]](), 0, False
+    paths = list[tuple[str, _Path]]()
+    step_count = 0
+    is_cut = False
     for _ in range(MAX_HOPS if ends is not None else _OPEN_HOPS):
         longer = []
         for start, last, visited, path in unfinished:

@@ -367,11 +367,14 @@ class QuestionQuery(QuestionTarget):
 
         Also for a list of documents beside other documents: "Which RFCs require RFCs by Ada?".
         """
-        documents = [one for one in self.conditions if one.column == "document"]
+        if self._parts.reading.words[0].folded in _WHETHER:
+            return True
         columns = self._columns()
         rows = [one.first for one in self._parts.mentions if self._parts.is_rows(one)]
-        is_nested = any(rows[0] < one.first < rows[-1] and self._parts.columns_for(one, is_list)
-                        for one in columns if rows)
-        return self._parts.reading.words[0].folded in _WHETHER or is_nested or any(self._parts.has("together") or (
-            any(column.first < one.first for column in columns) and any(column.first >= one.last for column in columns))
-            for one in documents)
+        if rows and any(rows[0] < one.first < rows[-1] and self._parts.columns_for(one, is_list) for one in columns):
+            return True
+        documents = [one for one in self.conditions if one.column == "document"]
+        if documents and self._parts.has("together"):
+            return True
+        firsts = [column.first for column in columns]
+        return bool(firsts) and any(min(firsts) < one.first and max(firsts) >= one.last for one in documents)

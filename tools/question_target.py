@@ -48,7 +48,9 @@ class QuestionTarget:
 
     def __init__(self, parts: AskedParts, conditions: Sequence[Condition]) -> None:
         """Assemble from the parts of a question that its conditions leave."""
-        self._parts, self.conditions, self._table = parts, conditions, parts.table
+        self._parts = parts
+        self.conditions = conditions
+        self._table = parts.table
         # Without a number these are only prepositions: "under the tag", "under president".
         parts.use(*(mention for mention in parts.unused("under", "over") if parts.words(mention) in {"under", "over"}))
         self._identifiers = self._take_identifiers()

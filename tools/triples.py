@@ -42,7 +42,8 @@ def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLooku
 def _block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:
     """Return the rows of one term as a block: their number and the filters as the title, lines, and what is missing."""
     rows, unread = _fitting_rows(index, term, lookup)
-    total, named = len(rows.heads), {name: getattr(lookup, name) for name in ("head", "tail", "document", "at")}
+    total = len(rows.heads)
+    named = {name: getattr(lookup, name) for name in ("head", "tail", "document", "at")}
     filters = ", ".join(f"{name} {value}" for name, value in named.items() if value)
     # Rows are in the order of their heads' names, then of what they lead to.
     texts = index.columns.texts

@@ -204,7 +204,8 @@ class _Bounding:
         have_types = {head.key, tail.key} <= self._types.keys()  # if not, the fact is rejected anyway
         if known is None or known.repair is None or not have_types:
             return known
-        fits_as_given, fits_swapped = self._fits(head, known.name, tail), self._fits(tail, known.name, head)
+        fits_as_given = self._fits(head, known.name, tail)
+        fits_swapped = self._fits(tail, known.name, head)
         if fits_as_given != fits_swapped:
             return known
         element = self._bounds.schema.relation_type(known.name)

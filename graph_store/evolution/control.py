@@ -303,7 +303,9 @@ class SchemaControl:
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
         """Store a new version of the schema and its base, and bound the affected chunks again, in one transaction."""
-        seed, old_base, old = self._history.first(), self._history.base(), self._history.current()
+        seed = self._history.first()
+        old_base = self._history.base()
+        old = self._history.current()
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
         if (old_base, old) == (base, schema) and (who == "auto" or not decided):
             return False

@@ -165,7 +165,9 @@ class GraphColumns:
     @cached_property
     def incident(self) -> Lists:
         """For each entity the rows of the triples in which it is head or tail, ascending."""
-        heads, tails, rows = self.triples[:, 0], self.triples[:, 2], np.arange(len(self.triples))
+        heads = self.triples[:, 0]
+        tails = self.triples[:, 2]
+        rows = np.arange(len(self.triples))
         other_tails = heads != tails
         entities = np.concatenate([heads, tails[other_tails]])
         triples = np.concatenate([rows, rows[other_tails]])

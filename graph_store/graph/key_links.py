@@ -88,7 +88,10 @@ class _KeyField:
 def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) -> list[_KeyField]:
     """Return the fields that are keys of the entities of a type; those of the most entities first."""
     order = sort_rows(facts[:, 1], kinds, facts[:, 0])
-    attributes, types, owners, values = facts[order, 1], kinds[order], facts[order, 0], facts[order, 2]
+    attributes = facts[order, 1]
+    types = kinds[order]
+    owners = facts[order, 0]
+    values = facts[order, 2]
     starts = np.flatnonzero(find_firsts(attributes, types))
     keys = []
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):

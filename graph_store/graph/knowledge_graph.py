@@ -145,7 +145,9 @@ class KnowledgeGraph:
 
     def _nest_rows(self, table: str, owner: int) -> dict[str, Any]:
         """Return the rows of a table about an entity or triple, nested by their texts, the chunk's id last."""
-        columns, texts, found = getattr(self.columns, table), self.columns.texts, dict[str, Any]()
+        columns = getattr(self.columns, table)
+        texts = self.columns.texts
+        found = dict[str, Any]()
         start, end = self.columns.starts[table][owner:owner + 2].tolist()
         depth = len(TEXT_COLUMNS.intersection(columns._fields))
         if start == end:
@@ -194,7 +196,9 @@ class KnowledgeGraph:
 
     def count_attributes(self) -> int:
         """Return the number of distinct attribute values that describe entities."""
-        keys, texts, names = self.columns.values[:3], self.columns.texts, self.columns.names
+        keys = self.columns.values[:3]
+        texts = self.columns.texts
+        names = self.columns.names
         return sum(is_descriptive(texts[names[entity]], texts[attribute], texts[value])
                    for entity, attribute, value in np.stack(keys, axis=1)[find_firsts(*keys)].tolist())
 
@@ -218,7 +222,9 @@ class KnowledgeGraph:
 
     def iterate_edges(self, relations: Iterable[str] | None = None) -> Iterator[EdgeKey]:
         """Yield the keys of all triples, or of those with some relations, sorted."""
-        ids, texts, triples = self.columns.ids, self.columns.texts, self.columns.triples
+        ids = self.columns.ids
+        texts = self.columns.texts
+        triples = self.columns.triples
         if relations is not None:
             triples = triples[np.isin(triples[:, 1], [self.columns.number_of(relation) for relation in relations])]
         for head, relation, tail in zip(*(column.tolist() for column in triples.T), strict=True):
@@ -241,7 +247,9 @@ class KnowledgeGraph:
 
     def find_triple(self, key: EdgeKey) -> int | None:
         """Return a triple's row in the columns, or None if the graph does not have the triple."""
-        head, tail, relation = self._rows.get(key[0]), self._rows.get(key[2]), self.columns.number_of(key[1])
+        head = self._rows.get(key[0])
+        tail = self._rows.get(key[2])
+        relation = self.columns.number_of(key[1])
         if head is None or tail is None:
             return None
         # The triples of one head are sorted by relation and tail.

@@ -196,7 +196,9 @@ def _replace_texts(columns: GraphColumns, numbers: Numbers, texts: Mapping[str, 
 def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, schema: GraphSchema | None,
                      row_of_node: Mapping[str, int]) -> GraphColumns:
     """Return the graph whose triples join nodes, with persons' corrections and without deleted triples."""
-    heads, relations, tails = node_of[columns.triples[:, 0]], columns.triples[:, 1], node_of[columns.triples[:, 2]]
+    heads = node_of[columns.triples[:, 0]]
+    relations = columns.triples[:, 1]
+    tails = node_of[columns.triples[:, 2]]
     holds = np.ones(len(heads), bool)
     corrected = np.stack([heads, relations, tails], axis=1)
     for (head, relation, tail), instead in edits.facts.items():

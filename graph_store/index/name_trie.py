@@ -41,7 +41,8 @@ class NameTrie:
 
     def __init__(self, arrays: Arrays, name: str, id_of: Callable[[int], str]) -> None:
         """Read the arrays of `build_trie`; `id_of` returns the id of an entity's row."""
-        self._paths, self._entities = Words(arrays, f"{name}.paths"), read_lists(arrays, f"{name}.entities")
+        self._paths = Words(arrays, f"{name}.paths")
+        self._entities = read_lists(arrays, f"{name}.entities")
         self._id_of = id_of
 
     def find(self, question: str) -> list[NamedSpan]:

@@ -89,7 +89,9 @@ class Walkable:
     def __init__(self, steps: "csr_array", nodes: Rows, size: int) -> None:
         """Store the steps between a part's nodes, ascending, of a graph of some size."""
         # What arrives at a node is a sum over the nodes with an edge to it: a row of the transpose.
-        self._arriving, self._nodes, self._size = steps.T, nodes, size
+        self._arriving = steps.T
+        self._nodes = nodes
+        self._size = size
 
     def spread(self, seeds: Seeds) -> Weights:
         """Return the stationary weights of all nodes, summing to at most 1, of a walk that restarts at the seeds."""
@@ -97,7 +99,9 @@ class Walkable:
         # Chebyshev's semi-iteration: each step is a weighted mean of the plain step and the weights before the last
         # one, which needs about half as many steps as repeating the plain one.
         damping, restarted = np.float32(DAMPING), np.float32(1 - DAMPING) * restart
-        previous, weights, factor = np.zeros_like(restart), restart, 1.0
+        previous = np.zeros_like(restart)
+        weights = restart
+        factor = 1.0
         for step in range(_ITERATIONS):
             factor = 1 / (1 - (0.5 if step == 1 else 0.25) * DAMPING**2 * factor) if step else 1.0
             plain_step = damping * (self._arriving @ weights) + restarted

@@ -76,8 +76,11 @@ def _take_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
 
 def _iterate_inner_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of the triples between members: first those of keywords, then those between other members."""
-    members, keywords = list(map(graph.row, community.members)), list(map(graph.row, community.keywords))
-    all_members, others, seen = set(members), set(members) - set(keywords), set[int]()
+    members = list(map(graph.row, community.members))
+    keywords = list(map(graph.row, community.keywords))
+    all_members = set(members)
+    others = set(members) - set(keywords)
+    seen = set[int]()
     for keyword in keywords:
         rows = [row for row, end in _triples_of(graph, keyword) if end in all_members and row not in seen]
         seen.update(rows)

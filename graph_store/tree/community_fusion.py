@@ -125,7 +125,8 @@ def merge_communities(perception: Perception, pairs: Pairs, semantic_weight: flo
     pairs = pairs[(perception.sizes[pairs] > 0).all(axis=1) & (perception.sizes[pairs].sum(axis=1) <= max_members)]
     divergence = np.round(_compute_divergence(perception, pairs, semantic_weight), DECIMALS)
     order = np.argsort(divergence, kind="stable")
-    merged_into, has_merged = np.arange(len(perception.sizes)), np.zeros(len(perception.sizes), bool)
+    merged_into = np.arange(len(perception.sizes))
+    has_merged = np.zeros(len(perception.sizes), bool)
     for a, b in pairs[order[divergence[order] < below]].tolist():
         if not has_merged[a] and not has_merged[b]:
             merged_into[b] = a

@@ -104,7 +104,9 @@ def _run_round(data: EntityFeatures, labels: Labels, active: NDArray[np.bool_], 
                ) -> tuple[Labels, NDArray[np.bool_], int, int]:
     """Return new labels, the entities that may move in the next round, and how many moved and how many pairs merged."""
     perception = Perception(data, labels)
-    pairs, count, moves = pair_adjacent(data, perception), len(perception.sizes), 0
+    pairs = pair_adjacent(data, perception)
+    count = len(perception.sizes)
+    moves = 0
     for sweep in range(settings.moves):
         # Only every other entity at once, because two that move towards each other would swap places.
         every_other = np.arange(len(labels)) % 2 == sweep % 2

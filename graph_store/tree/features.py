@@ -111,7 +111,8 @@ def compute_features(vectors: Vectors, relation_vectors: Vectors,
     heads, kinds, tails = np.array(triples, np.int64).reshape(-1, 3).T
     # Each triple once from either end. A triple from an entity to itself counts once, and links nothing.
     is_between_two = heads != tails
-    entities, others = np.concatenate([heads, tails[is_between_two]]), np.concatenate([tails, heads[is_between_two]])
+    entities = np.concatenate([heads, tails[is_between_two]])
+    others = np.concatenate([tails, heads[is_between_two]])
     relation = np.concatenate([kinds, kinds[is_between_two]])
     relations = divide_by_row_sums(_count_pairs(entities, relation, (n, len(relation_vectors))))
     neighbours = _count_pairs(entities, others, (n, n))

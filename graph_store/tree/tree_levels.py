@@ -59,7 +59,9 @@ def graph_features(graph: KnowledgeGraph, vectors: VectorStore, chosen: Sequence
     number = np.full(graph.count_entities(), -1, np.intp)  # by row of the graph; -1 for entities left out
     number[[graph.row(entity) for entity in ids]] = np.arange(len(ids))
     triples = graph.columns.triples
-    heads, kinds, tails = number[triples[:, 0]], triples[:, 1], number[triples[:, 2]]
+    heads = number[triples[:, 0]]
+    kinds = triples[:, 1]
+    tails = number[triples[:, 2]]
     is_between_chosen = (heads >= 0) & (heads < len(chosen)) & (tails >= 0) & (tails < len(chosen))
     relations, relation_rows = np.unique(kinds[is_between_chosen], return_inverse=True)
     entities, chunks = graph.mention_pairs()

@@ -72,7 +72,9 @@ class NumberedLines:
 
     def text(self) -> str:
         """Return the lines as a prompt shows them."""
-        shown, current, name_before = list[str](), -1, ""
+        shown = list[str]()
+        current = -1
+        name_before = ""
         for line in self.lines:
             if line.request != current:
                 current = line.request
@@ -210,11 +212,14 @@ class _Conversion:
 
     def __init__(self, reply: ExtractionReply, schema: GraphSchema, lines: NumberedLines) -> None:
         """Read the rows of facts; see `ExtractionReply.convert`."""
-        self._reply, self._lines, self._open = reply, lines, schema.open
+        self._reply = reply
+        self._lines = lines
+        self._open = schema.open
         # Some models write the letter that the prompt has for a type.
         letters = {normalise(letter): name for name, letter in type_letters(schema).items()}
         self._types = letters | _names_of(schema.entity_types)
-        self._relations, self._attributes = _names_of(schema.relation_types), _names_of(schema.attribute_types)
+        self._relations = _names_of(schema.relation_types)
+        self._attributes = _names_of(schema.attribute_types)
         self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
         self._texts = [_normalise_words("\n".join([one.title, one.heading, one.opening, one.text]))
                        for one in lines.requests]

@@ -49,7 +49,9 @@ def watch(on_call: Callable[[Mapping[str, Any]], None]) -> None:
 @contextmanager
 def observed_step(name: str, model: str) -> Iterator[None]:
     """Observe a step, with or without calls to a model: a span, and a line in the log at level DEBUG."""
-    step, started, fields = _Step(name), time.perf_counter(), {"step": name, "model": model}
+    step = _Step(name)
+    started = time.perf_counter()
+    fields = {"step": name, "model": model}
     token = _STEP.set(step)
     with span(f"banyan.{name}", {"banyan.step": name}) as current:
         try:

@@ -175,7 +175,9 @@ _LOOKUP: TypeAdapter[Lookup] = TypeAdapter(Lookup)
 
 def _read_lookups(given: Sequence[dict[str, Any]]) -> tuple[list[Lookup], list[tuple[str, str]]]:
     """Return the valid lookups, each once, and for each of the others its tool and why it is not made."""
-    lookups, errors, refused = list[Lookup](), list[ValidationError](), list[tuple[str, str]]()
+    lookups = list[Lookup]()
+    errors = list[ValidationError]()
+    refused = list[tuple[str, str]]()
     for fields in given[:MOST_LOOKUPS]:
         try:
             given_fields = {name: value for name, value in fields.items() if value is not None}

@@ -235,19 +235,18 @@ class EnglishStatement:
 
     def _is_whole_name(self, start: int, end: int) -> bool:
         """Return True if tokens are no part of a longer name, and qualify no noun that the question lacks."""
-        last = self._doc[start:end].root
-        head = last.head if last.dep_ in {"compound", "poss", "nmod", "amod", "pobj"} else last
-        head = head.head if head.dep_ == "prep" and head.lemma_ == "of" else head
-        before = self._doc[start - 1] if start else None
-        is_longer = head != last and head.i >= end and head.pos_ in {"NOUN", "PROPN"} and not self._asked.says(head)
-        is_of = head.pos_ in {"NOUN", "PROPN"} and head.i < start and not self._asked.says(head)
-        follows = self._doc[end] if end < len(self._doc) else None
-        goes_on = follows is not None and follows.pos_ == "PROPN" and follows.head in {last, last.head} and (
-            follows.dep_ != "appos")
-        is_person = last.ent_type_ == "PERSON" and before is not None and may_be("person", before.text)
-        is_ending = before is not None and before.pos_ == "PROPN" and before.head in {last, last.head} and (
-            before.dep_ == "compound") and not is_person
-        return not (is_longer or is_of or goes_on or is_ending) or self._doc[start:end].root.dep_ == "appos"
+        noun = self._doc[start:end].root
+        if noun.dep_ == "appos":
+            return True
+        governor = noun.head if noun.dep_ in {"compound", "poss", "nmod", "amod", "pobj"} else noun
+        governor = governor.head if governor.dep_ == "prep" and governor.lemma_ == "of" else governor
+        is_inside = start <= governor.i < end
+        if not is_inside and governor.pos_ in {"NOUN", "PROPN"} and not self._asked.says(governor):
+            return False
+        beside = [token for token in self._doc[end:end + 1] if token.dep_ != "appos"]
+        beside += [token for token in self._doc[max(0, start - 1):start] if token.dep_ == "compound"
+                   and not (noun.ent_type_ == "PERSON" and may_be("person", token.text))]  # Ada, before Blum
+        return not any(token.pos_ == "PROPN" and token.head in {noun, noun.head} for token in beside)
 
     def _tokens(self, clause: "Token") -> "Iterator[Token]":
         """Yield the tokens of a clause, with its subject or antecedent, but without the clauses in it."""
@@ -299,31 +298,29 @@ class EnglishStatement:
 
     def _is_weakened(self, clause: "Token") -> bool:
         """Return True if a clause is denied, supposed, possible, planned or a condition."""
-        lemmas = self._asked.lemmas
-        for child in clause.children:
-            lemma = child.lemma_.lower()
-            if child.dep_ == "neg" and not self._is_contrast(child):
-                return True
-            is_infinitive = child.dep_ == "aux" and child.tag_ == "TO"
-            is_modal = child.tag_ == "MD" and lemma not in lemmas
-            is_condition = _is_condition(child, lemmas) or (child.dep_ == "advcl" and any(
-                _is_condition(mark, lemmas) for mark in child.children))
-            adverbs = list(child.subtree) if child.dep_ == "advmod" else []
-            is_doubt = any(one.dep_ == "neg" or (one.lemma_.lower() in _WEAKENING and one.lemma_ not in lemmas)
-                           for one in adverbs)
-            is_hearsay = child.dep_ in {"prep", "advcl"} and lemma in {"accord", "according"}
-            is_unreal = child.dep_ == "prep" and lemma == "in" and any(
-                one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - lemmas for one in child.children)
+        return any(self._weakens(word, clause) for word in clause.children)
+
+    def _weakens(self, word: "Token", clause: "Token") -> bool:
+        """Return True for a word below a clause's verb that denies the clause or makes it less than a fact."""
+        asked = self._asked.lemmas
+        lemma = word.lemma_.lower()
+        below = list(word.children)
+        return (
+            (word.dep_ == "neg" and not self._is_contrast(word))
+            or (word.tag_ == "MD" and lemma not in asked)
+            or (word.dep_ == "aux" and word.tag_ == "TO" and clause.dep_ != "xcomp")  # "is to found it"
+            or any(_is_condition(one, asked) for one in (word, *(below if word.dep_ == "advcl" else ())))
+            or (word.dep_ == "advmod" and any(
+                one.dep_ == "neg" or (one.lemma_.lower() in _WEAKENING and one.lemma_ not in asked)
+                for one in word.subtree))
+            or (word.dep_ in {"prep", "advcl"} and lemma in {"accord", "according"})
+            or (word.dep_ == "prep" and lemma == "in" and any(  # "in theory"
+                one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - asked for one in below))
             # "Only in Ulm is Ada the owner": elsewhere, or otherwise, she is not.
-            is_restricted = lemma == "only" and child.i < clause.i and any(
-                one.dep_ in SUBJECTS and one.i > clause.i for one in clause.children)
-            if is_modal or is_condition or is_doubt or is_hearsay or is_unreal or is_restricted or (
-                    is_infinitive and clause.dep_ != "xcomp"):
-                return True
-            if child.dep_ in SUBJECTS | {"dobj", "attr"} and (
-                    lemma in _NEGATING or any(one.lemma_.lower() in _NEGATING for one in child.children)):
-                return True
-        return False
+            or (lemma == "only" and word.i < clause.i and any(
+                one.dep_ in SUBJECTS and one.i > clause.i for one in clause.children))
+            or (word.dep_ in SUBJECTS | {"dobj", "attr"} and any(  # "no founder"
+                one.lemma_.lower() in _NEGATING for one in (word, *below))))
 
     def _is_contrast(self, negation: "Token") -> bool:
         """Return True for the "not" of "not X but Y", which denies X alone."""

@@ -168,7 +168,9 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
             yield Row(match.start(), match.end(), (Cell(DOCUMENT, document), field))
     # A list ends at the next line that is no item; `label` is the last line before it. Each item is its place in the
     # text, and its match if it is a person.
-    label, items, start = heading.rpartition(BETWEEN)[2], list[tuple[int, int, re.Match[str] | None]](), 0
+    label = heading.rpartition(BETWEEN)[2]
+    items = list[tuple[int, int, re.Match[str] | None]]()
+    start = 0
     for line in (*text.split("\n"), _LINE_AFTER_TEXT):
         if ITEM_MARK.match(line):
             items.append((start, start + len(line), _LISTED_PERSON.fullmatch(line)))

@@ -240,7 +240,8 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
 
     A question for no kind names the header of a cell: "What is the status of X?"
     """
-    asked, focus = frozenset(question.words_of(question.text)), frozenset(question.words_of(question.focus))
+    asked = frozenset(question.words_of(question.text))
+    focus = frozenset(question.words_of(question.focus))
     if not question.has_form:
         headers = {cell: frozenset(question.words_of(cell.header)) for cell in row.cells[1:]}
         return next((cell for cell, words in headers.items() if focus and focus <= words <= asked), None)
@@ -297,7 +298,8 @@ def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
     """Return the distinct cells of the column whose header the question's noun names, in order; empty if none is."""
     if unit.row is None or unit.row.cells[0].header == DOCUMENT or not question.focus:
         return []
-    headers, focus = [cell.header for cell in unit.row.cells], set(question.words_of(question.focus))
+    headers = [cell.header for cell in unit.row.cells]
+    focus = set(question.words_of(question.focus))
     header = next((header for header in headers if focus.issubset(question.words_of(header))), "")
     # A table may go on in another passage.
     row_by_place = {finder.passages[one.passage - 1].start + one.start: one.row for one in finder.units

@@ -109,7 +109,9 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     document_title = title if is_keyed or document.startswith(f"{title} (") else ""
     lines = {line.start: line for line in lines_under(text, heading)}
     for row in rows:
-        name, evidence, line = row.cells[0].value, text[row.start:row.end], lines[row.start]
+        name = row.cells[0].value
+        evidence = text[row.start:row.end]
+        line = lines[row.start]
         words_of_row = {name, title, *(cell.header for cell in row.cells)}
         section = _section_qualifier(section_of(line, document_title, words_of_row))
         if row.cells[0].header == DOCUMENT:

@@ -112,7 +112,9 @@ class Unit:
         question. Any other unit is extended by adjacent sentences up to `LONGEST_QUOTE`, first within its paragraph
         and then within its section.
         """
-        start, end, listed = self.start, self.end, self._list_around()
+        start = self.start
+        end = self.end
+        listed = self._list_around()
         if self.row is not None:
             return start, end
         if listed and cell_len(self.source[listed[0].start : listed[-1].end]) <= _LONGEST_LIST:
@@ -152,16 +154,24 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
                           len(found), dates))
 
     for start, end in split_sentences(text):
-        part, gap = text[start:end], text[previous_end:start]
+        part = text[start:end]
+        gap = text[previous_end:start]
         previous_end = end
         if _is_question_line(text, start, end):
             last_question_has_answer = bool(found) and found[-1].start > asked_at
             if asked_at >= 0 and not last_question_has_answer:
                 add(asked_at, asked_at + len(asked), heading)  # a question without an answer is a unit
-            asked, asked_at, block, section, label = part, start, block + 1, section + 1, ""
+            asked = part
+            asked_at = start
+            label = ""
+            block += 1
+            section += 1
             continue
         if part.startswith("#"):
-            heading, label, asked, asked_at, block = part.lstrip("# ").strip(), "", "", -1, block + 1
+            heading = part.lstrip("# ").strip()
+            label = asked = ""
+            asked_at = -1
+            block += 1
             section += 1
             if _HEADING_WITH_FIGURE.match(part):
                 add(start, end)
@@ -175,7 +185,8 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
             found[-1].is_item or found[-1].text.rstrip().endswith((":", "：")))
         borders_on_table = row or (found and found[-1].row)
         if borders_on_table or (gap.count("\n") > 1 and not continues_list):
-            block, label = block + 1, ""
+            block += 1
+            label = ""
         match = _LABEL.match(part) if opens_line else None
         opens_paragraph = opens_line and not is_item  # a label goes on for the items of a list
         if match or opens_paragraph:
@@ -188,7 +199,8 @@ def _is_question_line(text: str, start: int, end: int) -> bool:
     """Return True for a question that is alone on its line and no item of a list; its answer stands below it."""
     sentence = text[start:end]
     line_start = text.rfind("\n", 0, start) + 1
-    before, after = text[line_start:start].strip(), text[end:].partition("\n")[0].strip(" *_")
+    before = text[line_start:start].strip()
+    after = text[end:].partition("\n")[0].strip(" *_")
     return not before and not after and _QUESTION_LINE.match(sentence) is not None and not _ITEM.match(sentence)
 
 

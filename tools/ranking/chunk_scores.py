@@ -47,7 +47,8 @@ def chunk_scores(index: GraphIndex, query: Query, beta: float, switches: Switche
 
 def _community_scores(index: GraphIndex, query: Query) -> Scores:
     """Score chunks by the nearest community with a member in them (UniAI-GraphRAG eq. 7), shape (chunks,)."""
-    scores, cosines = np.zeros(len(index.chunks), np.float32), index.community_cosines(query.vector)
+    scores = np.zeros(len(index.chunks), np.float32)
+    cosines = index.community_cosines(query.vector)
     for row in best_rows(cosines, _COMMUNITIES):
         chunks = index.community_chunks[int(row)]
         score = np.float32((min(1.0, max(0.0, float(cosines[row]))) * query.trust) ** SHARPNESS)

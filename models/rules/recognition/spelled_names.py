@@ -110,7 +110,8 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     for start, end in hidden:
         is_hidden[start:end] = b"\1" * (end - start)
     runs = NameRuns(text, [(ent.start_char, ent.end_char) for ent in doc.ents if ent.label_ not in _KINDS], title)
-    recognised, unknown = [_with_address(text, span) for span in _recognised_names(text, doc, runs)], list[Span]()
+    recognised = [_with_address(text, span) for span in _recognised_names(text, doc, runs)]
+    unknown = list[Span]()
     for run in runs.of_several_words():
         kind = "person" if has_address(text, *run) else "name"
         if place := _trim_name(text, *run, kind):
@@ -177,7 +178,8 @@ def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -
 def _may_be_of_kind(text: str, span: Span) -> bool:
     """Return True if a name can be of the kind that the recogniser gives it."""
     words_before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start].split()
-    word_before, name = words_before[-1].lower() if words_before else "", text[span.start : span.end]
+    word_before = words_before[-1].lower() if words_before else ""
+    name = text[span.start : span.end]
     if span.kind == "work":
         return _is_called_work(text, span.start, span.end)
     kind = "organization" if span.kind == "product" else span.kind
@@ -201,7 +203,8 @@ def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
     """Return the capitalised words that are not names: "a Purchase Order is", "the Foundation"."""
     terms = set()
     for span in spans:
-        name, before = text[span.start : span.end], text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
+        name = text[span.start : span.end]
+        before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
         if " " not in name:
             is_plural = name[-1] == "s" and name.title() == name  # "Subsidiaries"
             follows_the = _DEFINITE_ARTICLE.search(before) is not None
@@ -276,16 +279,19 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
     if kind != "work":
         name = _END_OF_FIRST_ITEM.split(name, maxsplit=1)[0]
         if address := _ADDRESS_WITHIN.search(name):  # "Tell Lady Catherine"
-            start, name = start + address.end(), name[address.end():]
+            start += address.end()
+            name = name[address.end():]
     if _MARKUP.search(name.strip(_EDGES)) or "\n\n" in name:
         return None
     # Each cut may uncover something else to cut, so they are repeated until nothing changes.
     trimmed, previous = name, ""
     while trimmed != previous:
         previous = trimmed
-        start, trimmed = start + len(trimmed) - len(trimmed.lstrip(_EDGES)), trimmed.strip(_EDGES)
+        start += len(trimmed) - len(trimmed.lstrip(_EDGES))
+        trimmed = trimmed.strip(_EDGES)
         leading = _cut_at_start(trimmed, kind)
-        start, trimmed = start + leading, _POSSESSIVE.sub("", trimmed[leading:])
+        start += leading
+        trimmed = _POSSESSIVE.sub("", trimmed[leading:])
         other_words, _, last = trimmed.rpartition(" ")
         is_honour = other_words and kind == "person" and last.isupper() and last.lower() in HONOURS
         trimmed = other_words if is_honour or last in _LOWER_CASE_WORDS else trimmed
@@ -321,34 +327,36 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     parts = _WORD.findall(name)
     if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
-    is_citation = _INITIALS.fullmatch(name) or (span.kind == "person" and _ENDS_IN_INITIALS.search(name))
-    joins_names = span.kind not in {"work", "event"} and " and " in name and not infer_type(name)
-    is_code = span.kind not in {"work", "event", "name"} and _MIXED.search(name)
-    if is_citation or joins_names or is_code or re.search(r"\b[A-Z]{2,}s\b", name):  # "Core EIPs"
-        return True
-    has_letter_case = name.upper() != name.lower()
-    begins_like_name = any(c.isupper() for c in parts[0]) or parts[0][0].isdigit()
-    if (has_letter_case and not begins_like_name) or (span.kind == "person" and any(c.isdigit() for c in name)):
-        return True
-    is_generic_product = span.kind == "product" and infer_type(name) and not may_be(
-        "organization", name.rpartition(" ")[0])  # "Open Source Software"
-    if is_generic_product or _PART_OF_TEXT.fullmatch(name):
-        return True
-    begins_with_number = parts[0].isdigit() and span.kind not in {"event", "work"}
-    has_common_word = span.kind not in {"work", "event"} and any(
-        part.islower() and part not in _LOWER_CASE_WORDS | _PARTICLES for part in parts)
-    is_superlative = parts[0] in {"Best", "Most", "Men's", "Women's"}
-    if begins_with_number or has_common_word or is_superlative or _SYMBOL.search(name):
+    if _is_spelled_unlike_name(name, parts, span.kind):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
-    is_composed = " or " in name or ", and " in name or "3rd" in lowered  # "Board or Committee", "Acme 3rd Party"
-    is_indefinite = lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.isdisjoint(lowered)  # "Your Software"
-    if span.kind != "work" and (is_composed or is_indefinite):
+    if span.kind != "work":
+        is_composed = " or " in name or ", and " in name or "3rd" in lowered  # "Board or Committee", "Acme 3rd Party"
+        is_indefinite = lowered[0] in _INDEFINITE_WORDS or not PRONOUNS.isdisjoint(lowered)  # "Your Software"
+        if is_composed or is_indefinite:
+            return True
+    if len(parts) == 1 and _is_common_word(text, span):
         return True
-    has_common_words_only = name not in {"US", "IT"} and all(
+    return name not in {"US", "IT"} and all(
         part in _NOT_NAMES or part[0].isdigit() or doc.vocab[part].is_stop for part in lowered)
-    is_too_long = len(parts) > _LONGEST_NAME and span.kind not in {"work", "event"}
-    return has_common_words_only or is_too_long or (len(parts) == 1 and _is_common_word(text, span))
+
+
+def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
+    """Return True for what is written as no name of a kind is: codes, citations, parts of texts, common words."""
+    is_lower_case = name.upper() != name.lower() and not any(c.isupper() for c in parts[0])
+    return bool(
+        (is_lower_case and not parts[0][0].isdigit())
+        or parts[0] in {"Best", "Most", "Men's", "Women's"}
+        or _SYMBOL.search(name) or _INITIALS.fullmatch(name) or _PART_OF_TEXT.fullmatch(name)
+        or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
+        or (kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)))
+        # "Open Source Software"
+        or (kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0]))
+        or (kind not in {"work", "event", "name"} and _MIXED.search(name))
+        # Titles and events may have any words.
+        or (kind not in {"work", "event"} and (
+            len(parts) > _LONGEST_NAME or parts[0].isdigit() or (" and " in name and not infer_type(name))
+            or any(part.islower() and part not in _LOWER_CASE_WORDS | _PARTICLES for part in parts))))
 
 
 def _is_common_word(text: str, span: Span) -> bool:
