@@ -99,25 +99,26 @@ def _iterate_values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator
 
 def _iterate_outer_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of the triples to outside entities: first those at the boundary (eq. 4), and those of keywords."""
-    ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))
-    members, keywords = set(ordered), len(community.keywords)
-    keyword_rank = {entity: rank for rank, entity in enumerate(ordered[:keywords])}
-    rank_of_row = {row: keyword_rank.get(member, keywords) for entity in find_boundary(graph, ordered)
-                   for row, member in _triples_of(graph, entity) if member in members}
+    ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))  # keywords first
+    count = len(community.keywords)
+    rank_of_member = {entity: min(rank, count) for rank, entity in enumerate(ordered)}
+    rank_of_row = {row: rank_of_member[member] for entity in find_boundary(graph, ordered)
+                   for row, member in _triples_of(graph, entity) if member in rank_of_member}
     yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))
     for member in ordered:
-        yield from (row for row, end in _triples_of(graph, member) if end not in members and row not in rank_of_row)
+        yield from (row for row, end in _triples_of(graph, member)
+                    if end not in rank_of_member and row not in rank_of_row)
 
 
-def find_boundary(graph: KnowledgeGraph, members: Sequence[int], least_share: float = TAU) -> list[int]:
+def find_boundary(graph: KnowledgeGraph, members: Sequence[int]) -> list[int]:
     """Return the outside entities of which at least the share tau of neighbours are members (UniAI-GraphRAG eq. 4).
 
     Entities are given as rows. Several triples between two entities count once, as A is an indicator in the paper. A
-    share equal to tau, `least_share`, suffices, as in the equation; the paper's text says "exceeds".
+    share equal to tau suffices, as in the equation; the paper's text says "exceeds".
     """
     counts = Counter(end for member in members for end in graph.neighbour_rows(member))
     return [entity for entity in counts.keys() - set(members)
-            if counts[entity] / len(graph.neighbour_rows(entity)) >= least_share]
+            if counts[entity] / len(graph.neighbour_rows(entity)) >= TAU]
 
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:

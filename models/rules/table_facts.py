@@ -124,8 +124,7 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
         for header, value in row.cells[1:]:
             if len(value) > LONGEST_VALUE or value == name or not states_something(value):
                 continue
-            may_be_entity = kind_of(value) == "text" and value != name and not _NOT_A_NAME.search(value) and names(
-                value)
+            may_be_entity = kind_of(value) == "text" and not _NOT_A_NAME.search(value) and names(value)
             relation = headers.relation(header, row_type) if may_be_entity else None
             # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
             stated = f"{header}: {value}" if "\n" in evidence else evidence

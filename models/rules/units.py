@@ -139,60 +139,82 @@ def find_units(number: int, passage: Passage) -> list[Unit]:
     Left out are markup, questions above their answers, and headings; a heading that states a figure is a unit.
     `number` is that of the passage in the context, from 1.
     """
-    text = passage.text
-    dates = relative_dates(text, passage.said_on)
-    rows = {row.start: row for row in find_rows(text)}
-    found: list[Unit] = []
-    # What applies to the current sentence: the heading and label above it, and the question that it answers.
-    heading = label = asked = ""
-    section, block, previous_end, asked_at = 0, 0, 0, -1
-
-    def add(start: int, end: int, *above: str, is_item: bool = False, row: Row | None = None,
-            answers: tuple[str, int] = ("", 0)) -> None:
-        full_heading = " ".join(filter(None, [passage.title, passage.heading, *above, answers[0]]))
-        found.append(Unit(text, number, start, end, full_heading, *answers, section, block, is_item, row, found,
-                          len(found), dates))
-
-    for start, end in split_sentences(text):
-        part = text[start:end]
-        gap = text[previous_end:start]
+    reader = _PassageReader(number, passage)
+    previous_end = 0
+    for start, end in split_sentences(passage.text):
+        reader.read(start, end, passage.text[previous_end:start])
         previous_end = end
-        if _is_question_line(text, start, end):
-            last_question_has_answer = bool(found) and found[-1].start > asked_at
-            if asked_at >= 0 and not last_question_has_answer:
-                add(asked_at, asked_at + len(asked), heading)  # a question without an answer is a unit
-            asked = part
-            asked_at = start
-            label = ""
-            block += 1
-            section += 1
-            continue
-        if part.startswith("#"):
-            heading = part.lstrip("# ").strip()
-            label = asked = ""
-            asked_at = -1
-            block += 1
-            section += 1
-            if _HEADING_WITH_FIGURE.match(part):
-                add(start, end)
-            continue
-        if not has_words(part) or _HORIZONTAL_RULE.match(part):
-            block += 1
-            continue
-        row, is_item = rows.get(start), bool(_ITEM.match(part))
-        opens_line = "\n" in gap or start == 0
-        continues_list = is_item and bool(found) and (
-            found[-1].is_item or found[-1].text.rstrip().endswith((":", "：")))
-        borders_on_table = row or (found and found[-1].row)
+    return reader.found
+
+
+class _PassageReader:
+    """Reads the sentences of a passage in order, and keeps what applies to the next: heading, label and question."""
+
+    def __init__(self, number: int, passage: Passage) -> None:
+        self.found: list[Unit] = []
+        self._number = number
+        self._passage = passage
+        self._dates = relative_dates(passage.text, passage.said_on)
+        self._rows = {row.start: row for row in find_rows(passage.text)}
+        self._heading = self._label = self._asked = ""
+        self._asked_at = -1
+        self._section = self._block = 0
+
+    def read(self, start: int, end: int, gap: str) -> None:
+        """Read a sentence; `gap` is what stands between the one before and it."""
+        text = self._passage.text[start:end]
+        if _is_question_line(self._passage.text, start, end):
+            self._read_question(text, start)
+        elif text.startswith("#"):
+            self._read_heading(text, start, end)
+        elif not has_words(text) or _HORIZONTAL_RULE.match(text):
+            self._block += 1
+        else:
+            self._read_statement(text, start, end, gap)
+
+    def _read_question(self, text: str, start: int) -> None:
+        last_question_has_answer = bool(self.found) and self.found[-1].start > self._asked_at
+        if self._asked_at >= 0 and not last_question_has_answer:
+            # A question without an answer is a unit.
+            self._add(self._asked_at, self._asked_at + len(self._asked), self._heading)
+        self._asked = text
+        self._asked_at = start
+        self._label = ""
+        self._block += 1
+        self._section += 1
+
+    def _read_heading(self, text: str, start: int, end: int) -> None:
+        self._heading = text.lstrip("# ").strip()
+        self._label = self._asked = ""
+        self._asked_at = -1
+        self._block += 1
+        self._section += 1
+        if _HEADING_WITH_FIGURE.match(text):
+            self._add(start, end)
+
+    def _read_statement(self, text: str, start: int, end: int, gap: str) -> None:
+        row = self._rows.get(start)
+        is_item = _ITEM.match(text) is not None
+        before = self.found[-1] if self.found else None
+        continues_list = is_item and before and (before.is_item or before.text.rstrip().endswith((":", "：")))
+        borders_on_table = row or (before and before.row)
         if borders_on_table or (gap.count("\n") > 1 and not continues_list):
-            block += 1
-            label = ""
-        match = _LABEL.match(part) if opens_line else None
-        opens_paragraph = opens_line and not is_item  # a label goes on for the items of a list
-        if match or opens_paragraph:
-            label = (match[1] or match[2]).strip(" .:") if match else ""
-        add(start, end, heading, label, is_item=is_item, row=row, answers=(asked, asked_at))
-    return found
+            self._block += 1
+            self._label = ""
+        opens_line = "\n" in gap or start == 0
+        label = _LABEL.match(text) if opens_line else None
+        if label:
+            self._label = (label[1] or label[2]).strip(" .:")
+        elif opens_line and not is_item:  # a label goes on for the items of a list
+            self._label = ""
+        self._add(start, end, self._heading, self._label, self._asked, is_item=is_item, row=row)
+
+    def _add(self, start: int, end: int, heading: str = "", label: str = "", asked: str = "", *,
+             is_item: bool = False, row: Row | None = None) -> None:
+        passage = self._passage
+        above = " ".join(filter(None, [passage.title, passage.heading, heading, label, asked]))
+        self.found.append(Unit(passage.text, self._number, start, end, above, asked, self._asked_at, self._section,
+                               self._block, is_item, row, self.found, len(self.found), self._dates))
 
 
 def _is_question_line(text: str, start: int, end: int) -> bool:
