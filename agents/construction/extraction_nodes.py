@@ -33,8 +33,8 @@ from ..resources import Resources, default_resources
 from .state import BuildContext, BuildState, CallsInput, TaskInput, build_options
 
 _T = TypeVar("_T")
-_ROWS_AT_ONCE = 1000
-"""Chunks of numbered rows in a transaction."""
+_ROWS_AT_ONCE = 10_000
+"""Chunks of numbered rows in a transaction, each of which reads the whole document."""
 
 
 class _Reading(NamedTuple):
