@@ -17,8 +17,11 @@ from .graph.supersessions import AMENDS, SUPERSEDES
 if TYPE_CHECKING:
     from .graph_index import GraphIndex
 
-_COMPARES = re.compile(r"\b(?:chang|differ|compar|evol|versions\b|history|over (?:time|the years)|used to"
-                       r"|previous|former|old(?:er)?\b)|变化|区别|不同|对比|比较|历史|以前|原来|旧", re.IGNORECASE)
+_COMPARES = re.compile(
+    r"\b(?:how (?:has|have|did|do|does)\b[^?\n]{0,80}\bchang|what (?:has |have |was |is )?chang"
+    r"|changes? (?:between|from|since|to)|differ(?:s|ed|ences?)?\b|compared?\b|versions\b|over the years"
+    r"|(?:previous|former|older|old|earlier) (?:\w{1,20} )?(?:version|edition|polic|rule|regulation|manual|standard))"
+    r"|变化|变更|区别|有[何什么哪些]{1,2}不同|对比|旧版|以前的?[版规办]", re.IGNORECASE)
 """Questions that ask for older versions, too."""
 _BEHIND = 0.99
 """The weight of the best passage of an older version: this share of that of the newer one's best."""
@@ -78,6 +81,8 @@ class Versions:
     def _called(self, document: str) -> str:
         name, since = self._name(document), self._since(document)
         title = name.title or document
+        if sum(other == name.title for other, _ in self._about.values()) > 1:
+            return f"{title} ({document})"
         return f"{title} of {since[:4]}" if since and not YEAR.search(title) else title
 
     def _newest(self, document: str) -> str:

@@ -32,6 +32,9 @@ _RULES = frozenset("""policy policies handbook manual guide guideline guidelines
     procedures standard specification terms conditions code charter contract agreement directive statute bylaws
     protocol tariff fees prices price 制度 办法 规定 手册 指南 规范 条例 章程 细则 标准 守则 价目表 收费""".split())  # noqa: SIM905
 """Of documents of which one is in force at a time; a report of one year does not replace that of another."""
+_HISTORIES = frozenset(("notes", "changelog", "changes", "release", "minutes", "report", "news", "announcement",
+                        "发布说明", "更新日志", "纪要", "报告"))
+"""Of documents that stand beside those of earlier versions."""
 _NOWHERE = -1, -1
 """The place of what a name or field says."""
 _KEY = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
@@ -90,6 +93,8 @@ def _by_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
         if name.words:
             groups.setdefault(name.words, []).append(name)
     for words, group in groups.items():
+        if not _HISTORIES.isdisjoint(words):
+            continue
         is_rule = any(word in _RULES or word.endswith(tuple(rule for rule in _RULES if not rule.isascii()))
                       for word in words)
         is_revised = any(_AMENDING.search(one.title) for one in group if one.date)

@@ -286,3 +286,16 @@ def test_a_short_answer_that_no_surviving_claim_supports_is_not_shown(documents,
                     claim("Larry Ellison of Bavaria was born in 1801."),
                     items=[passage("ada", 31, 60)], short=short)
     assert said.short == shown
+
+
+@pytest.mark.parametrize(("text", "note"), [
+    ("She was born in Ulm.", " (superseded by Lives of 2023)"),
+    ("A superseded page says that she was born in Ulm.", "")])
+def test_a_claim_that_rests_on_superseded_documents_alone_says_so(documents, text, note):
+    old = passage("ada", 0, 70).model_copy(update={"status": "superseded by Lives of 2023"})
+    words = "She was born in Ulm"
+    assert words in TEXTS["ada"]
+    said = cite(DraftAnswer(answerable=True, claims=[Claim(text=text, quotes=[Quote(item=1, words=words)])]), [old],
+                documents, "reject")
+    assert said.answer == f"{text}{note} [1]"
+    assert said.citations[0].status == "superseded by Lives of 2023"

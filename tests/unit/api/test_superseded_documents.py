@@ -72,6 +72,12 @@ def test_rows_of_an_older_table_are_not_counted_with_the_newer_ones(kb):
     assert "without fees-v1.csv, superseded by fees-v2" in answer.text
 
 
+def test_a_question_with_the_word_changed_is_still_of_the_document_in_force(kb):
+    assert "60 EUR" in kb.ask("What is the allowance for trips abroad that are changed?").citations[0].quote
+    both = kb.ask("How did the allowance for trips abroad change?")
+    assert {"travel-2021.md", "travel-2023.md"} <= {citation.document for citation in both.citations}
+
+
 def test_a_person_can_say_which_document_supersedes_which(kb):
     resources = kb.resources
     number = resources.edit("kb", lambda edits: edits.supersede("annual-2022.md", "annual-2021.md", "ada"))
