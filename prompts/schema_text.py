@@ -33,7 +33,7 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: rows of a relation or attribute; '
                          'an end is a name or, if none is equal, part of one, A|B; "document", "at"',
         "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) to count, add, average, rank, compare or '
-                       'filter (a whole list of up to sixty rows you count yourself), over entities(entity, type), '
+                       'filter (up to sixty rows you count yourself), over entities(entity, type), '
                        'relations(head, tail) and attributes(entity, value, number, unit, date) by name, both with '
                        'since, until, qualifiers, documents. ILIKE \'%part%\'; count(*) counts records, '
                        'count(DISTINCT x) things',
@@ -70,6 +70,9 @@ _MODES: dict[Language, dict[Mode, str]] = {
            "strict": '不得使用其他知识；"unstated" 必须为空：没有说明的不作回答。',
            "open": "没有条目可用时，结论可以来自你自己的知识：这样的结论没有引用。"},
 }
+_SUPERSEDED: dict[Language, str] = {
+    "en": " Prefer documents in force; say in the claim what a [superseded ...] one says otherwise.",
+    "zh": "用现行文件；superseded 的须写明。"}
 _LAST: dict[Language, str] = {"en": "No lookups are left: answer now.", "zh": "不能再查找了：请现在回答。"}
 
 
@@ -144,7 +147,8 @@ def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
     tables = _TABLES[language] if any(item.kind == "table" for item in inquiry.items()) else ""
     lookups = "\n".join(f"- {text}{tables if tool == 'table_query' else ''}"
                         for tool, text in _LOOKUPS[language].items() if tool in inquiry.tools)
-    return {"lookups": lookups or "-", "mode": _MODES[language][inquiry.mode],
+    superseded = _SUPERSEDED[language] if any(item.status for item in inquiry.items()) else ""
+    return {"lookups": lookups or "-", "mode": _MODES[language][inquiry.mode], "superseded": superseded,
             "terms": f"{_TERMS[language]}: {inquiry.terms}" if inquiry.terms else "", "question": inquiry.question,
             "rounds": _rounds_text(inquiry, language), "last": _LAST[language] if inquiry.is_last else ""}
 

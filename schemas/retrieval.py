@@ -1,10 +1,12 @@
 """The values passed between the nodes of the retrieval graph: evidence, claims, answers."""
 
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .documents import Citation, Frozen
+from .naming import canonical_name
 from .records import Basis
 
 Route = Literal["entity", "triple", "community"]
@@ -89,6 +91,8 @@ class Passage(Frozen):
             name = self.document
         elif self.title == self.document or is_numbered_record:
             name = self.title
+        elif canonical_name(self.title) == canonical_name(PurePosixPath(self.document).stem):
+            name = self.document
         else:
             name = f"{self.document}: {self.title}"
         named = f"{name} [{self.status}]" if self.status else name

@@ -9,7 +9,7 @@ from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
 from ..text.tokens import estimate_tokens
 
-_WHOLE_WEIGHT, _MOST_WHOLE = 3 / 5, 3
+_WHOLE_WEIGHT, _MOST_WHOLE = 3 / 5, 2
 """Passages with this share of the best one's weight are whole in a first look, at most this number of them."""
 _SHORT = 200
 """Estimated tokens of passages that are shown whole wherever they rank."""

@@ -60,7 +60,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(lookup.documents)})"
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note, left=left,
-                  left_hint="passages, all farther than these: the same query shows them")]
+                  left_hint="passages, all farther: the same query shows them")]
 
 
 def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: Sequence[str], seen: Collection[str],

@@ -29,7 +29,7 @@ _MIDNIGHT = " 00:00:00"
 """The time of a date that has none."""
 
 _PHRASES: dict[Language, dict[str, str]] = {
-    "en": {"over": "over {} records", "over_one": "over 1 record", "over_of": "over {} of {} records",
+    "en": {"over": "from {} records", "over_one": "from 1 record", "over_of": "from {} of {} records",
            "chosen": "the rows chosen rest on {} records", "chosen_one": "the rows chosen rest on 1 record",
            "empty": "{} have no {}", "untyped": "{} have another kind of {}",
            "unknown": "over which records cannot be told", "joint": "; "},
@@ -70,7 +70,7 @@ def result_block(result: SqlResult, tokens: int, *, notes: Sequence[str] = (), p
 
 
 def basis_text(basis: Basis, language: Language) -> str:
-    """Return over which records a number is, in words: "over 31 of 33 records; 2 have no body_mass".
+    """Return over which records a number is, in words: "from 31 of 33 records; 2 have no body_mass".
 
     How a question was read as the query comes first, in English answers: there are no other words for it.
     """

@@ -97,7 +97,8 @@ def _item(index: GraphIndex, table: TableInfo, line: str) -> Passage:
 def _to_describe(ranked: Sequence[TableInfo], scores: Mapping[str, float], asked: Collection[str]) -> list[TableInfo]:
     """Return the likeliest tables; behind the first that of documents, for which no passage votes, if it has a word."""
     likely = [table for table in ranked[:_MOST_DESCRIBED]
-              if table is ranked[0] or scores[table.name] >= _LEAST_SCORE * scores[ranked[0].name]]
+              if table is ranked[0] or (scores[table.name] >= _LEAST_SCORE * scores[ranked[0].name]
+                                        and any(_is_asked(column, asked) for column in table.columns))]
     documents = [table for table in ranked if table.kind == "documents" and table is not likely[0]
                  and any(_is_asked(column, asked) for column in table.columns)]
     return [*likely[:1], *documents, *(table for table in likely[1:] if table not in documents)]

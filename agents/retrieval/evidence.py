@@ -19,7 +19,7 @@ ROUND_SHARE = 1 / 4
 """The share of the budget of all evidence that the first look, and each round of lookups, may add."""
 _LISTS = 2
 """How many times the budget of a round its lists may take, as each then shows some sixty short rows."""
-_FOR_PASSAGES, _LEAST_FOR_PASSAGES = 7 / 10, 1 / 4
+_FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
 """The most of the budget that passages take, as in the first look, and the least that lists leave them."""
 _TERM_TOKENS = 90
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""

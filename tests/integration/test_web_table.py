@@ -55,7 +55,7 @@ def test_a_table_is_sorted_filtered_and_counted_by_clicking(web_browser, web_ser
         page.get_by_role("button", name="Count the values of espèce").click()
         expect(page.locator(".chart rect")).to_have_count(2)
         assert rows(page) == [["Porites", "2"], ["Acropora", "1"]]
-        expect(page.locator(".figure").first).to_have_text("2 rows · over 3 records")
+        expect(page.locator(".figure").first).to_have_text("2 rows · from 3 records")
         page.get_by_label("Calculate").select_option("mean: growth")
         expect(page.locator(".chart text").filter(has_text="0.885")).to_be_visible()
         browsing.shoot(page, "table")
@@ -82,7 +82,7 @@ def test_a_query_shows_what_it_rests_on_and_its_records_open_at_their_words(web_
         box.press("End")
         box.press_sequentially(" GROUP BY year ORDER BY year")
         box.press("Control+Enter")
-        expect(page.locator(".figure").first).to_have_text("3 rows · over 4 of 5 records")
+        expect(page.locator(".figure").first).to_have_text("3 rows · from 4 of 5 records")
         expect(page.get_by_text("Left out for growth: 1 empty.")).to_be_visible()
         assert rows(page) == [["2019", "1.165"], ["2020", "0.885"], ["2021", ""]]
         page.locator("a.quote").first.click()

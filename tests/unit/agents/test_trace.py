@@ -63,8 +63,8 @@ def test_a_query_is_in_the_trace_and_below_the_answer_with_its_records(resources
     people = search.found[0].text.removeprefix("people: ")
     repaired = sql.replace("'person'", "'Person'").replace("count(*)", "COUNT(*)")
     assert (search.tool, search.table) == ("table_query", {"sql": repaired})
-    assert any(note.startswith(f"over {people} records") for note in search.notes)
-    assert found["answer"].splitlines()[-1] == f"(Computed over {people} records: {repaired})"
+    assert any(note.startswith(f"from {people} records") for note in search.notes)
+    assert found["answer"].splitlines()[-1] == f"(Computed from {people} records: {repaired})"
     assert found["grade"] == "inferred", "27 is not what the query gave"
 
 

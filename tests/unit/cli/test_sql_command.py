@@ -33,7 +33,7 @@ def run(shell, *arguments):
 def test_a_result_is_printed_with_the_records_that_it_rests_on(reef):
     printed = run(reef, "SELECT species, avg(growth) AS mean, sum(sample_size) AS corals FROM growth GROUP BY species "
                         "ORDER BY species").out
-    assert "over 4 of 5 records" in printed
+    assert "from 4 of 5 records" in printed
     rows = [line.split() for line in printed.splitlines()]
     assert ["Acropora", "1.51", "18,012"] in rows
     assert ["Porites", "0.8633", "63"] in rows
@@ -46,7 +46,7 @@ def test_data_has_the_keys_that_scripts_read_and_notes_go_beside_it(reef):
     data = json.loads(result.out)
     assert list(data) == ["columns", "rows", "records", "citations"]
     assert (data["columns"], data["rows"], data["records"]) == (["total"], [[4.1]], 5)
-    assert "over 4 of 5 records" in result.err
+    assert "from 4 of 5 records" in result.err
     cut = run(reef, "SELECT study FROM growth", "--json", "--limit", 2)
     assert (json.loads(cut.out)["rows"], "3 of 5 rows are left out" in cut.err) == ([["Ana 2019"], ["Ana 2019"]], True)
 

@@ -28,7 +28,7 @@ def test_a_row_is_shown_with_its_units_and_cites_the_records_that_name_it():
     block = result_block(result(("Adelie", 3750), ("Gentoo", 12640.123456789)), 500)
     assert statements(block) == ["species: Adelie; mass: 3750 g", "species: Gentoo; mass: 12,640.1235 g"]
     assert [[place.start for place in item.places] for item in block.items] == [[100], [200, 300]]
-    assert (block.title, block.note) == ("SELECT species, mass FROM birds (species, mass)", "over 3 records")
+    assert (block.title, block.note) == ("SELECT species, mass FROM birds (species, mass)", "from 3 records")
 
 
 def test_many_rows_do_not_repeat_the_columns_and_the_rest_is_counted():
@@ -39,11 +39,11 @@ def test_many_rows_do_not_repeat_the_columns_and_the_rest_is_counted():
 
 
 @pytest.mark.parametrize(("left_out", "note"), [
-    ((LeftOut(column="mass", empty=2),), "over 31 of 33 records; 2 have no mass"),
+    ((LeftOut(column="mass", empty=2),), "from 31 of 33 records; 2 have no mass"),
     ((LeftOut(column="mass", empty=2, untyped=1),),
-     "over 30 of 33 records; 2 have no mass; 1 have another kind of mass"),
+     "from 30 of 33 records; 2 have no mass; 1 have another kind of mass"),
     ((LeftOut(column="mass", empty=2), LeftOut(column="sex", empty=1)),
-     "over 33 records; 2 have no mass; 1 have no sex"), ((), "over 33 records")])
+     "from 33 records; 2 have no mass; 1 have no sex"), ((), "from 33 records")])
 def test_the_note_says_over_how_many_records_a_number_is(left_out, note):
     assert result_block(result(("all", 1.5), records=33, left_out=left_out), 500).note == note
 
@@ -58,7 +58,7 @@ def test_rows_that_a_query_chooses_are_not_all_that_it_looked_at(end):
 def test_a_question_is_put_in_words_in_english_answers_alone():
     basis = Basis(query="SELECT 1", understood="count of birds", records=3)
     assert [basis_text(basis, language) for language in ("en", "zh")] == [
-        "count of birds; over 3 records", "依据 3 条记录"]
+        "count of birds; from 3 records", "依据 3 条记录"]
 
 
 def test_a_result_that_cannot_be_traced_says_so_and_cites_what_the_query_read():
