@@ -12,15 +12,38 @@ from banyan.benchmarks.papers.running import Plan
 from banyan.config import Settings
 from typer.testing import CliRunner
 
-from .. import bench_brain, bench_files, command_line, llm_server
+from .. import bench_brain, command_line, llm_server
 
 pytestmark = pytest.mark.integration
 
 ARMS = "full,zero-shot,naive-both,agentic-text"
+PASSAGES = {
+    "Northern Lamp": "The Northern Lamp is a lighthouse. It was built by Ada Brandt.",
+    "Ada Brandt": "Ada Brandt was an engineer. She was born in Kalmar.",
+    "Kalmar": "Kalmar is a town. Its oldest bridge was opened in 1889.",
+    "Grey Hill": "Grey Hill is 120 metres high. Sheep graze on it.",
+}
+
+
+def write_gbench(folder):
+    """GraphRAG-Bench: a file for each type, and a textbook."""
+    folder.mkdir()
+    more = {"Rationale": "It says so.", "Level-1 Topic": "Towns", "Level-2 Topic": "Light"}
+    for name, question, answer in (
+            ("FB", "The Northern Lamp was built by ____.", "Ada Brandt"),
+            ("MC", "Where was Ada Brandt born?\nA. Oslo\nB. Kalmar\nC. Turku", "B"),
+            ("MS", "Which are true?\nA. Kalmar is a town.\nB. Grey Hill is a lake.\nC. Sheep graze.", "AC"),
+            ("TF", "Grey Hill is 500 metres high.", "False"),
+            ("OE", "What is the Northern Lamp?", "A lighthouse, built by an engineer.")):
+        record = {"Question": question, "Answer": answer, **more}
+        (folder / f"{name}.jsonl").write_text(json.dumps(record), "utf-8")
+    book = folder / "textbooks" / "towns.md"
+    book.parent.mkdir()
+    book.write_text("# Towns\n\n" + "\n\n".join(f"## {title}\n\n{text}" for title, text in PASSAGES.items()), "utf-8")
 
 
 def test_a_run_that_was_stopped_and_resumed_pays_for_nothing_twice(tmp_path, hashed_embedder):
-    bench_files.DATASETS["gbench"](tmp_path / "data")
+    write_gbench(tmp_path / "data")
     dataset = load_dataset("gbench", tmp_path / "data")
     with llm_server.LlmServer(bench_brain.bench_brain(dataset.questions)) as server:
         settings = Settings(home=tmp_path / "home", llm_base_url=server.base_url, llm_model="scripted",

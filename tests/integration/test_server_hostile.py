@@ -218,7 +218,7 @@ def _answers_as_described(operation, mode):
                                                           else [])]
 
     @given(operation.as_strategy(generation_mode=mode))
-    @settings(max_examples=2 * EXAMPLES, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
+    @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, database=None, phases=[Phase.generate],
               suppress_health_check=list(HealthCheck))
     def ask(case):
         if mode is GenerationMode.POSITIVE and "kb" in case.path_parameters:

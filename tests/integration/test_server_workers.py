@@ -170,10 +170,10 @@ def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, 
         assert replacement.post(f"{KB}/{shared}/ask", json=asked).json()["turn"] == 2
 
 
-def test_no_worker_outlives_a_supervisor_that_is_killed(tmp_path):
-    with serving.served(tmp_path, "--workers", "2", **HASHED) as server:
-        processes = workers(server)
-        server.process.kill()
-        server.process.wait(60)
-        for process in processes:  # they are this process's now (see `warm_start`)
-            wait_for(lambda process=process: os.waitpid(process, os.WNOHANG)[0] == process)
+def test_no_worker_outlives_a_supervisor_that_is_killed(server):
+    """The last one: its server is gone."""
+    processes = workers(server)
+    server.process.kill()
+    server.process.wait(60)
+    for process in processes:  # they are this process's now (see `warm_start`)
+        wait_for(lambda process=process: os.waitpid(process, os.WNOHANG)[0] == process)

@@ -17,7 +17,8 @@ from ..newest import contents, newest
 
 pytestmark = pytest.mark.integration
 
-ENGLISH = command_line.EXAMPLES / "en"
+FEW = [command_line.EXAMPLES / "en" / f"{name}.md" for name in (
+    "marie-curie", "niels-bohr", "polonium", "stockholm", "vienna", "warsaw")]
 AT_ONCE = 6
 PRICE = {"prompt": 2.0, "cached": 0.5, "completion": 8.0}
 
@@ -46,7 +47,7 @@ class Home:
     def resources(self) -> Resources:
         return Resources(self.settings, self.embedder)
 
-    def build(self, paths: Any = (ENGLISH,), **context: Any) -> Any:
+    def build(self, paths: Any = FEW, **context: Any) -> Any:
         """One build, as a process of its own would run it."""
         with self.resources() as resources:
             return build_graph(resources).invoke(
@@ -110,18 +111,18 @@ def test_commands_stop_at_a_cost_and_foretell_it(tmp_path, server, prices):
     settings = {"BANYAN_LLM_BASE_URL": server.base_url, "BANYAN_LLM_MODEL": "scripted", "BANYAN_LLM_RETRIES": "0",
                 warm_start.HASHED: "1"}
     unpriced = command_line.CommandLine(tmp_path, tuple(settings.items()))
-    refused = unpriced("build", ENGLISH, "--kb", "kb", "--max-cost", "1")
+    refused = unpriced("build", *FEW, "--kb", "kb", "--max-cost", "1")
     assert refused.code == 1
     assert "BANYAN_PRICES" in refused.err
     assert not (tmp_path / "home" / "kb").exists()
     assert server.stats.requests == 0
 
     banyan = command_line.CommandLine(tmp_path, tuple({**settings, "BANYAN_PRICES": str(prices)}.items()))
-    foretold = banyan("build", ENGLISH, "--kb", "kb", "--dry-run", "--json").json
+    foretold = banyan("build", *FEW, "--kb", "kb", "--dry-run", "--json").json
     assert foretold["cost"] == pytest.approx(
         (foretold["prompt_tokens"] * PRICE["prompt"] + foretold["completion_tokens"] * PRICE["completion"]) / 1e6)
-    assert "cost" in banyan("build", ENGLISH, "--kb", "kb", "--dry-run").out
-    stopped = banyan("build", ENGLISH, "--kb", "kb", "--max-cost", "0.002")
+    assert "cost" in banyan("build", *FEW, "--kb", "kb", "--dry-run").out
+    stopped = banyan("build", *FEW, "--kb", "kb", "--max-cost", "0.002")
     assert stopped.code == 1
     assert "the cost budget is reached" in stopped.err
     assert "cost 0.0" in stopped.out

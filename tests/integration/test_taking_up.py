@@ -17,7 +17,6 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.store_errors import UnknownDocumentError, WriterBusyError
 from banyan.graph_store.tree.tree_levels import TreeSynchroniser
-from banyan.graph_store.vectors.vector_store import VectorStore
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from banyan.runtime.threads import in_thread
 from filelock import FileLock
@@ -91,25 +90,6 @@ def test_a_relation_s_vector_goes_with_its_last_triple(shop):
     assert relations() == both > before
     delete(shop, "f.txt")
     assert relations() == before
-
-
-@pytest.mark.parametrize("method", ["put", "drop"])
-def test_vectors_that_could_not_be_written_end_the_build_and_are_written_by_the_next(tmp_path, shop, monkeypatch,
-                                                                                     method):
-    def fail(*_):
-        raise OSError(28, "No space left on device")
-
-    paths = shop.write({"a.txt": "Ada:Person --employer--> Birch:Organization.", "e.txt": "Eva:Person."})
-    with shop.resources() as resources:
-        with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
-            patch.setattr(VectorStore, method, fail)
-            scripted.run_build(resources, shop.given(paths))
-        scripted.run_build(resources, shop.given(paths))
-    whole = scripted.Workshop(tmp_path / "whole", shop.embedder)
-    whole.copy_built({**TEXTS, "a.txt": "Ada:Person --employer--> Birch:Organization.", "e.txt": "Eva:Person."})
-    assert shop.dump() == whole.dump()
-    assert shop.vectors() == whole.vectors()
-    assert sound(shop)
 
 
 def test_a_run_that_failed_keeps_the_lock_until_its_last_step_has_ended(shop):

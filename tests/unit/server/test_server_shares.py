@@ -47,8 +47,8 @@ def blocked(monkeypatch):
     return Blocked
 
 
-@pytest.mark.parametrize("path", ["/documents", "/graph/overview", "/tables", "/tree", "/introduction",
-                                  "/export?format=html", "/document/page?id=marie.md&page=1", "mcp"])
+@pytest.mark.parametrize("path", ["/documents", "/graph/overview", "/export?format=html",
+                                  "/document/page?id=marie.md&page=1", "mcp"])
 def test_many_slow_requests_of_one_client_leave_others_an_answer(app, key_of, blocked, path):
     def ask(client, name):
         if path == "mcp":
