@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -122,10 +123,15 @@ def _check_ledger(kb: KnowledgeBase) -> Iterator[str]:
 
 def foreign_objects(database: Database) -> list[str]:
     """Return how a ledger's tables, columns, indexes, views and triggers differ from those of a new ledger."""
-    with closing(Database(Path(":memory:"))) as fresh:
-        expected, actual = _schema_objects(fresh), _schema_objects(database)
+    expected, actual = _new_objects(), _schema_objects(database)
     return [*(f"the {kind} {name} is missing or of another kind" for kind, name, _ in sorted(expected - actual)),
             *(f"the {kind} {name} is not of this format" for kind, name, _ in sorted(actual - expected))]
+
+
+@cache
+def _new_objects() -> set[tuple[str, str, str]]:
+    with closing(Database(Path(":memory:"))) as fresh:
+        return _schema_objects(fresh)
 
 
 def _schema_objects(database: Database) -> set[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ import struct
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -43,9 +43,15 @@ def chroma() -> ModuleType:
     return chromadb
 
 
+@cache
+def _default_settings() -> "Settings":
+    """Return the settings of clients, which take longer to make than a client takes to open."""
+    return cast("Settings", chroma().config.Settings(_env_file=None, anonymized_telemetry=False))
+
+
 def client_settings() -> "Settings":
     """Return new settings for one client; clients change their settings, so they must not share them."""
-    return cast("Settings", chroma().config.Settings(_env_file=None, anonymized_telemetry=False))
+    return _default_settings().model_copy()
 
 
 class ChromaCollections(ABC):
