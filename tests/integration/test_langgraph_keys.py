@@ -96,6 +96,8 @@ def described(http, key, known=""):
                        for method in ("GET", "POST")), ("GET", "/docs"), ("GET", "/info"), ("GET", "/metrics")]
 
 
+# Every route takes a while; who is let in is in unit/server/test_langgraph_auth.py and test_server_chat.py, too.
+@pytest.mark.slow
 def test_no_route_answers_without_a_key_to_another_name_or_a_foreign_page(http, keys, issuer, waiting):
     mine, bad = {"X-API-Key": keys["all"]}, issuer.bad_tokens("ask write review")
     bad_ones = [keys["revoked"], *(bad[why] for why in (
@@ -118,6 +120,7 @@ def test_no_route_answers_without_a_key_to_another_name_or_a_foreign_page(http, 
             assert status(**mine, **as_text) == 415, f"{method} {path} as text"
 
 
+@pytest.mark.slow
 def test_no_route_tells_a_key_of_others_or_without_scopes_of_a_knowledge_base(http, keys, waiting):
     """Each route, about the thread of another client and its assistant, with a question to its knowledge base."""
     question = {"assistant_id": "retrieval", "input": {"knowledge_base": "chess", "question": "Who was Ada Blum?"},

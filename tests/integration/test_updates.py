@@ -9,8 +9,6 @@ from itertools import count
 import pytest
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.knowledge_base import KnowledgeBase
-from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.models.reasoner import ReasonerError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -129,31 +127,6 @@ def test_a_build_that_died_in_between_leaves_the_old_facts_and_is_taken_up(shop,
     shop.build()
     assert state(shop) == fresh(shop, {"a.md": text(KEPT, NEW, NEWER)})
     assert paid(shop) == {1}
-
-
-def test_an_edit_that_died_before_what_follows_was_derived_is_finished_by_repeating_it(shop, monkeypatch):
-    shop.copy_built()
-
-    def dies(self, *_):
-        raise OSError("no space left on device")
-
-    def retype():
-        with shop.resources() as resources:
-            resources.edit("kb", lambda edits: edits.retype("Acme", "School", "me"))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(KnowledgeBase, "sync_vectors", dies)
-        with pytest.raises(OSError, match="no space"):
-            retype()
-    with shop.resources() as reader:
-        assert newest(reader).kb.tree.is_behind()
-        with pytest.raises(EntityDecisionError, match="School already"):
-            retype()
-        assert not newest(reader).kb.tree.is_behind()
-    stood = state(shop)
-    with shop.resources() as resources:
-        resources.reindex("kb")
-    assert state(shop) == stood
 
 
 def test_a_document_deleted_while_its_update_waits_is_gone(shop):
