@@ -53,6 +53,7 @@ _EMBEDDED = word_set("relcl advcl ccomp acl csubj csubjpass parataxis pcomp xcom
 """How a clause depends on another one whose arguments are not its own."""
 _NEGATING = word_set("no neither few nobody none nothing nor")
 """Subjects and objects, or words before them, that deny a clause without a "not"."""
+_HEARSAY = word_set("accord according")
 _CONDITIONS = word_set("if unless whether lest")
 _SPEAKERS = word_set("i we you")
 """Pronouns for those who speak, not for what stands before."""
@@ -304,23 +305,27 @@ class EnglishStatement:
         """Return True for a word below a clause's verb that denies the clause or makes it less than a fact."""
         asked = self._asked.lemmas
         lemma = word.lemma_.lower()
-        below = list(word.children)
-        return (
-            (word.dep_ == "neg" and not self._is_contrast(word))
-            or (word.tag_ == "MD" and lemma not in asked)
-            or (word.dep_ == "aux" and word.tag_ == "TO" and clause.dep_ != "xcomp")  # "is to found it"
-            or any(_is_condition(one, asked) for one in (word, *(below if word.dep_ == "advcl" else ())))
-            or (word.dep_ == "advmod" and any(
-                one.dep_ == "neg" or (one.lemma_.lower() in _WEAKENING and one.lemma_ not in asked)
-                for one in word.subtree))
-            or (word.dep_ in {"prep", "advcl"} and lemma in {"accord", "according"})
-            or (word.dep_ == "prep" and lemma == "in" and any(  # "in theory"
-                one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - asked for one in below))
-            # "Only in Ulm is Ada the owner": elsewhere, or otherwise, she is not.
-            or (lemma == "only" and word.i < clause.i and any(
-                one.dep_ in SUBJECTS and one.i > clause.i for one in clause.children))
-            or (word.dep_ in SUBJECTS | {"dobj", "attr"} and any(  # "no founder"
-                one.lemma_.lower() in _NEGATING for one in (word, *below))))
+        # "Only in Ulm is Ada the owner": elsewhere, or otherwise, she is not.
+        is_restricting = lemma == "only" and word.i < clause.i and any(
+            one.dep_ in SUBJECTS and one.i > clause.i for one in clause.children)
+        if is_restricting or (word.tag_ == "MD" and lemma not in asked):
+            return True
+        match word.dep_:
+            case "neg":
+                return not self._is_contrast(word)
+            case "aux" if word.tag_ == "TO":  # "is to found it"
+                return clause.dep_ != "xcomp"
+            case "advmod":
+                return any(one.dep_ == "neg" or (one.lemma_.lower() in _WEAKENING and one.lemma_ not in asked)
+                           for one in word.subtree)
+            case "prep":  # "in theory"
+                return lemma in _HEARSAY or (lemma == "in" and any(
+                    one.dep_ == "pobj" and one.lemma_.lower() in _UNREAL - asked for one in word.children))
+            case "advcl":
+                return lemma in _HEARSAY or any(_is_condition(mark, asked) for mark in word.children)
+            case role if role in SUBJECTS | {"dobj", "attr"}:  # "no founder"
+                return any(one.lemma_.lower() in _NEGATING for one in (word, *word.children))
+        return _is_condition(word, asked)
 
     def _is_contrast(self, negation: "Token") -> bool:
         """Return True for the "not" of "not X but Y", which denies X alone."""

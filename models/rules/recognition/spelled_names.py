@@ -343,20 +343,21 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
 
 def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
     """Return True for what is written as no name of a kind is: codes, citations, parts of texts, common words."""
+    if kind not in {"work", "event"}:  # whose names may have any words
+        joins_names = " and " in name and not infer_type(name)
+        has_common_word = any(part.islower() and part not in _LOWER_CASE_WORDS | _PARTICLES for part in parts)
+        if joins_names or has_common_word or parts[0].isdigit() or len(parts) > _LONGEST_NAME:
+            return True
+    if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)):
+        return True
+    if kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0]):
+        return True  # "Open Source Software"
+    if kind not in {"work", "event", "name"} and _MIXED.search(name):
+        return True
     is_lower_case = name.upper() != name.lower() and not any(c.isupper() for c in parts[0])
-    return bool(
-        (is_lower_case and not parts[0][0].isdigit())
-        or parts[0] in {"Best", "Most", "Men's", "Women's"}
-        or _SYMBOL.search(name) or _INITIALS.fullmatch(name) or _PART_OF_TEXT.fullmatch(name)
-        or re.search(r"\b[A-Z]{2,}s\b", name)  # "Core EIPs"
-        or (kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)))
-        # "Open Source Software"
-        or (kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0]))
-        or (kind not in {"work", "event", "name"} and _MIXED.search(name))
-        # Titles and events may have any words.
-        or (kind not in {"work", "event"} and (
-            len(parts) > _LONGEST_NAME or parts[0].isdigit() or (" and " in name and not infer_type(name))
-            or any(part.islower() and part not in _LOWER_CASE_WORDS | _PARTICLES for part in parts))))
+    return bool((is_lower_case and not parts[0][0].isdigit()) or parts[0] in {"Best", "Most", "Men's", "Women's"}
+                or _SYMBOL.search(name) or _INITIALS.fullmatch(name) or _PART_OF_TEXT.fullmatch(name)
+                or re.search(r"\b[A-Z]{2,}s\b", name))  # "Core EIPs"
 
 
 def _is_common_word(text: str, span: Span) -> bool:
