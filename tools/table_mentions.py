@@ -28,13 +28,11 @@ _MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
 _LONGEST_PHRASE, _LONGEST_SHORT = 12, 5
 _LEAST_LETTERS = 3
-_MOST_CACHED = 4096
-"""How many tables are prepared for questions: each question is read in all of its knowledge base."""
+_MOST_CACHED = 4096  # tables that are prepared for questions: each question is read in all of its knowledge base
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
 """Columns that say where a row was read, which no question asks for by their words."""
 _FEW = 0.05
-"""The share of documents below which a field says nothing of the others, and its words are rather about something else.
-"""
+"""The share of documents below which a field says nothing of others, and its words are rather about something else."""
 _WITHIN_LABELS = frozenset({"the", "of"})
 """Words between those of a label: "managed the review", which the review manager does."""
 _PLAIN = frozenset({"document", "title"})
@@ -43,6 +41,7 @@ _EVENTS = ("ment", "ments", "ion", "ions", "ings")
 """Endings of nouns for what happens: each row with an appointee is an appointment."""
 _BRACKETS = re.compile(r"([^()]++)\(([^()]{2,40})\)\s*+")
 _TITLE_END = re.compile(r"[,:;(–—]| (?:in|of|by|for|from|at|on|per|with|and|to|der|des|von|für|nach)\b", re.IGNORECASE)
+_Index = defaultdict[Keys, dict[str, list[str]]]
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
                   *_values(words, columns, [value for value in values if value.column in columns], heads, table.rows)]
     mentions = _joined(_choose(candidates), heads, others, words)
     unread = [at for at in range(len(words)) if not any(one.first <= at < one.last for one in mentions)]
-    for at in sorted(unread, key=lambda at: _may_be_like(words[at].text)):
+    for at in sorted(unread, key=lambda at: words[at].text.islower()):  # others, like no column, end it
         if not _is_glossed(question, words, at, mentions):
             if (like := _like_column(words[at].text, at, table)) is None:
                 return None
@@ -245,8 +244,7 @@ def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Me
             yield "column_word", Mention(first, last, "column", columns=parts[keys])
     for at, word in enumerate(words):
         if word.folded.isalpha() and not is_han(word.folded[0]):
-            names = [name for (label,), columns in forms.items() if is_form_of(word.folded, label)
-                     for name in columns]
+            names = [name for (label,), columns in forms.items() if is_form_of(word.folded, label) for name in columns]
             is_event = word.folded.endswith(_EVENTS) and not any(
                 column.empty for column in table.columns if column.name in names)
             if names and is_event:
@@ -281,8 +279,7 @@ def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys
             yield keys
 
 
-def _titles(words: tuple[Word, ...], heads: frozenset[Keys],
-            others: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
+def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
     for first, last, keys in _runs(words):
         for kind, named in (("head", heads), ("title", others)):
             if keys in named or (len(keys) == 1 and any(
@@ -293,19 +290,7 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys],
 
 def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue],
             heads: frozenset[Keys], rows: int) -> Iterator[tuple[str, Mention]]:
-    whole: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    parts: dict[Keys, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for value in found:
-        if columns[value.column].distinct == 1 and not columns[value.column].empty:
-            continue  # what all rows have says nothing of any: `layout: post`
-        text = value.legend or value.value
-        if value.column == "document":
-            text = PurePosixPath(text).stem
-        keys = keys_of(text)
-        for variant in dict.fromkeys(_value_variants(text, columns[value.column], rows)):
-            whole[variant][value.column].append(value.value)
-        for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS and "://" not in text else ():
-            parts[part][value.column].append(value.value)
+    whole, parts = _index_values(columns, found, rows)
     literals = {value.value.casefold() for value in found} - {column.title.casefold() for column in columns.values()}
     for first, last, keys in _runs(words):
         said = " ".join(word.text for word in words[first:last]).casefold()
@@ -318,11 +303,14 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
             # The page "done" is not "done (in part)" as well, but the status is.
             exact = {value for fitting in index[wanted].values() for value in fitting
                      if said in literals and value.casefold() == said}
-            values = {column: tuple(sorted((columns[column].distinct > _MOST_CATEGORIES and exact.intersection(fitting))
-                                           or set(fitting)))
-                      for column, fitting in index[wanted].items()
-                      if (index is whole or is_name or columns[column].distinct <= _MOST_CATEGORIES)
-                      and (keys not in heads or column not in _PLAIN)}  # RFCs are all documents, not that titled "RFC"
+            values = dict[str, tuple[str, ...]]()
+            for column, fitting in index[wanted].items():
+                if keys in heads and column in _PLAIN:
+                    continue  # RFCs are all documents, not that titled "RFC"
+                is_category = columns[column].distinct <= _MOST_CATEGORIES
+                if is_category or index is whole or is_name:
+                    meant = exact.intersection(() if is_category else fitting)
+                    values[column] = tuple(sorted(meant or set(fitting)))
             number = words[last - 1].key
             lists = whole.get((number,), {}) if "document" in values else {}
             values |= {column: (number,) for column, members in lists.items()
@@ -330,6 +318,23 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
             if values:
                 yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                 break
+
+
+def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue], rows: int) -> tuple[_Index, _Index]:
+    """Return the values by the words of each, and by those of its words that may stand for it."""
+    whole, parts = (_Index(lambda: defaultdict(list)) for _ in range(2))
+    for value in found:
+        column = columns[value.column]
+        if column.distinct == 1 and not column.empty:
+            continue  # what all rows have says nothing of any: `layout: post`
+        said = value.legend or value.value
+        text = PurePosixPath(said).stem if value.column == "document" else said
+        keys = keys_of(text)
+        for variant in dict.fromkeys(_value_variants(text, column, rows)):
+            whole[variant][value.column].append(value.value)
+        for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS and "://" not in text else ():
+            parts[part][value.column].append(value.value)
+    return whole, parts
 
 
 def _rank_of_literal(first: Word) -> str:
@@ -369,13 +374,9 @@ def _may_be_value(words: Sequence[Word], first: int, last: int, found: Mapping[s
     return first > 0 and text.lower() != text and any(text in values for values in found.values())
 
 
-def _may_be_like(word: str) -> bool:
-    return len(word) > _LEAST_LETTERS and word.isascii() and word.islower()
-
-
 def _like_column(word: str, at: int, table: TableInfo) -> Mention | None:
     """Return a word that is used like the words of one column's label, as a mention of it; None if there is none."""
-    if not _may_be_like(word):
+    if len(word) <= _LEAST_LETTERS or not (word.isascii() and word.islower()):
         return None
     columns = list(_shown(table))
     labels = [" ".join((column.title, column.name.replace("_", " "))) for column in columns]
