@@ -43,6 +43,12 @@ _WEEKDAY = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(
                       re.IGNORECASE)
 _MARKS = " \t[]()*_>•=~—–-.,，:：【】（）"
 _ENTRY = re.compile(r"\s?[\])】）]?\s?(?:[:：|,，–—-]|[^\s:：]{1,30}(?: [^\s:：]{1,30})?[:：]|[\])】）])")
+_SPEAKER = re.compile(r"\s{0,3}[-–—]?\s?[^\s:：][^:：\n]{0,40}[:：]\s")
+_BULLET = re.compile(r"\s*[*•-]\s")
+_NEXT = re.compile(r"\b(?:next|upcoming|following|deadline|due)\b|下次|下一次|截止", re.IGNORECASE)
+_MAIL_HEAD = re.compile(r"^(?:From|Author|To|发件人|收件人)\s?[:：]", re.MULTILINE | re.IGNORECASE)
+_OPENING = re.compile(r"(?:\s|\|[^\n]*\n|#[^\n]*\n|[^\n]{0,80}\n(?=\s*\Z))*+")
+"""What may stand above the first message of a chat: rows, headings, and a line such as its title."""
 _LONGEST_NAME = 40
 _HEAD = 80
 _DAY_PARTS = 3
@@ -54,6 +60,10 @@ _HINT = re.compile(r"day|night|tomorrow|week|month|quarter|year|ago|time|\bthe \
                    r"|winter|christmas|\beve\b|halloween|[昨今明前后去本上下这周月]|星期", re.IGNORECASE)
 _WRAPPED = re.compile(r"(?<=[^\n]{50})\n(?=[^\s#|>*\[-])")
 """A line break within a paragraph of a mail; behind a shorter line it ends the sentence."""
+_BESIDE = 60
+_JOINT = re.compile(r"(?:[\s,，()（）—–-]|\bon\b|\bat\b|\bthe\b|\bof\b|即|\d{1,2}(?:[:.]\d\d)?\s?[ap]m\b|\d{1,2}:\d\d"
+                    r"|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?|(?:星期|周)[一二三四五六日天])*+", re.IGNORECASE)
+"""What stands between a relative date and the date that states it."""
 _TITLED = re.compile(r"[A-Z]\w{0,30} $")
 
 
@@ -102,7 +112,7 @@ class SayingDates:
         """Find the lines that state a date; `said_on` is the date of the whole."""
         self._starts, self._dates = [0], [said_on]
         headings: list[_Mark] = []  # those above the current line
-        for mark in _find_marks(text):
+        for mark in _find_marks(text, is_dated=bool(said_on)):
             if mark.level:
                 headings = [above for above in headings if above.level < mark.level] + [mark]
             dated = next((above.said_on for above in reversed(headings) if above.said_on), said_on)
@@ -114,25 +124,42 @@ class SayingDates:
         return self._dates[bisect_right(self._starts, position) - 1]
 
 
-def _find_marks(text: str) -> Iterator[_Mark]:
-    """Yield the headings, and the lines that open a message or a day."""
+def _find_marks(text: str, *, is_dated: bool) -> Iterator[_Mark]:
+    """Yield the headings, and the lines that open a message or a day.
+
+    A date in minutes may be that of another meeting. So lines count only in a text that begins with such a line, and
+    are all of one form; and headings of a text with a date of its own (`is_dated`) only if they name a mail.
+    """
+    form = ""
     for line in _LIKELY.finditer(text):
         level = len(line[0]) - len(line[0].lstrip("#"))
-        said_on = _only_date(line[0], _DAY_PARTS) if level else _message_date(line[0])
-        if level or said_on:
-            yield _Mark(line.start(), level, said_on)
+        if level:
+            is_own = _MAIL_INSIDE.match(line[0]) or not (is_dated or _NEXT.search(line[0]))
+            yield _Mark(line.start(), level, _only_date(line[0], _DAY_PARTS) if is_own else "")
+            continue
+        own_form, said_on = _message_date(line[0])
+        if not said_on:
+            continue
+        if own_form == "field":
+            if _MAIL_HEAD.search(text, max(0, line.start() - _HEAD * 3), line.start()):
+                yield _Mark(line.start(), 0, said_on)
+        elif own_form == (form := form or (own_form if _OPENING.fullmatch(text, 0, line.start()) else "none")):
+            yield _Mark(line.start(), 0, said_on)
 
 
-def _message_date(line: str) -> str:
-    """Return the date of a line that opens a message or a day: "[2024-03-05 10:12] Ann: ...", "Date: 5 March 2024"."""
+def _message_date(line: str) -> tuple[str, str]:
+    """Return the form and date of a line that opens a message or a day: "[2024-03-05 10:12] Ann: ..."; ("", "")."""
     start, end, said_on = _first_day(line)
     before = _WEEKDAY.sub("", line[:start]).strip(_MARKS)
     time = _TIME.match(line, end)
     rest = line[time.end() if time else end:]
     is_alone = not _WEEKDAY.sub("", rest).strip(_MARKS)
-    is_signed = time is not None and len(before) <= _LONGEST_NAME and (is_alone or rest[:1] in tuple("])】）"))
-    is_field = _FIELD.fullmatch(line[:start].strip(" \t*_>-")) is not None
-    return said_on if is_field or is_signed or (not before and (is_alone or time)) else ""
+    is_opened = rest[:1] in tuple("])】）") or _SPEAKER.match(rest) is not None
+    if _FIELD.fullmatch(line[:start].strip(" \t*_>-")):
+        return "field", said_on
+    if time and len(before) <= _LONGEST_NAME and (is_opened or (is_alone and before)):
+        return "signed" if before else "stamped", said_on
+    return ("day", said_on) if not before and is_alone and not _BULLET.match(line) else ("", "")
 
 
 def _first_day(line: str) -> tuple[int, int, str]:
@@ -167,9 +194,9 @@ def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
     starts, said, entry, start = list[int](), list[str](), "", 0
     for line in text.splitlines(keepends=True):
         is_likely = _LIKELY.match(line) is not None
-        if not line.strip() or (is_likely and _message_date(line)):
+        if not line.strip() or (is_likely and _message_date(line)[1]):
             entry = ""
-        elif is_likely:
+        elif is_likely and not said_on:  # else it may be of another day, as of an agenda
             entry = _entry_date(line) or entry
         starts.append(start)
         said.append(rows.get(start) or entry or dates.at(start))
@@ -202,8 +229,20 @@ def _find_relative_dates(text: str, said_at: Callable[[int], str]) -> Iterator[R
         end = match.end()  # also where the words mean nothing: the "Friday" of "next Friday" is no date either
         if said_on and not _is_title(match):
             meant = read(Said(match, date(*[*map(int, said_on.split("-")), 1, 1][:3])))
-            if meant and meant.partition("/")[0].count("-") <= said_on.count("-"):
+            is_precise = meant.partition("/")[0].count("-") <= said_on.count("-")
+            if meant and is_precise and not _is_stated(text, *match.span()):
                 yield RelativeDate(start, end, meant)
+
+
+def _is_stated(text: str, start: int, end: int) -> bool:
+    """Return True if a date stands beside the words: "in a week's time on Tuesday 17 January 2012"."""
+    after, before = text[end:end + _BESIDE], text[max(0, start - _BESIDE):start]
+    later = next(find_dates(after), None)
+    if later is not None and (joint := _JOINT.fullmatch(after, 0, later[0])):
+        # Of a list such as "in March, 5 May last year" no date states another.
+        return "(" in joint[0] or "（" in joint[0] or not parse_date(after[slice(*later)]).startswith("XXXX")
+    return any(_JOINT.fullmatch(before, place[1]) is not None and before[place[1]:].strip() != "]"
+               and not parse_date(before[slice(*place)]).startswith("XXXX") for place in [*find_dates(before)][-1:])
 
 
 def _is_title(match: re.Match[str]) -> bool:

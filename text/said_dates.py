@@ -19,7 +19,7 @@ _CLAUSE_END = re.compile(r"[,，:：;；()（）]| (?:and|but|while|so|then) ")
 _PAST = re.compile(
     r"\b(?:was|were|had|did|went|met|sent|saw|said|told|took|got|came|made|gave|left|began|found|held|spoke|wrote|"
     r"bought|brought|thought|paid|ran|lost|won|became|felt|heard|broke|built|chose|fell|flew|kept|knew|sold|spent|"
-    r"(?!need|exceed|proceed|indeed|succeed|hundred)(?<!be )(?<!is )(?<!are )[a-z]{2,12}(?<!e)ed|agreed)\b"
+    r"(?!need|exceed|proceed|indeed|succeed|hundred)(?<!be )(?<!is )(?<!are )(?-i:[a-z]{2,12}(?<!e)ed)|agreed)\b"
     r"|了|已经?|曾|(?<=[\u4e00-\u9fff])过(?![程渡期于])", re.IGNORECASE)
 _FUTURE = re.compile(
     r"\b(?:will|shall|won['’]t|going to|due|deadline|scheduled|planned|expected|upcoming|let['’]s|please|must|should|"
@@ -27,7 +27,12 @@ _FUTURE = re.compile(
     r"|将|(?<![开了大年周例晚聚])会(?=[\u4e00-\u9fff])(?![议员上后面计])|要|计划|预计|定于|拟|准备|打算|请|务必",
     re.IGNORECASE)
 _DEADLINE = re.compile(r"\b(?:by|no later than) $", re.IGNORECASE)
-_MOVED = re.compile(r"\b(?:to|until|till|for|by|before|from) (?:the )?$|[到至为于]$", re.IGNORECASE)
+_MOVED = re.compile(r"\b(?:to|until|till|for|by|before|from) (?:the )?$|[到至为于]$"
+                    r"|\b(?:until|till|adjourn|postpon|resched|moved?\b|shifted|deferred|brought forward)|推迟|延期"
+                    r"|改[到在为]", re.IGNORECASE)
+_DAY_NAME = re.compile(r"(?P<day>mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?,? (?:the )?$"
+                       r"|(?:星期|周)(?P<han>[一二三四五六日天])[，,]?$", re.IGNORECASE)
+_DAY_NAMES = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _INFINITIVE = re.compile(r"\bto (?!the\b|an?\b|my\b|our\b|his\b|her\b)[a-z]{2,}", re.IGNORECASE)
 _VAGUE = re.compile(
     r"(?:\b(?:about|around|almost|nearly|over|roughly|approximately|some|than|least|most|or|to|perhaps|one|within|every"
@@ -148,7 +153,7 @@ def on_weekday(said: Said, weekday: int, side: str) -> str:
     """Return the day of a weekday; "" if the words have two readings."""
     in_week = said.day + timedelta(weekday - said.day.weekday())
     if side == "this":
-        return around("day", in_week) if in_week >= said.day else ""
+        return around("day", in_week) if in_week > said.day else ""
     is_next = side == "next"
     if is_next or side == "last":  # that of the next or last week, if it is also the nearest one
         is_certain = weekday <= said.day.weekday() if is_next else weekday >= said.day.weekday()
@@ -161,12 +166,18 @@ def on_weekday(said: Said, weekday: int, side: str) -> str:
 
 
 def on_day(said: Said, month: int, day: int) -> str:
-    """Return the last or next day with a number, of any month if that is 0, by the tense."""
+    """Return the last or next day with a number, of any month if that is 0, by the weekday before it or the tense."""
     tense = said.tense()
     unit: Unit = "year" if month else "month"
     near = (shift(unit, said.day.replace(day=1), count) for count in (-1, 0, 1))
     texts = (dated(one.year, month or one.month, day) for one in near)
     days = [text for text in texts if text and text != said.day.isoformat()]
+    if named := _DAY_NAME.search(said.before):
+        wanted = (_DAY_NAMES.index(named["day"].lower()) if named["day"]
+                  else "一二三四五六日".index(named["han"].replace("天", "日")))
+        days = [text for text in days if date.fromisoformat(text).weekday() == wanted]
+        is_past = days[0] < said.day.isoformat() if days else None
+        return days[0] if len(days) == 1 and tense != ("future" if is_past else "past") else ""
     if tense == "past":
         return max((text for text in days if text < said.day.isoformat()), default="")
     return min((text for text in days if text > said.day.isoformat()), default="") if tense else ""

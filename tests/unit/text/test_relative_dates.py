@@ -60,12 +60,32 @@ def test_without_a_date_nothing_is_guessed() -> None:
     assert meant("yesterday, last month, last year", "2024") == ["2023"]
 
 
-def test_the_nearest_date_above_counts() -> None:
-    text = ("[2024-03-05 10:12] Ann: it broke yesterday\n[2024-03-09 09:00] Bo: fixed yesterday\n"
-            "张三 2024-03-10 10:12:33\n昨天到的\n\n## 12 March 2024\n\nsee you tomorrow\n\n"
-            "# Earlier mail: Ann wrote\n\nI come tomorrow.\n"
-            "| row: chat row 1 | timestamp: 2024-05-05 | text: today |\n")
-    assert meant(text, "") == ["2024-03-04", "2024-03-08", "2024-03-09", "2024-03-13", "2024-05-05"]
+@pytest.mark.parametrize(("text", "dates"), [
+    ("# Chat\n\n[2024-03-05 10:12] Ann: it broke yesterday\n[2024-03-09 09:00] Bo: fixed yesterday\n",
+     ["2024-03-04", "2024-03-08"]),
+    ("张三 2024-03-10 10:12:33\n昨天到的\n\n李四 2024-03-12 09:00:00\n昨天走的\n", ["2024-03-09", "2024-03-11"]),
+    ("--- Tuesday, 12 March 2024 ---\nCy: see you tomorrow\n", ["2024-03-13"]),
+    ("## 12 March 2024\n\nsee you tomorrow\n\n# Earlier mail: Ann wrote\n\nI come tomorrow.", ["2024-03-13"]),
+    ("| row: chat row 1 | timestamp: 2024-05-05 | text: today |\n", ["2024-05-05"]),
+    ("- 2024-02-01: kick-off, planned yesterday\n", ["2024-01-31"])])
+def test_the_nearest_date_above_counts(text: str, dates: list[str]) -> None:
+    assert meant(text, "") == dates
+
+
+@pytest.mark.parametrize("text", [
+    "We met.\n\n* Tuesday 2019-11-12\n\n## Next meeting: 19 November 2019\n\n19 November 2019 19:00\n\nCall {} again.",
+    "We met.\n\nNext meeting\nDate: 19 November 2019\n\nCall {} again."])
+def test_the_date_of_another_meeting_is_not_that_of_the_text(text: str) -> None:
+    assert meant(text.format("tomorrow"), TUESDAY) == ["2024-03-06"]
+    assert meant(text.format("tomorrow"), "") == []
+
+
+@pytest.mark.parametrize(("text", "dates"), [
+    ("A meeting takes place in one week's time on Tuesday 17 January 2012.", []),
+    ("It was adjourned until next week (7pm on 15th January at the hall).", []),
+    ("We met on Tues 12 November. We met on Tues 14 November.", ["2023-11-14"])])
+def test_a_date_that_is_stated_beside_or_has_another_weekday_is_left(text: str, dates: list[str]) -> None:
+    assert meant(text) == dates
 
 
 @pytest.mark.parametrize(("document", "title", "metadata", "date"), [
