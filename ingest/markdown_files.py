@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import yaml
 
 from ..text.cleaning import clean_text
-from ..text.section_lines import Heading, headings
+from ..text.section_lines import Heading, headings, is_telling
 from .decoding import decode
 from .grids import place_cells
 from .raised_figures import END, NOTE, RAISED, write_raised
@@ -78,13 +78,20 @@ def read_markdown(data: bytes, _: Limits) -> Content:
 
 
 def _title_of_text(text: str, first: Heading | None) -> str:
-    """Return the title of a text by its first line and its first heading: "PMC 例会" above "## 参会人员"."""
+    """Return the title of a text by its first line and its first heading: "PMC 例会" above "## 参会人员".
+
+    A section such as "## Attending" gives no title: that is a main heading below it, or "" for the file's name.
+    """
     if first is None:
         return ""
     opens_section = first.level > 1 or _NUMBERED.match(first.title)
     above = _TITLE_LINE.match(text) if opens_section else None
     is_above = above is not None and above.end() <= first.start
-    return " ".join((above["bold"] or above["plain"]).split()) if above and is_above else first.title
+    if above and is_above:
+        return " ".join((above["bold"] or above["plain"]).split())
+    if first.level == 1 or is_telling(first.title):
+        return first.title
+    return next((heading.title for heading in headings(text) if heading.level == 1), "")
 
 
 def _split_front_matter(text: str) -> tuple[dict[str, object], str, str]:

@@ -22,7 +22,8 @@ _MARKS = re.compile(r"[*`#]+")
 _GENERAL = frozenset((  # noqa: SIM905
     "overview details detail contact contacts specification specifications summary information introduction general "
     "data facts key features about notes properties address hours opening times team people staff members agenda "
-    "attendees present participants meeting slide page section chapter part appendix exhibit example examples "
+    "attendees attending attendance present absent apologies regrets participants meeting minutes actions "
+    "slide page section chapter part appendix exhibit example examples "
     "quick reference test tests case cases result results parameter parameters constant constants configuration "
     "table tables field fields definition definitions value values list misc miscellaneous implementation motivation "
     "rationale background proposal terminology abstract preset presets existing and of the "

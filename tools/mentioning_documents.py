@@ -7,6 +7,7 @@ import numpy as np
 
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
+from ..schemas.naming import normalise
 from ..schemas.retrieval import Place
 from ..text.languages import Language, phrase_language
 from ..text.scripts import has_han
@@ -69,7 +70,10 @@ def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]
         places = [match.start() for match in pattern.finditer(text, begin)] or [
             match.start() for match in pattern.finditer(text)][:1]
         if places:
-            yield len(places), index.document_titles[row] or document, _quote(document, text, places[0])
+            title = index.document_titles[row] or document
+            is_shared = len(index.documents_by_name[normalise(title)]) > 1
+            name = f"{title} ({document})" if is_shared else title
+            yield len(places), name, _quote(document, text, places[0])
 
 
 def _quote(document: str, text: str, at: int) -> Place:

@@ -7,12 +7,12 @@ there are many, groups of documents by the fields that tell them apart are shown
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.communities import TreeCommunity
 from ..graph_store.ledger.document_rows import Documents
-from ..models.rules.metadata_facts import people_rows
+from ..models.rules.metadata_facts import lists_of_people, people_rows
 from ..schemas.documents import Document, Frozen
 from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup, lookup_text
@@ -72,14 +72,20 @@ _Opening = tuple[DocumentSummary, str]
 
 def openings(index: GraphIndex, tokens: int) -> list[Passage]:
     """Return the openings of all documents as items; empty if they do not fit the budget or are too many."""
-    documents = index.store.documents
-    ids = list(documents.titles())
+    documents, titles = index.store.documents, index.store.documents.titles()
+    ids, times = list(titles), Counter(titles.values())
     if len(ids) > _MOST_DOCUMENTS:
         return []
     items = [Passage(chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start,
-                     score=0.0, kind="opening", statement=": ".join(filter(None, [summary.title, summary.said])))
+                     score=0.0, kind="opening",
+                     statement=": ".join(filter(None, [_name_of(summary, times), summary.said])))
              for summary, words in _openings([documents.get(key) for key in ids])]
     return items if sum(map(item_cost, items)) <= tokens else []
+
+
+def _name_of(summary: DocumentSummary, times: Mapping[str, int]) -> str:
+    """Return a document's title; if others have it as well, with the document's id."""
+    return f"{summary.title} ({summary.document})" if times[summary.title] > 1 else summary.title
 
 
 def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
@@ -120,7 +126,8 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
     if not begins_with_item:
         spans = [(start, end) for start, end in spans if _SENTENCE.match(text[start:end])]
     # Who was present says nothing of what was spoken of.
-    people = [(row.start, row.end) for row in people_rows(text, "", document.id)]
+    people = [*((row.start, row.end) for row in people_rows(text, "", document.id)),
+              *((items[0][0], items[-1][1]) for _, items in lists_of_people(text, ""))]
     spans = [span for span in spans if not any(start <= span[0] < end for start, end in people)] or spans
     # A line in capitals is a heading or an imprint.
     spans = ([(start, end) for start, end in spans if not text[start:end].isupper()

@@ -33,8 +33,8 @@ _PROSE_FIELDS = word_set("title description abstract summary subject comment com
 """Fields that are sentences: their commas and semicolons separate nothing."""
 FIELDS_OF_PEOPLE = word_set("author authors editor editors owner owners contributor contributors reviewer reviewers "
                             "maintainer maintainers shepherd champion champions sponsor delegate from to cc attendees "
-                            "participants present absent apologies regrets 作者 编者 编辑 译者 发件人 收件人 抄送 出席 "
-                            "列席 缺席 与会人员 参会人员")
+                            "participants present attending attendance absent apologies regrets 作者 编者 编辑 译者 "
+                            "发件人 收件人 抄送 出席 列席 缺席 与会人员 参会人员")
 """Words of fields that are people, and of what stands above lists of people."""
 _LAYOUT_FIELDS = word_set("layout sidebar sidebar_label sidebar_position permalink slug weight draft producer creator "
                           "template css nav_order toc sidebar_class_name pagination_next pagination_prev "
@@ -51,9 +51,10 @@ _NAME = re.compile(r"@?[^\W\d_][^,;<>()/:\d]{0,80}|@[\w.-]{1,60}")
 _NON_LETTERS = re.compile(r"[\W_]+")
 _PEOPLE_SEPARATOR = re.compile(r"[,;、，；](?![^()<>]{0,200}[)>])")  # what separates people, outside brackets
 _LISTED_PERSON = re.compile(
-    rf"{ITEM_MARK.pattern}[*\[]*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){{1,4}}|[{CJK}]{{2,4}})\**"
+    rf"{ITEM_MARK.pattern}[*\[]*(?:[A-Z]{{2,5}}:[ \t])?"
+    rf"(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){{1,4}}|[{CJK}]{{2,4}})\**"
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
-"""An item of a list: a name of two to five words with an optional handle, then details of the person."""
+"""An item of a list: a name of two to five words, with its initials or a handle if they are there, then details."""
 _PEOPLE_ON_A_LINE = re.compile(
     r"^(?:[ \t]{0,8}[-*+•][ \t]{1,4})?\*{0,2}(?P<label>[^\W\d_][^\n:：*]{1,30}?)[ \t]?\*{0,2}[:：]\*{0,2}[ \t]{0,4}"
     r"(?P<people>[^\s*][^\n]{2,500}(?:\n[ \t]{1,8}(?![-*+•])[^\s:：][^\n:：]{0,200}){0,8})$", re.MULTILINE)
@@ -74,6 +75,9 @@ _LINK = re.compile(r"[\[<(]?https?:")
 _MOST_KEY_WORDS = 4
 _MOST_HEADINGS_OF_FORM = 2  # the most headings above the fields of a document: its title and one more
 _LEAST_LINES, _LEAST_FIELDS, _LONGEST_FIELD = 2, 3, 100
+
+
+_Item = tuple[int, int, re.Match[str] | None]
 
 
 class _Person(NamedTuple):
@@ -166,20 +170,24 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
         people = read_people(field) if label_key(field.header) not in _MAIL_FIELDS else []
         if len(people) > 1 and all(_is_cased(one.name) for one in people):
             yield Row(match.start(), match.end(), (Cell(DOCUMENT, document), field))
-    # A list ends at the next line that is no item; `label` is the last line before it. Each item is its place in the
-    # text, and its match if it is a person.
-    label = heading.rpartition(BETWEEN)[2]
-    items = list[tuple[int, int, re.Match[str] | None]]()
-    start = 0
+    for label, items in lists_of_people(text, heading):
+        names = [f"{item['name']} ({item['handle']})" if item["handle"] else item["name"]
+                 for _, _, item in items if item and _is_cased(item["name"])]
+        if 1 < len(names) == len(items):
+            yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(label, LIST_MARK.join(names))))
+
+
+def lists_of_people(text: str, heading: str) -> Iterator[tuple[str, list[_Item]]]:
+    """Yield each list whose label is that of people, with its items: where each is, and its match if it is a person."""
+    # A list ends at the next line that is no item; `label` is the last line before it.
+    label, items, start = heading.rpartition(BETWEEN)[2], list[_Item](), 0
     for line in (*text.split("\n"), _LINE_AFTER_TEXT):
         if ITEM_MARK.match(line):
             items.append((start, start + len(line), _LISTED_PERSON.fullmatch(line)))
         elif line.strip():
-            names = [f"{item['name']} ({item['handle']})" if item["handle"] else item["name"]
-                     for _, _, item in items if item and _is_cased(item["name"])]
             is_field = len(label.split()) <= _MOST_WORDS and not FIELDS_OF_PEOPLE.isdisjoint(label_key(label).split())
-            if is_field and 1 < len(names) == len(items):
-                yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(label, LIST_MARK.join(names))))
+            if is_field and items:
+                yield label, items
             label, items = line.strip(" #*:："), []
         start += len(line) + 1
 

@@ -78,13 +78,14 @@ def test_minutes_say_who_was_there_and_tables_what_they_hold(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
     for day in ("2024-03-01", "2024-04-05"):
-        (folder / f"{day}.md").write_text(f"# Meeting {day}\n\n## Present\n\n* Ann Lee\n* Bo Karl\n\n## Agenda\n\n"
+        (folder / f"{day}.md").write_text(f"# Meeting {day}\n\n## Attending\n\n* AL: Ann Lee (Mill Trust) - chair\n"
+                                          "* Bo Karl\n\n## Agenda\n\n"
                                           "We talked about the mill.\n", "utf-8")
     (folder / "mills.csv").write_text("Mill,Stones\nAster,2\nBirch,3\nCedar,2\n", "utf-8")
     with Resources(Settings(_env_file=None, home=tmp_path / "home"), HashedEmbedder()) as resources:
         build_graph(resources).invoke({"knowledge_base": "kb", "paths": [str(folder)]}, context=BuildContext())
         found = introduction.introduce(resources, "kb")
-    assert found.people == ("present: Ann Lee (2), Bo Karl (2)",)
+    assert found.people == ("attending: Ann Lee (2), Bo Karl (2)",)
     assert found.tables == ("mills: 3 × Mill, Stones",)
     assert found.dates == ("2024-03-01", "2024-04-05")
     assert found.titles == ("Meeting 2024-03-01", "Meeting 2024-04-05", "mills")

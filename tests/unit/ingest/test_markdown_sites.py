@@ -91,6 +91,8 @@ def test_pictures_of_markdown(text, counted):
 
 @pytest.mark.parametrize(("text", "title"), [
     ("PMC 例会 2023-11-16\n\n## 参会人员\n\n任革林\n", "PMC 例会 2023-11-16"),
+    ("### Attending\n\n* Ida Lang\n\n# Plan of the doors\n", "Plan of the doors"),
+    ("### Attending\n\n* Ida Lang\n\n### Actions\n", "a"),
     ("** Protokoll des  Vereins e.V. **\n\nBeginn um acht.\n\n# 1. Begrüßung\n", "Protokoll des Vereins e.V."),
     ("本文介绍报名。\n\n## 报名条件\n", "报名条件"),
     ("Badges\n\n# Pumps\n", "Pumps"),

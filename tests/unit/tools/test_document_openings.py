@@ -48,6 +48,8 @@ def test_each_document_has_its_title_and_the_sentence_that_says_it_best(retrieve
     ("## 2031-04-02\n\n- Discussed who paints the mill\n- Agreed to buy two new millstones in May.\n\nThanks to you!",
      "Agreed to buy two new millstones in May."),
     ("- Discussed who paints the mill\n- Agreed on the new millstones", "Discussed who paints the mill"),
+    (("## Attending\n\n* AB: Ada Byron (the Old Mill) - chair\n* Carl berg, by telephone\n\n## Actions\n\n"
+     "* Agreed to buy two new millstones in May."), "Agreed to buy two new millstones in May."),
     ("Notes of the meeting at the mill\n\nThe mill closes in winter.", "The mill closes in winter."),
     ("The mill closes in winter.\n\n- Agreed to buy two new millstones in May.", "The mill closes in winter."),
 ])
@@ -61,3 +63,16 @@ def test_a_document_that_a_question_names_is_looked_at_though_others_are_nearer(
     items = [item for block in first_look(retriever, open_schema(), question, 300, ("passage_search",))
              for item in block.items]
     assert "a.md" in {item.document for item in items}
+
+
+def test_documents_of_one_title_are_told_apart(tmp_path, hashed_embedder):
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        for name in ("may.md", "june.md"):
+            base.put(kb, name, f"The council met in {name[:-3]}.", title="Council")
+        base.finish(kb)
+        assert lines(openings(Retriever(kb).index, 1000)) == [
+            "Council (june.md): The council met in june.", "Council (may.md): The council met in may."]
+        question = "Which documents mention the council?"
+        (block,) = first_look(Retriever(kb), open_schema(), question, 1000, ["table_query"], reasons=False)
+        assert lines(block.items) == ["Council (june.md) (1): “The council met in june.”",
+                                      "Council (may.md) (1): “The council met in may.”"]
