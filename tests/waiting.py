@@ -2,25 +2,30 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 WITHIN = 60.0  # the machine may be busy
 
 
 def wait_for(condition: Callable[[], object]) -> None:
     """Return when the condition holds."""
-    deadline = time.monotonic() + WITHIN
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about"
-        time.sleep(0.02)
+    for pause in _pauses(condition):
+        time.sleep(pause)
 
 
 async def wait_in_loop_for(condition: Callable[[], object]) -> None:
     """Return when the condition holds; other tasks go on meanwhile."""
-    deadline = time.monotonic() + WITHIN
+    for pause in _pauses(condition):
+        await asyncio.sleep(pause)
+
+
+def _pauses(condition: Callable[[], object]) -> Iterator[float]:
+    """Seconds between two looks, which grow: a look may ask a server, whose work would take longer for it."""
+    deadline, pause = time.monotonic() + WITHIN, 0.01
     while not condition():
         assert time.monotonic() < deadline, "it did not come about"
-        await asyncio.sleep(0.02)
+        yield pause
+        pause = min(1.3 * pause, 0.25)
 
 
 class Clock:
