@@ -31,7 +31,7 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "passage_search": '{"tool":"passage_search","query":""}: excerpts; "documents":[""]: whole passages of some',
         "entity_search": '{"tool":"entity_search","entity":""}: facts of a thing; "relations":[""], "at" (a date)',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: rows of a relation or attribute; '
-                         'an end is a name or, if none is equal, part of one, A|B; "document", "at"',
+                         'an end is a name or, if none is equal, part of one; A|B: either; "document", "at"',
         "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) to count, add, average, rank, compare or '
                        'filter (up to sixty rows you count yourself), over entities(entity, type), '
                        'relations(head, tail) and attributes(entity, value, number, unit, date) by name, both with '
@@ -61,7 +61,7 @@ _TABLES: dict[Language, str] = {
     "zh": "；也可查下列表格（列：类型、单位、范围，或值及其行数；NAME_text：其他单元格；NAME_number、NAME_unit："
           "混合单位；list_contains、unnest）"}
 """What `table_query` says in addition if tables are described."""
-_TERMS: dict[Language, str] = {"en": "Relations and attributes (rows)", "zh": "关系和属性（行数）"}
+_TERMS: dict[Language, str] = {"en": "Relations and attributes", "zh": "关系和属性"}
 _MODES: dict[Language, dict[Mode, str]] = {
     "en": {"reject": "Never use other knowledge.",
            "strict": 'Never use other knowledge; "unstated" must be empty: what is not stated is not answered.',

@@ -35,7 +35,8 @@ class TripleLookup(_Request):
     """The rows of a relation or an attribute, by parts of names."""
 
     tool: Literal["triple_search"] = "triple_search"
-    relation: Wanted = Field(description="A relation or an attribute of the schema.")
+    relation: Text = Field(default="", description="A relation or an attribute of the schema; A|B: either; empty: "
+                                                   "all, of a head or tail.")
     head: Text = Field(default="", description="Only rows whose subject has this name or part of one; A|B: either.")
     tail: Text = Field(default="", description="Only rows whose object or value is this or has it as a part; A|B: "
                                                "either.")

@@ -22,6 +22,7 @@ _FIRST_SHARE = 2 / 3
 """The share of the tokens that are left which one table may take, so that others fit beside it."""
 _MOST_DESCRIBED, _LEAST_SCORE = 2, 1 / 2
 """How many tables are described, and which share of the best table's score they have at least."""
+_LEAST_ROWS = 3
 _VALUES = ((8, 5), (8, 2), (6, 1), (6, 0), (3, 0), (0, 0))
 """How many values are shown of a column that the question may mean and of another, the fullest form first."""
 _LONGEST_VALUE = 32
@@ -48,13 +49,16 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     scores = _scores(retriever, tables, question)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
     described, asked = dict[str, Passage](), _stems(question)
-    for table in _to_describe(ranked, scores, asked):
+    # A table of a row or two has nothing to compute: passages show it whole.
+    large = [table for table in ranked if table.rows >= _LEAST_ROWS or table.kind == "documents"] or ranked
+    for table in _to_describe(large, scores, asked):
         line = _first_fitting(table, asked, tokens if len(ranked) == 1 else int(tokens * _FIRST_SHARE))
         if line is not None:
             described[table.name] = _item(retriever.index, table, line)
             tokens -= estimate_tokens(line)
     # Names and dates of documents help with most questions that one look does not answer.
-    others = sorted((table for table in ranked if table.name not in described), key=lambda t: t.kind != "documents")
+    others = sorted((table for table in ranked if table.name not in described),
+                    key=lambda table: (table.kind != "documents", table.rows < _LEAST_ROWS))
     return [Block(title="tables", items=tuple(described.values()), note=_others_line(others, tokens))]
 
 
@@ -206,7 +210,7 @@ def _others_line(tables: Sequence[TableInfo], tokens: int) -> str:
     for place, table in enumerate(tables[:_MOST_OTHERS]):
         columns = f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"
         text = f"{table.name} {table.rows}"
-        if place < _MOST_DESCRIBED and estimate_tokens(text + columns) <= tokens * _COLUMNS_SHARE:
+        if place <= _MOST_DESCRIBED and estimate_tokens(text + columns) <= tokens * _COLUMNS_SHARE:
             text += columns
         tokens -= estimate_tokens(text) + 1
         if tokens < 0:

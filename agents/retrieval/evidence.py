@@ -151,7 +151,7 @@ def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: b
 
 
 def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_tables_shown: bool) -> str:
-    """Return the relations and attributes that a question may mean, each with its number of rows; "" if there are none.
+    """Return the relations and attributes that a question may mean, "" if there are none.
 
     If they do not all fit, those that the question names come first, and then those nearest to it by embedding; of the
     others only the number is given. What is a column of a table is left out if tables are shown, with more detail.
@@ -176,8 +176,8 @@ def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_
 
 
 def _describe_term(term: Term, schema: GraphSchema) -> str:
-    """Return a term with its number of rows, such as "works_at person->company 12"."""
+    """Return a term with the types of its ends, such as "works_at person->company"."""
     relation = None if term.is_attribute or schema.open else schema.relation_type(term.name)
     has_single_types = relation is not None and len(relation.domain) == len(relation.range) == 1
     types = f" {relation.domain[0]}->{relation.range[0]}" if relation and has_single_types else ""
-    return f"{term.name}{types} {term.rows}"
+    return f"{term.name}{types}"

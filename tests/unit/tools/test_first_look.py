@@ -86,7 +86,7 @@ def test_the_names_of_thousands_of_relations_are_embedded_by_the_build(tmp_path,
         questions = ["Where did Ada Byron live?", "What height has Ada Byron?"]
         shown = [terms_text(retriever, open_schema(), question, are_tables_shown=False) for question in questions]
     assert set(embedded) <= set(questions)
-    assert "height 1" in shown[1]
+    assert shown[1].startswith("height, ")
 
 
 @pytest.fixture(scope="module")

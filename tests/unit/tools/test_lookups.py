@@ -319,3 +319,12 @@ def test_the_content_names_documents_and_the_artifact_leads_to_their_words(tools
     ("passage_search", {"query": "Curie", "documents": ["absent"]}, "absent")])
 def test_what_cannot_be_looked_up_is_said(tools, name, arguments, said):
     assert said in tools[name].invoke(arguments)
+
+
+def test_rows_are_found_of_several_relations_or_of_any(retriever):
+    several = look_up(retriever, TripleLookup(relation="mayor_of|flows_into"))
+    assert [block.title for block in several] == ["mayor of (3 rows)", "flows into (1 rows)"]
+    (card,) = look_up(retriever, TripleLookup(tail="Solva"))
+    assert "flows into -> Arno" in card.items[0].statement
+    (block,) = look_up(retriever, TripleLookup())
+    assert block.note == "give a relation, a head or a tail"
