@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, ToolException
 from pydantic import BaseModel, Field, create_model
 
+from ..graph_store.graph_index import GraphIndex
 from ..prompts import block_text
 from ..runtime.threads import in_thread
 from ..schemas.errors import BanyanError
@@ -142,6 +143,8 @@ def _look_up(retriever: Retriever, lookup: Lookup, tokens: int, question: str, s
         match lookup:
             case EntityLookup():
                 return fit_blocks(look_up_entity(index, lookup), tokens)
+            case TripleLookup() if not lookup.relation.strip("| "):
+                return fit_blocks(_cards_of_ends(index, lookup), tokens)
             case TripleLookup():
                 return fit_blocks(look_up_triples(index, terms, lookup), tokens)
             case TableQuery():
@@ -154,3 +157,16 @@ def _look_up(retriever: Retriever, lookup: Lookup, tokens: int, question: str, s
                 return look_up_passages(retriever, lookup, tokens, seen, switches)
     except DateError as error:
         return [Block(title=lookup.tool, note=str(error))]
+
+
+def _cards_of_ends(index: GraphIndex, lookup: TripleLookup) -> list[Block]:
+    """Return the cards of the ends of a lookup that names no relation."""
+    ends = [name for end in (lookup.head, lookup.tail) for name in end.split("|") if name.strip()]
+    if not ends:
+        return [Block(title=lookup.tool, note="give a relation, a head or a tail")]
+    cards = [card for name in ends for card in look_up_entity(index, EntityLookup(entity=name, at=lookup.at))]
+    if not lookup.document:
+        return cards
+    allowed = index.documents_with([lookup.document])
+    return [card.model_copy(update={"items": tuple(
+        item for item in card.items if any(place.document in allowed for place in item.places))}) for card in cards]

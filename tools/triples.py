@@ -8,10 +8,9 @@ import numpy as np
 
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
-from ..schemas.lookups import EntityLookup, TripleLookup
+from ..schemas.lookups import TripleLookup
 from ..schemas.retrieval import Passage
 from ..text.times import read_day
-from .cards import look_up_entity
 from .fact_rows import FactRow, holding_at, row_items, sides_by_repetition, split_shared_note, tail_of
 from .field_rows import FieldRows, field_rows, named_by, read_rows
 from .schema_names import LabelledTerms, Term
@@ -26,21 +25,15 @@ _DIGITS = re.compile(r"(\d{1,18})")
 def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLookup) -> list[Block]:
     """Return the rows that a lookup asks for as blocks of citable lines, one for each term that the lookup names.
 
-    Relations may be several, A|B. Without any, the cards of the lookup's ends are returned. If there is no such
-    relation or attribute, the note names others.
+    Relations may be several, A|B. If there is no such relation or attribute, the note names others.
 
     Raises:
         DateError: `at` is no date with a year.
     """
     if lookup.at:
         read_day(lookup.at)  # a wrong date is an error even if no row fits
-    labels = [label for label in lookup.relation.split("|") if label.strip()]
-    if labels:
-        return [block for label in labels for block in _rows_of_label(index, terms, label, lookup)]
-    ends = [name for end in (lookup.head, lookup.tail) for name in end.split("|") if name.strip()]
-    if not ends:
-        return [Block(title=lookup.tool, note="give a relation, a head or a tail")]
-    return [card for name in ends for card in look_up_entity(index, EntityLookup(entity=name, at=lookup.at))]
+    labels = filter(str.strip, lookup.relation.split("|"))
+    return [block for label in labels for block in _rows_of_label(index, terms, label, lookup)]
 
 
 def _rows_of_label(index: GraphIndex, terms: LabelledTerms, label: str, lookup: TripleLookup) -> list[Block]:

@@ -326,5 +326,7 @@ def test_rows_are_found_of_several_relations_or_of_any(retriever):
     assert [block.title for block in several] == ["mayor of (3 rows)", "flows into (1 rows)"]
     (card,) = look_up(retriever, TripleLookup(tail="Solva"))
     assert "flows into -> Arno" in card.items[0].statement
+    (elsewhere,) = look_up(retriever, TripleLookup(tail="Solva", document="census"))
+    assert not elsewhere.items
     (block,) = look_up(retriever, TripleLookup())
     assert block.note == "give a relation, a head or a tail"
