@@ -12,7 +12,7 @@ from langgraph.pregel.remote import RemoteException, RemoteGraph
 from langgraph_sdk import get_client, get_sync_client
 
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
-from ..graph_store.layout import check_name
+from ..graph_store.layout import check_names
 from ..schemas.errors import BanyanError
 from ..schemas.retrieval import Mode
 from .tool import Asker, Subagent, subagent_of, tool_of
@@ -48,7 +48,7 @@ class Remote(Asker):
             timeout: seconds to wait for a sign of life from the server.
         """
         self.url = url
-        self.knowledge_base = check_name(kb)
+        self.knowledge_base = check_names(kb)
         self._context = _changed_values(context or AskContext(mode=mode))
         self._name = graph
         self._connect: dict[str, Any] = {"url": url, "api_key": api_key, "headers": headers, "timeout": timeout}
