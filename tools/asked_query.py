@@ -111,9 +111,9 @@ def _in_force(plan: Plan, table: str, documents: Sequence[str], index: GraphInde
     """Return a plan without the rows of documents that are not in force, and with what became of these in words."""
     statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
                          for document in documents)
-    queries = {name: without_documents(sql, table, documents) if sql else ""
-               for name, sql in (("sql", plan.sql), ("otherwise", plan.otherwise), ("folded", plan.folded))}
-    return replace(plan, **queries, understood=f"{plan.understood} ({statuses})")
+    sql, otherwise, folded = (without_documents(one, table, documents) if one else ""
+                              for one in (plan.sql, plan.otherwise, plan.folded))
+    return replace(plan, sql=sql, otherwise=otherwise, folded=folded, understood=f"{plan.understood} ({statuses})")
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
