@@ -39,7 +39,8 @@ _SAID: dict[Language, str] = {"en": "What is said about {}?", "zh": "关于{}有
 _MENTIONED: dict[Language, str] = {"en": "Which documents mention {}?", "zh": "哪些文档提到了{}？"}
 _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdown", "docx": "Word", "doc": "Word",
           "pptx": "PowerPoint", "xlsx": "Excel", "xls": "Excel", "eml": "e-mail", "mbox": "e-mail", "txt": "text",
-          "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON"}
+          "htm": "HTML", "html": "HTML", "rst": "reStructuredText", "jsonl": "JSON",
+          "tex": "LaTeX"}
 _DAY = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:(?P<mark>[-._])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<day>0?[1-9]|[12]\d|3[01])|"
     r"(?P<joined_month>0[1-9]|1[0-2])(?P<joined_day>0[1-9]|[12]\d|3[01]))(?!\d)")

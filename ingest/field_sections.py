@@ -10,7 +10,7 @@ They are read from the text of a document, so they are found in files of all for
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
@@ -34,7 +34,17 @@ _SHARED = 0.5  # the share of a record's fields that the others of its kind have
 _MOST_KINDS = 50  # with a field in common that a record is compared with
 _LEAST_FILLED = 0.1  # the smallest share of filled cells; with less, the fields of records are words of their own
 _MOST_REPEATED = 1 / 3  # the largest share of lines with a name that stands in the record already
+_LONGEST_ITEM = 300  # characters above fields that may name their record; more is prose
 _NAME, _SECTION = "Name", "Section"
+
+
+@dataclass(slots=True)
+class _Item:
+    """An item of a list that is no field: the words of its lines, where it begins, and how far it is set in."""
+
+    words: str
+    start: int
+    set_in: int
 
 
 @dataclass(slots=True)
@@ -48,6 +58,7 @@ class Block:
     set_in: int
     is_listed: bool
     end: int = 0
+    item: "_Item | None" = None  # under which its fields are set in
     is_loose: bool = False  # whether blank lines are between its fields
     fields: dict[str, list[str]] = field(default_factory=dict)  # the parts of each value, by the folded name
     names: dict[str, str] = field(default_factory=dict)
@@ -102,8 +113,8 @@ def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[So
 def field_tables(text: str, title: str) -> list[SourceTable]:
     """Return the records of a text as tables, one for each set of fields, in order.
 
-    The first column is the heading of the record's section, if each has its own. A record alone counts if it has at
-    least three fields and is no list, such as the form in a mail.
+    The first column is the heading of the record's section, if each has its own, or the item of a list under which the
+    fields are set in. A record alone counts if it has at least three fields and is no list, such as the form in a mail.
 
     Args:
         text: the document's text, as it is stored.
@@ -137,6 +148,7 @@ class _Blocks:
     def __init__(self) -> None:
         self._read: list[Block] = []
         self._block: Block | None = None
+        self._item: _Item | None = None
         self._level, self._heading_start, self._is_apart = 0, -1, False
 
     def read(self, lines: Iterable[Line]) -> list[Block]:
@@ -154,8 +166,21 @@ class _Blocks:
     def _end_block(self, line: Line) -> None:
         """End the block at a line that is no field: a heading, code or other text."""
         heading = None if line.is_code else _HEADING.match(line.text)
-        self._block = None
+        self._block, self._item = None, self._item_at(line)
         self._level, self._heading_start = (len(heading[1]), line.start) if heading else (self._level, -1)
+
+    def _item_at(self, line: Line) -> _Item | None:
+        """Return the item that a line begins or goes on with; None at a heading, code or other text."""
+        item = self._item
+        if line.is_code or _HEADING.match(line.text):
+            return None
+        if _match_field(line.text):
+            return item
+        if mark := mark_length(line.text):
+            return _Item(_without_markup(line.text[mark:]), line.start, _indent_of(line.text))
+        if item is None or _indent_of(line.text) <= item.set_in or len(item.words) > _LONGEST_ITEM:
+            return None
+        return replace(item, words=f"{item.words} {_without_markup(line.text)}")
 
     def _add_line(self, line: Line) -> None:
         """Add a line to the block, or begin a block with it if it is a field."""
@@ -176,6 +201,8 @@ class _Blocks:
     def _begin_block(self, line: Line, found: re.Match[str]) -> Block:
         self._block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text),
                             found["mark"] is not None)
+        item, self._item = self._item, None
+        self._block.item = item if item is not None and item.set_in < self._block.set_in else None
         self._read.append(self._block)
         self._heading_start = -1
         return self._block
@@ -222,7 +249,7 @@ def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
     kinds: list[list[Block]] = []
     kinds_with: dict[tuple[object, str], list[int]] = {}  # by a place and a field
     for block in blocks:
-        is_alone = in_section[block.level, block.above] == 1
+        is_alone = in_section[block.level, block.above] == 1 or block.item is not None  # with a name of its own
         if not is_alone and block.is_loose:  # a dialogue
             continue
         place = (block.level, () if is_alone else block.above)
@@ -243,7 +270,13 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
     depth = _depth_of_names(records)
     columns, cells = [names[key] for key in order], [[_cell(block, key) for key in order] for block in records]
     above = {block.above[:depth] for block in records}
-    if depth:
+    items = [block.item.words if block.item else "" for block in records]
+    if any(items):
+        sections = [block.above[depth] if depth else "" for block in records]
+        cells = [[item, *([section] if depth else []), *row]
+                 for item, section, row in zip(items, sections, cells, strict=True)]
+        columns = [_NAME if label_key(_NAME) not in order else "", *([_SECTION] if depth else []), *columns]
+    elif depth:
         if len(above) > 1:  # the sections are in several ones
             columns.insert(0, _SECTION if label_key(_SECTION) not in order else "")
             cells = [[block.above[depth - 1], *row] for block, row in zip(records, cells, strict=True)]
@@ -251,8 +284,14 @@ def _records_table(records: Sequence[Block], title: str) -> SourceTable:
         cells = [[block.above[depth], *row] for block, row in zip(records, cells, strict=True)]
     shared = above.pop() if len(above) == 1 and depth else records[0].above if not depth else ()
     return SourceTable(title=shared[-1] if shared else title, columns=tuple(columns), rows=tuple(map(tuple, cells)),
-                       spans=tuple((block.start if not depth or block.heading_start < 0 else block.heading_start,
-                                    block.end) for block in records))
+                       spans=tuple((_start_of(block, depth), block.end) for block in records))
+
+
+def _start_of(block: Block, depth: int) -> int:
+    """Return where a record begins: with what names it, a heading or an item, or with its fields."""
+    if block.item is not None:
+        return block.item.start
+    return block.start if not depth or block.heading_start < 0 else block.heading_start
 
 
 def _cell(block: Block, key: str) -> str:

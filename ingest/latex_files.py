@@ -21,6 +21,7 @@ _NOTE = re.compile(rf"\\(?:thanks|footnote|inst|textsuperscript|[vh]space|label)
 _LEVELS = {"part": "#", "chapter": "#", "section": "##", "subsection": "###", "subsubsection": "####"}
 _AND, _BREAK = re.compile(r"\\(?:and|And|AND)\b"), re.compile(r"\\\\(?:\[[^\[\]]*+\])?")
 _MARKUP = re.compile(r"\\href\s*+\{[^{}]*+\}|\$\^[^$]*+\$|\\[A-Za-z]++\*?|\\(?=[&%$#_{}])|[{}]")
+_ITEM = re.compile(r"(?<!\s)\s*+\\item\b\s*+(?:\[[^\[\]]*+\]\s*+)?")
 _LONGEST = 5_000  # characters of an argument; a longer one lacks its closing brace
 
 
@@ -46,7 +47,7 @@ def read_latex(data: bytes, _: Limits) -> Content:
             fields["note" if is_note else found["name"].replace("affil", "affiliation")].append(whole)
     body = _replace(rest.partition(_END)[0] if begin else source, _FIELD, lambda *_: "")
     text = _replace(body, _HEADING, lambda found, argument: f"\n{_LEVELS[found['name']]} {_plain(argument)}\n")
-    return Content(text, one_line(" ".join(fields.pop("title"))),
+    return Content(_ITEM.sub("\n- ", text), one_line(" ".join(fields.pop("title"))),
                    {name: list(filter(None, values)) for name, values in fields.items()})
 
 

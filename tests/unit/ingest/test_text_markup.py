@@ -168,6 +168,7 @@ LATEX = r"""\documentclass{article}
 \maketitle
 \section*{How \textit{loud}?}\label{loud}
 Bells ring at 90\% of their force. % always
+\item[$\to$] One.
 \end{document}
 What is left over.
 """
@@ -180,7 +181,7 @@ def test_latex_has_its_title_and_authors_and_no_preamble(tmp_path):
                                  "date": "May 3, 2020"}
     text = document.text.partition("\n\n")[2]
     assert text.split("\n") == ["", "\\maketitle", "", "## How loud?", "\\label{loud}",
-                                "Bells ring at 90\\% of their force. "]
+                                "Bells ring at 90\\% of their force.", "- One.", ""]
 
 
 @pytest.mark.parametrize("chapter", ["\\section{Bells}\nThey ring.", "They ring at {90", "\\title{Bells"])
