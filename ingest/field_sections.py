@@ -249,10 +249,11 @@ def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
     kinds: list[list[Block]] = []
     kinds_with: dict[tuple[object, str], list[int]] = {}  # by a place and a field
     for block in blocks:
-        is_alone = in_section[block.level, block.above] == 1 or block.item is not None  # with a name of its own
+        is_item = block.item is not None  # which has a name of its own
+        is_alone = is_item or in_section[block.level, block.above] == 1
         if not is_alone and block.is_loose:  # a dialogue
             continue
-        place = (block.level, () if is_alone else block.above)
+        place = (block.level, is_item, () if is_alone else block.above)
         shared = Counter(kind for key in block.fields for kind in kinds_with.get((place, key), [])[-_MOST_KINDS:])
         chosen = min((kind for kind, fields in shared.items() if fields >= _SHARED * len(block.fields)),
                      default=len(kinds))

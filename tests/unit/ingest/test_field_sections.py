@@ -74,7 +74,8 @@ def test_items_above_fields_that_are_set_in_name_the_records():
 
 
 def test_items_in_several_sections_are_told_by_their_section():
-    (table,) = tables(TASKS.replace("* Paint", "# New tasks\n\n* Paint"))[1]
+    text = TASKS.replace("* Paint", "# New tasks\n\n* Paint") + "\n# Roles\n\n- Assigned: Bo\n- Status: ill\n"
+    (table,) = tables(text)[1]
     assert [row[:3] for row in table.rows] == [
         ("Ask the mason about the wall", "Old tasks", "Ida"), ("Paint the shed", "New tasks", "Tom"),
         ("Nobody asked for this.", "New tasks", "")]
