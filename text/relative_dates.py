@@ -84,13 +84,18 @@ class _Mark(NamedTuple):
 
 
 def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> str:
-    """Return the date of a document, in ISO 8601 with the precision that is stated; "" if none is stated."""
+    """Return the date of a document, in ISO 8601 with the precision that is stated.
+
+    It is "" if none is stated, or if a field and the file's name state different ones.
+    """
     if PurePosixPath(document_id).suffix.lower() in _BOOKS:
         return ""
     fields = {re.sub(r"[_-]", " ", name).casefold(): value for name, value in metadata.items()}
-    stated = (_only_date(fields[name]) for name in _FIELDS if name in fields)
-    named = (_only_date(name, least_parts=2) for name in (title, PurePosixPath(document_id).stem.replace("_", " ")))
-    return next((one for one in (*stated, *named) if one), "")
+    stated = next(filter(None, (_only_date(fields[name]) for name in _FIELDS if name in fields)), "")
+    named = _only_date(PurePosixPath(document_id).stem.replace("_", " "), least_parts=2)
+    if stated and named and not (stated.startswith(named) or named.startswith(stated)):
+        return ""
+    return stated or _only_date(title, least_parts=2) or named
 
 
 def _only_date(text: str, least_parts: int = 1) -> str:

@@ -94,6 +94,7 @@ def test_a_date_that_is_stated_beside_or_has_another_weekday_is_left(text: str, 
     ("a", "2024年3月5日会议纪要", {}, TUESDAY), ("a", "", {"Date": "2024-03"}, "2024-03"),
     ("a", "Report 2023", {}, ""), ("a", "Plan until 5 March 2024", {}, ""),
     ("a", "5 March 2024 and 6 March 2024", {}, ""),
+    ("2024-03-05-call.md", "", {"date": "2024-03-08"}, ""), ("2024-03.md", "", {"date": "2024-03-05"}, TUESDAY),
     ("a.docx", "", {"created": "2024-03-05"}, ""), ("novel.epub", "", {"date": "2024-03-05"}, "")])
 def test_the_date_of_a_document(document: str, title: str, metadata: dict[str, str], date: str) -> None:
     assert document_date(document, title, metadata) == date
