@@ -127,13 +127,6 @@ def as_tool(kb: str, *, name: str = "", about: str = "", mode: Mode = "reject", 
 
 def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
     """Wrap an asker as a tool; the other arguments are those of `as_tool`."""
-    def ask(question: str) -> tuple[str, AskOutput]:
-        try:
-            answer = asker.ask(AskInput(question=question))
-        except BanyanError as error:
-            raise ToolException(str(error)) from error
-        return answer_text(answer), answer
-
     async def aask(question: str) -> tuple[str, AskOutput]:
         try:
             answer = await asker.aask(AskInput(question=question))
@@ -142,7 +135,7 @@ def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
         return answer_text(answer), answer
 
     return StructuredTool.from_function(
-        ask, aask, name=name or default_name("ask", asker.knowledge_base),
+        lambda question: run(aask, question), aask, name=name or default_name("ask", asker.knowledge_base),
         description=description_of(asker.knowledge_base, about), args_schema=AskedQuestion, infer_schema=False,
         response_format="content_and_artifact", handle_tool_error=lambda error: cannot_answer(str(error)),
         handle_validation_error=_describe_invalid_question)
@@ -194,12 +187,6 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
     """Wrap an asker as a subagent: a graph with one node, which asks; the arguments are those of `as_subagent`."""
     name = name or default_name("documents", asker.knowledge_base)
 
-    def ask(state: MessagesState) -> SubagentOutput:
-        try:
-            return _answer(name, asker.ask(_conversation(state["messages"])))
-        except BanyanError as error:
-            return _failure(name, error)
-
     async def aask(state: MessagesState) -> SubagentOutput:
         try:
             return _answer(name, await asker.aask(_conversation(state["messages"])))
@@ -207,7 +194,7 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
             return _failure(name, error)
 
     graph = StateGraph(SubagentOutput, input_schema=MessagesState, output_schema=SubagentOutput)
-    graph.add_node("ask", RunnableLambda(ask, aask, name="ask"), input_schema=MessagesState)
+    graph.add_node("ask", RunnableLambda(lambda state: run(aask, state), aask, name="ask"), input_schema=MessagesState)
     graph.add_edge(START, "ask")
     graph.add_edge("ask", END)
     return Subagent(name=name, description=description_of(asker.knowledge_base, about),
