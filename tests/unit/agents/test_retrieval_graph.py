@@ -20,7 +20,7 @@ def test_a_question_that_the_first_look_answers_costs_one_call(resources):
     said = ask(resources)
     (inquiry,) = resources.fake.inquiries
     assert (len(inquiry.rounds), inquiry.is_last) == (1, False)
-    assert "born_in 2" in inquiry.terms, "the schema's terms with their numbers of rows"
+    assert "born_in" in inquiry.terms, "the schema's terms"
     assert (said["answer"], said["short"], said["iterations"]) == ("She was born in Ulm. [1]", "Ulm", 1)
     assert said["sub_queries"] == [asking.QUESTION]
 
