@@ -32,11 +32,11 @@ def read_latex(data: bytes, _: Limits) -> Content:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     source = _COMMENT.sub("", clean_text(decode(data)))
-    _, begin, rest = source.partition(_BEGIN)
-    fields: dict[str, list[str]] = {"title": [], "author": [], "affiliation": [], "date": [],
-                                    "note": []}
-    for found, argument, _ in _arguments(source, _FIELD) if begin else ():
-        for part in _AND.split(_replace(argument, _NOTE, lambda *_: " ")):
+    begin = source.find(_BEGIN)
+    body = source[begin + len(_BEGIN):].partition(_END)[0] if begin >= 0 else source
+    fields: dict[str, list[str]] = {name: [] for name in ("title", "author", "affiliation", "date", "note")}
+    for found, argument, _end in _arguments(source, _FIELD) if begin >= 0 else ():
+        for part in _AND.split(_replace(argument, _NOTE, lambda *_found: " ")):
             first, *others = (_plain(line) for line in _BREAK.split(part))
             if found["name"] == "author":  # their address stands below their name
                 fields["author"].append(first)
@@ -45,8 +45,8 @@ def read_latex(data: bytes, _: Limits) -> Content:
             whole = " ".join([first, *others])
             is_note = found["name"] == "date" and not parse_date(whole)  # people write below their names what they like
             fields["note" if is_note else found["name"].replace("affil", "affiliation")].append(whole)
-    body = _replace(rest.partition(_END)[0] if begin else source, _FIELD, lambda *_: "")
-    text = _replace(body, _HEADING, lambda found, argument: f"\n{_LEVELS[found['name']]} {_plain(argument)}\n")
+    text = _replace(_replace(body, _FIELD, lambda *_found: ""), _HEADING, lambda found, argument: (
+        f"\n{_LEVELS[found['name']]} {_plain(argument)}\n"))
     return Content(_ITEM.sub("\n- ", text), one_line(" ".join(fields.pop("title"))),
                    {name: list(filter(None, values)) for name, values in fields.items()})
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from pathlib import PurePosixPath
+from typing import Any
 
 from ..schemas.naming import UNSEEN
 from ..text.cleaning import clean_text, one_line
@@ -55,15 +56,15 @@ def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
     """
     named = dict[str, object]()
     for field, value in fields.items():
-        items = value if isinstance(value, list) else [value]
+        items: list[Any] = value if isinstance(value, list) else [value]
         if not items or not all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in items):
             named[field] = value
             continue
-        named[field] = names = [item["name"].strip(" ,;") for item in items]
+        names = [item["name"].strip(" ,;") for item in items]
+        named[field] = names
         for inner in dict.fromkeys(key for item in items for key in item if key != "name"):
-            known = {name: item[inner] for name, item in zip(names, items, strict=True) if item.get(inner)}
-            named[f"{field} {inner}"] = ([{name: one} for name, one in known.items()] if len(items) > 1
-                                         else known.get(names[0]))
+            known = [{name: item[inner]} for name, item in zip(names, items, strict=True) if item.get(inner)]
+            named[f"{field} {inner}"] = known if len(items) > 1 else items[0][inner]
     return named
 
 
