@@ -50,7 +50,8 @@ _LEAST_SHARE = 0.6
 _UNITS_SEARCHED_FOR_LISTS = 30
 _MOST_ITEMS, _LONGEST_LIST = 12, 300
 _TRAILING_MARKS = " \t;；,，。."
-_COUNT_QUESTION = re.compile(r"几[名位个人家条项](?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
+_COUNT_QUESTION = re.compile(
+    r"几(?:[名位人家条项]|个(?!工作日|[月周]|星期|小时|季度))(?P<noun>[^\W\d_]{2,8}?)(?:[？?，,]|$)")
 _LISTED_NOUN = re.compile(r"哪些(?P<noun>[^\W\d_]{2})")
 _NUMBER = r"(?:\d{1,6}|[一二两三四五六七八九十百]{1,4})\s?[名人个位家条项]"
 _SAME_QUESTION_SHARE, _DENIAL_SHARE, _CHINESE_DENIAL_SHARE = 0.6, 0.75, 0.55

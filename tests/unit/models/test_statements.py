@@ -71,3 +71,7 @@ def test_rows_of_what_a_question_names_are_no_answer_to_it(cell, expected):
                   cells=(cell,))
     said = ask("Which final proposals have P-27 in their requires field?", row)
     assert (said.short, said.confidence > 0.8) == (expected, bool(expected))
+
+
+def test_a_number_of_months_is_never_without_its_unit():
+    assert short("加班后的调休须在几个月内用完？", "加班后的调休须在三个月内用完。") in {"", "三个月"}
