@@ -23,7 +23,7 @@ _LABEL = re.compile(r"(?:\d{1,3}[.)]\s{1,3})?(?:\*\*([^*\n]{1,80})\*\*|"
                     r"([A-Z][^\W\d_]*(?:[ ’'-][^\W\d_]{1,30}){0,3}[.:])(?=\s))")
 """A label at the beginning of a paragraph, in bold or of a few words, which applies to all its sentences."""
 _QUESTION_LINE = re.compile(r"(?:[#*_\s]|Q\s?[:.：]|问\s?[:：])*(?P<words>[^\n]{3,300}[?？])[*_\s]*$")
-_HEADING_WITH_FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}|第\S{1,6}[条章节])?[^\d\n]{0,200}\d")
+_HEADING_WITH_FIGURE = re.compile(r"#{1,6}\s{1,4}(?:[\d.]{1,8}+|第\S{1,6}[条章节])?+[^\d\n]{0,200}\d")
 """A heading that states a figure, such as a date, besides its own number."""
 
 

@@ -75,3 +75,8 @@ def test_rows_of_what_a_question_names_are_no_answer_to_it(cell, expected):
 
 def test_a_number_of_months_is_never_without_its_unit():
     assert short("加班后的调休须在几个月内用完？", "加班后的调休须在三个月内用完。") in {"", "三个月"}
+
+
+def test_the_number_of_a_heading_is_no_answer():
+    text = "# Minutes\n\n## 3. Canteen subsidy\n\nAll were in favour of it.\n"
+    assert short("How much is the canteen subsidy?", text) == ""
