@@ -1,6 +1,7 @@
 """Documents that others supersede or amend: which are out of date for a question, and what is said of them."""
 
 import re
+import weakref
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,7 +33,8 @@ class Versions:
 
     def __init__(self, index: "GraphIndex") -> None:
         """Read the relations when they are first asked for."""
-        self._index = index
+        # The index holds this object: a cycle would keep its files open until the collector runs.
+        self._index: GraphIndex = weakref.proxy(index)
 
     @cached_property
     def _about(self) -> dict[str, tuple[str, Mapping[str, str]]]:

@@ -227,6 +227,8 @@ def knowledge_bases(settings: Settings) -> list[str]:
 
 def split_names(names: str) -> list[str]:
     """Return the names of knowledge bases that are given with commas between, each once."""
+    if not isinstance(names, str):  # what a client sent is no text
+        return [names]
     return list(dict.fromkeys(map(str.strip, names.split(","))))
 
 

@@ -122,12 +122,12 @@ def test_a_reply_of_another_form_is_an_error_that_the_model_is_told(reply):
 
 
 def test_a_lookup_that_cannot_be_made_is_reported_beside_the_others():
-    found = read({"lookups": [{"tool": "triple_search", "relation": "", "tail": "Ulm"},
+    found = read({"lookups": [{"tool": "table_query", "sql": ""},
                               {"tool": "entity_search", "entity": "Ulm"},
                               *({"tool": "passage_search", "query": f"Ulm {number}"} for number in range(5))]})
     assert [lookup.tool for lookup in found.lookups] == ["entity_search", *["passage_search"] * 4]
     assert [(tool, reason.split(":")[1].strip()) for tool, reason in found.refused] == [
-        ("triple_search", "relation"), ("passage_search", "a reply may make 6 lookups")]
+        ("table_query", "sql"), ("passage_search", "a reply may make 6 lookups")]
 
 
 def test_a_reply_may_name_only_lookups_that_are_on():
