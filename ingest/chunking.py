@@ -86,8 +86,8 @@ def chunk_id(document_id: str, title: str, heading: str, text: str, occurrence: 
     sentence above the list that the chunk continues, if it begins inside a list. The date `said_on` counts only where
     the text has relative dates.
     """
-    meant = [one.meant for one in relative_dates(text, said_on)]
-    return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []), *meant)
+    dated = [said_on] if said_on and relative_dates(text, said_on) else []
+    return content_id(document_id, title, heading, text, str(occurrence), *([opening] if opening else []), *dated)
 
 
 def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Section]:

@@ -13,6 +13,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.tables import ENTITY_ALIASES, REJECTIONS
 from banyan.graph_store.vectors.vector_store import KINDS
+from banyan.ingest.chunking import chunk_document, chunk_id
 from banyan.schemas.delta import Decision
 from banyan.schemas.documents import Document
 
@@ -218,4 +219,16 @@ def test_a_list_that_goes_on_in_another_chunk_is_sound_stored_and_waiting(tmp_pa
         longer = Document(id="papers", title="", text=f"{listed}\n- a last one", source="test")
         small_base.store(kb, longer, max_tokens=100)
         assert kb.database.count("SELECT count(*) FROM revisions") == 1
+        assert whats(kb) == ""
+
+
+def test_a_base_from_before_relative_dates_were_read_is_sound(tmp_path, hashed_embedder):
+    note = Document(id="note", title="", text="Ada left Ulm yesterday.", source="test", metadata={"date": "2024-03-05"})
+    (chunk,) = chunk_document(note, max_tokens=100, overlap_tokens=0)
+    old = chunk.model_copy(update={"id": chunk_id("note", "", "", note.text, 0)})
+    assert old.id != chunk.id
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        kb.documents.put(note, [old])
+        kb.extractions.save(old.id, "test", small_base.said())
+        small_base.finish(kb)
         assert whats(kb) == ""
