@@ -145,8 +145,9 @@ class MeasureReader:
         return only(fitting, first)
 
     def _numbers(self) -> list[Condition]:
-        """Read numbers beside a column: "4 cylinders", "exactly three authors", "EIP 20"."""
-        conditions = list[Condition]()
+        """Read numbers beside a column: "4 cylinders", "exactly three authors", "EIP 20", and noon as an hour."""
+        hours = [column for column in self._parts.table.columns if keys_of(column.title)[-1:] == ("hour",)]
+        conditions = [self._size_condition(only(hours, one), "= 12", one) for one in self._parts.unused("noon")]
         for number in self._parts.unused("number"):
             after = self._parts.following(number, "column", gap=0)
             before = self._parts.preceding(number, "column", gap=1)

@@ -10,6 +10,13 @@ from banyan.tools.asked_query import ask_tables
 from ... import small_base
 
 TABLES = {
+    "tides.csv": """\
+pier,hour,surge
+Pier,6,0.8
+Pier,12,
+Quay,12,1.1
+Quay,18,
+""",
     "corals.csv": """\
 study,species,growth,sample_size
 S1,Porites,0.91,12
@@ -110,6 +117,7 @@ Tern,Thun,no,no
 """,
 }
 ANSWERED = [
+    ("In how many rows of the noon tides is the surge missing?", "1"),
     ("What is the total sample size?", "93"),
     ("What is the average growth of Porites?", "0.8633"),
     ("How many studies are there?", "3"),
