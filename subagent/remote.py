@@ -53,6 +53,7 @@ class Remote(Asker):
         self._name = graph
         self._connect: dict[str, Any] = {"url": url, "api_key": api_key, "headers": headers, "timeout": timeout}
         self._graph: RemoteGraph | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def graph(self) -> RemoteGraph:
@@ -69,21 +70,16 @@ class Remote(Asker):
         """Return a subagent, like `banyan.as_subagent`."""
         return subagent_of(self, name=name, about=about)
 
-    def ask(self, given: AskInput) -> AskOutput:
-        """Answer a question or conversation; raise RemoteError if the server cannot be reached or gives no answer."""
-        if self.graph.sync_client is None:
-            raise RemoteError("the connection was opened with `async with`: await the answer, or open it with `with`")
-        try:
-            return self._answer_of(self.graph.invoke(self._remote_input(given), context=self._context))
-        except (RemoteException, httpx.HTTPError) as error:
-            raise self._remote_error(error) from error
-
     async def aask(self, given: AskInput) -> AskOutput:
-        """Answer like `ask`, for an event loop."""
-        if self.graph.client is None:  # opened with `with`, so there is no asynchronous client
-            return await asyncio.to_thread(self.ask, given)
+        """Answer a question or conversation; raise RemoteError if the server cannot be reached or gives no answer."""
+        asked = self._remote_input(given)
         try:
-            return self._answer_of(await self.graph.ainvoke(self._remote_input(given), context=self._context))
+            if self.graph.client is None:  # opened with `with`, so there is no asynchronous client
+                return self._answer_of(await asyncio.to_thread(self.graph.invoke, asked, context=self._context))
+            if asyncio.get_running_loop() is not self._loop:  # which alone can use the client's connections
+                raise RemoteError("the connection was opened with `async with`: await the answer, or open it with "
+                                  "`with`")
+            return self._answer_of(await self.graph.ainvoke(asked, context=self._context))
         except (RemoteException, httpx.HTTPError) as error:
             raise self._remote_error(error) from error
 
@@ -115,6 +111,7 @@ class Remote(Asker):
 
     async def __aenter__(self) -> Self:
         self._graph = RemoteGraph(self._name, client=get_client(**self._connect))
+        self._loop = asyncio.get_running_loop()
         return self
 
     async def __aexit__(self, *_: object) -> None:

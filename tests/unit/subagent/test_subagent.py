@@ -137,6 +137,15 @@ class TestRetriever:
         assert found[0].id
 
 
+class TestRemote:
+    def test_a_connection_of_an_event_loop_is_not_used_without_it(self):
+        async def invoke():
+            async with banyan.Remote("http://127.0.0.1:9", "people") as remote:
+                return remote.as_tool().invoke({"question": QUESTION})
+
+        assert "was opened with `async with`: await the answer" in asyncio.run(invoke())
+
+
 class TestSettings:
     def test_the_home_stays_where_it_is_when_the_working_folder_changes(self, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
