@@ -217,10 +217,10 @@ class ConstructionNodes(BuildNodes):
         responses that are paid are found in the cache, and others are what they would have been.
         """
         stored = read_batches(kb.database)
-        in_work = [calls for calls in stored if not set(before).isdisjoint(chain.from_iterable(calls))]
-        waiting = [calls for calls in stored if calls not in in_work]
-        due = frozenset(kb.documents.next_batch(None, after=before, reread=outdated) if waiting else ())
-        waiting = [calls for calls in (keep_chunks(calls, due) for calls in waiting) if calls]
+        last = max((number for number, calls in enumerate(stored, 1) if {*before} & {*chain(*calls)}), default=0)
+        in_work, waiting = stored[max(0, last - 1):last], stored[last:]  # those in front of them are written
+        due = frozenset(kb.documents.next_batch(None, before, outdated) if waiting else ())
+        waiting = list(filter(None, (keep_chunks(calls, due) for calls in waiting)))
         calls = waiting[0] if waiting else self._group_next_chunks(kb, before, outdated, in_batches=in_batches)
         write_batches(kb.database, [*in_work, *(waiting or [calls])] if calls else [])
         return calls
