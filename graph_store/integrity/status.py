@@ -1,7 +1,12 @@
 """Report the status of a knowledge base in numbers."""
 
+import threading
+import time
 from collections.abc import Sequence
 from contextlib import closing
+from pathlib import Path
+
+from cachetools import LRUCache, cached
 
 from ...config import Settings
 from ...schemas.documents import Frozen
@@ -11,12 +16,17 @@ from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.extractions import count_by_reader
+from ..ledger.postgresql import LedgerSchema
 from ..ledger.token_accounts import Spent, total
 from ..ledger.version import Overview, ledger_state
 from ..vectors.ledger_embedder import recorded_model
 
 DEAREST = 10
 """The number of documents shown with their cost."""
+_MOST_CACHED = 10_000
+"""States of ledgers whose sizes are cached."""
+_SETTLED_NS = 1_000_000_000
+"""Nanoseconds after which another change of a file gets another time: clocks of file systems are coarse."""
 
 
 class Status(Frozen):
@@ -84,7 +94,33 @@ def _sort_by_cost(documents: Sequence[Spent]) -> list[Spent]:
 
 
 def read_overview(settings: Settings, name: str) -> Overview | None:
-    """Return the sizes of a knowledge base as its ledger has them, or None if no run has stored them."""
-    with closing(Database(Layout.by(settings, name).require().ledger, create=False)) as database:
+    """Return the sizes of a knowledge base as its ledger has them, or None if no run has stored them.
+
+    They are cached until the ledger's files change: to open the ledger takes milliseconds, and lists have hundreds.
+    """
+    ledger = Layout.by(settings, name).require().ledger
+    changed = _last_change(ledger) if isinstance(ledger, Path) else ()
+    if not changed or time.time_ns() - max(time_ns for _, _, time_ns in changed) < _SETTLED_NS:
+        return _read_stored_overview(ledger)
+    return _cached_overview(ledger, changed)
+
+
+def _last_change(ledger: Path) -> tuple[tuple[int, int, int], ...]:
+    """Return inode, size and time of change of a ledger's file and log; nothing if these are changing."""
+    log = ledger.with_name(f"{ledger.name}-wal")
+    try:
+        files = [ledger.stat(), *([log.stat()] if log.exists() else [])]
+    except FileNotFoundError:  # replaced or checkpointed meanwhile
+        return ()
+    return tuple((file.st_ino, file.st_size, file.st_mtime_ns) for file in files if file.st_size)
+
+
+@cached(LRUCache(_MOST_CACHED), lock=threading.Lock())
+def _cached_overview(ledger: Path, _changed: tuple[tuple[int, int, int], ...]) -> Overview | None:
+    return _read_stored_overview(ledger)
+
+
+def _read_stored_overview(ledger: Path | LedgerSchema) -> Overview | None:
+    with closing(Database(ledger, create=False)) as database:
         overview = ledger_state(database).overview
     return Overview(*overview) if overview else None
