@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from ...schemas.naming import normalise
+from ...schemas.naming import label_key, normalise
 from ...text.dates import find_dates, parse_date
 from ...text.relative_dates import document_date
 
@@ -74,7 +74,7 @@ def version_of(text: str) -> tuple[int, ...]:
 
 def in_force_since(document_id: str, title: str, metadata: Mapping[str, str], text: str) -> str:
     """Return the date from which a document holds: a field or its text says so, or else its name or date; or ""."""
-    fields = {re.sub(r"[_-]", " ", name).casefold(): value for name, value in metadata.items()}
+    fields = {label_key(name): value for name, value in metadata.items()}
     stated = [fields[name] for name in _EFFECTIVE if name in fields]
     stated += [found["date"] or found["chinese"] for found in _IN_FORCE.finditer(text[:_READ])]
     for words in stated:

@@ -1,11 +1,13 @@
 """Which documents supersede or amend which: by their own words, their fields, or the versions in their names."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from ...schemas.edits import Edit, Supersede
-from ...schemas.naming import normalise
+from ...schemas.naming import label_key, normalise
+from ...text.scripts import has_han
 from ..ledger.document_rows import Documents
 from .document_links import DocumentLink
 from .document_names import YEAR, DocumentName, core_words, read_name, version_of
@@ -54,14 +56,16 @@ def find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterator[
     found: dict[tuple[str, str], DocumentLink] = {}
     decided = [DocumentLink(edit.newer, SUPERSEDES, edit.older, edit.newer, *_NOWHERE) for edit in edits
                if isinstance(edit, Supersede) and {edit.newer, edit.older} <= names.keys()]
-    stated = [*_by_words(documents, names), *_by_fields(about, names)]
+    named = NamedDocuments(names)
+    stated = [*_by_words(documents, names, named), *_by_fields(about, named)]
     for link in (*decided, *stated, *_by_names(names.values())):
         if (link.tail, link.head) not in found:
             found.setdefault((link.head, link.tail), link)
     yield from found.values()
 
 
-def _by_words(documents: Documents, names: Mapping[str, DocumentName]) -> Iterator[DocumentLink]:
+def _by_words(documents: Documents, names: Mapping[str, DocumentName], named: "NamedDocuments",
+              ) -> Iterator[DocumentLink]:
     texts = [*documents.texts_with(_LIKELY), *((name.id, name.title) for name in names.values())]
     for document, text in texts:
         for match in (match for statement in _STATEMENTS for match in statement.finditer(text)):
@@ -69,19 +73,19 @@ def _by_words(documents: Documents, names: Mapping[str, DocumentName]) -> Iterat
             parts = match.groupdict()
             verb = (parts.get("lead") or "") + (parts["verb"] or "")
             kind = AMENDS if _AMENDING.search(verb) or _PART.match(parts["what"]) else SUPERSEDES
-            for other in _find_named(parts["what"], names[document], names) if verb else ():
+            if verb and (other := named.find(parts["what"], document)):
                 head, tail = (other, document) if parts.get("passive") is not None else (document, other)
                 yield DocumentLink(head, kind, tail, document, *place)
 
 
-def _by_fields(about: Iterable[tuple[str, str, str, Mapping[str, str]]], names: Mapping[str, DocumentName],
+def _by_fields(about: Iterable[tuple[str, str, str, Mapping[str, str]]], named: "NamedDocuments",
                ) -> Iterator[DocumentLink]:
     for document, _, _, metadata in about:
         for field, value in metadata.items():
-            key = re.sub(r"[_-]", " ", field).casefold()
+            key = label_key(field)
             kind = AMENDS if _AMENDING.search(key) else SUPERSEDES
             for part in re.split(r"[,;、；，]", value) if key in (*_FIELDS, *_PASSIVE_FIELDS) else ():
-                for other in _find_named(part, names[document], names):
+                if other := named.find(part, document):
                     head, tail = (document, other) if key in _FIELDS else (other, document)
                     yield DocumentLink(head, kind, tail, document, *_NOWHERE)
 
@@ -107,31 +111,67 @@ def _by_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
                 break
 
 
-def _find_named(said: str, own: DocumentName, names: Mapping[str, DocumentName]) -> Sequence[str]:
-    """Return the document that some words name, in a sequence; of versions, the one that they say or the one before."""
-    words, years, version = set(core_words(said)), set(YEAR.findall(said)), version_of(said)
-    keys = {_letters(key) for key in _KEY.findall(said)}
-    if said.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
-        keys.add(_letters(_letters(own.id.rpartition("/")[2].partition(".")[0]).rstrip("0123456789") + said))
-    fitting = [name for name in names.values() if name.id != own.id and (
-        _letters(name.id.rpartition("/")[2].rpartition(".")[0] or name.id) in {_letters(said), *keys}
-        or (len("".join(name.words)) > 2 and _has_words(words, said, name)  # noqa: PLR2004 - a letter or two name nothing
-            and (not years or not name.years or years & name.years)
-            and (not version or not name.version or version == name.version)))]
-    longest = max((len(name.words) for name in fitting), default=0)
-    best = [name for name in fitting if len(name.words) == longest]
-    if len(best) > 1 and (years or version):
-        best = [name for name in best if (years and years & name.years) or (version and version == name.version)]
-    if len(best) > 1:  # "the travel policy": the version before this one
-        earlier = [name for name in best if (name.version, name.date) < (own.version, own.date)]
-        best = sorted(earlier, key=lambda name: (name.version, name.date))[-1:]
-    return [name.id for name in best]
+class NamedDocuments:
+    """The names of all documents, found by the words of texts."""
+
+    def __init__(self, names: Mapping[str, DocumentName]) -> None:
+        self._names = names
+        self._by_file: dict[str, list[DocumentName]] = {}
+        for name in names.values():
+            self._by_file.setdefault(_letters(_file_of(name.id)), []).append(name)
+        parts_of = {name.id: _parts(name.words) for name in names.values()}
+        times = Counter(chain.from_iterable(parts_of.values()))
+        self._by_rarest: dict[str, list[DocumentName]] = {}
+        for document, parts in parts_of.items():
+            if len("".join(names[document].words)) > 2:  # noqa: PLR2004  (a letter or two name nothing)
+                self._by_rarest.setdefault(min(parts, key=lambda part: (times[part], part)), []).append(names[document])
+
+    def find(self, said: str, document: str) -> str:
+        """Return the document that some words of another one name, or "".
+
+        Of several versions it is the one that they say, or else the one before the document that says them.
+        """
+        own = self._names[document]
+        years, version = set(YEAR.findall(said)), version_of(said)
+        fitting = {name.id: name for key in self._file_keys(said, own) for name in self._by_file.get(key, ())}
+        fitting |= {name.id: name for name in self._with_words(said)
+                    if (not years or not name.years or years & name.years)
+                    and (not version or not name.version or version == name.version)}
+        fitting.pop(document, None)
+        longest = max((len(name.words) for name in fitting.values()), default=0)
+        best = [name for name in fitting.values() if len(name.words) == longest]
+        if len(best) > 1 and (years or version):
+            best = [name for name in best if (years and years & name.years) or (version and version == name.version)]
+        if len(best) > 1:  # "the travel policy": the version before this one
+            best = [name for name in best if (name.version, name.date) < (own.version, own.date)]
+        return max(best, key=lambda name: (name.version, name.date, name.id)).id if best else ""
+
+    def _file_keys(self, said: str, own: DocumentName) -> set[str]:
+        keys = {_letters(key) for key in (said, *_KEY.findall(said))}
+        if said.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
+            keys.add(_letters(_letters(own.id.rpartition("/")[2].partition(".")[0]).rstrip("0123456789") + said))
+        return keys
+
+    def _with_words(self, said: str) -> Iterator[DocumentName]:
+        """Yield the documents all of whose words are said; words without spaces between follow one another there."""
+        words, joined = set(core_words(said)), normalise(said)
+        for part in {*words, *joined}:
+            for name in self._by_rarest.get(part, ()):
+                whole = "".join(name.words)
+                if whole in joined if has_han(whole) else words.issuperset(name.words):
+                    yield name
 
 
-def _has_words(words: set[str], said: str, name: DocumentName) -> bool:
-    if any(not word.isascii() for word in name.words):  # no spaces between words
-        return "".join(name.words) in normalise(said)
-    return words.issuperset(name.words)
+def _parts(words: Sequence[str]) -> Sequence[str]:
+    """Return the words of a name, or its letters if it has no spaces between words."""
+    joined = "".join(words)
+    return joined if has_han(joined) else words
+
+
+def _file_of(document: str) -> str:
+    """Return the name of a document's file without its folder and format."""
+    file = document.rpartition("/")[2]
+    return file.rpartition(".")[0] or document
 
 
 def _letters(text: str) -> str:

@@ -2,6 +2,8 @@
 
 import banyan
 import pytest
+from banyan.graph_store.graph.document_names import read_name
+from banyan.graph_store.graph.supersessions import NamedDocuments
 from banyan.graph_store.store_errors import EntityDecisionError
 
 from ... import scripted
@@ -86,3 +88,16 @@ def test_a_person_can_say_which_document_supersedes_which(kb):
     assert ("annual-2022.md", "annual-2021.md") not in pairs(kb, "supersedes")
     with pytest.raises(EntityDecisionError, match="no document 'x'"):
         resources.edit("kb", lambda edits: edits.supersede("x", "annual-2021.md", "ada"))
+
+
+def test_a_document_is_found_by_the_words_of_its_name():
+    names = [read_name(document, title) for document, title in (
+        ("gebühren-2021.md", "Gebühren für Abwasser 2021"), ("gebühren-2022.md", "Gebühren für Abwasser 2022"),
+        ("a.md", "差旅费管理办法"), ("rfc822.txt", "Text messages"), ("own.md", "Gebühren für Abwasser 2023"),
+        ("rfc2822.txt", "Internet messages"))]
+    named = NamedDocuments({name.id: name for name in names})
+    assert named.find("the Gebühren für Abwasser of 2021", "own.md") == "gebühren-2021.md"
+    assert named.find("Gebühren für Abwasser", "own.md") == "gebühren-2022.md"
+    assert named.find("原《差旅费管理办法》", "own.md") == "a.md"
+    assert named.find("822", "rfc2822.txt") == named.find("RFC 822", "own.md") == "rfc822.txt"
+    assert named.find("Abwasser", "own.md") == named.find("the", "a.md") == ""
