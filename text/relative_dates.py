@@ -11,11 +11,13 @@ that says whether it is past.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from ..schemas.naming import label_key
 from .dates import find_dates, parse_date
 from .relative_chinese import FORMS as _CHINESE
 from .relative_english import FORMS as _ENGLISH
@@ -52,8 +54,8 @@ _OPENING = re.compile(r"(?:\s|\|[^\n]*\n|#[^\n]*\n|[^\n]{0,80}\n(?=\s*\Z))*+")
 _LONGEST_NAME = 40
 _HEAD = 80
 _DAY_PARTS = 3
-
-
+_CACHED = 256
+"""Texts whose relative dates are cached: a build and an answer read those of each passage several times."""
 _FORMS = [(re.compile(form, re.IGNORECASE), read) for form, read in (*_ENGLISH, *_CHINESE)]
 _HINT = re.compile(r"day|night|tomorrow|week|month|quarter|year|ago|time|\bthe \d|morning|evening|noon|January|February"
                    r"|March|April|May|June|July|August|September|October|November|December|spring|summer|autumn|fall"
@@ -90,7 +92,7 @@ def document_date(document_id: str, title: str, metadata: Mapping[str, str]) -> 
     """
     if PurePosixPath(document_id).suffix.lower() in _BOOKS:
         return ""
-    fields = {re.sub(r"[_-]", " ", name).casefold(): value for name, value in metadata.items()}
+    fields = {label_key(name): value for name, value in metadata.items()}
     stated = next(filter(None, (_only_date(fields[name]) for name in _FIELDS if name in fields)), "")
     named = _only_date(PurePosixPath(document_id).stem.replace("_", " "), least_parts=2)
     if stated and named and not (stated.startswith(named) or named.startswith(stated)):
@@ -175,15 +177,33 @@ def _first_day(line: str) -> tuple[int, int, str]:
     return 0, 0, ""
 
 
-def relative_dates(text: str, said_on: str) -> list[RelativeDate]:
+@lru_cache(_CACHED)
+def relative_dates(text: str, said_on: str) -> tuple[RelativeDate, ...]:
     """Return the relative dates of a text and what they mean.
 
-    `said_on` is the date on which its beginning was said; lines of the text may state others.
+    `said_on` is the date on which its beginning was said, in ISO 8601; lines of the text may state others. By a month
+    or a year alone, days and weeks mean nothing.
     """
+    if not _HINT.search(text):
+        return ()
     starts, said = _line_dates(text, said_on)
     if not any(said):
-        return []
-    return list(_find_relative_dates(text, lambda position: said[bisect_right(starts, position) - 1]))
+        return ()
+    text = _WRAPPED.sub(" ", text)
+    found = [(match, read) for form, read in _FORMS for match in form.finditer(text)]
+    dates, end = list[RelativeDate](), 0
+    for match, read in sorted(found, key=lambda one: (one[0].start(), -one[0].end())):
+        start = match.start()
+        if start < end:
+            continue
+        end = match.end()  # also where the words mean nothing: the "Friday" of "next Friday" is no date either
+        day = said[bisect_right(starts, start) - 1]
+        if day and not _is_title(match):
+            meant = read(Said(match, date(*[*map(int, day.split("-")), 1, 1][:3])))
+            is_precise = meant.partition("/")[0].count("-") <= day.count("-")
+            if meant and is_precise and not _is_stated(text, *match.span()):
+                dates.append(RelativeDate(start, end, meant))
+    return tuple(dates)
 
 
 def said_on_at(text: str, said_on: str, position: int) -> str:
@@ -212,31 +232,6 @@ def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
 def _row_date(row: Row) -> str:
     return next((day for cell in row.cells if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:")
                  and (day := _only_date(cell.value))), "")
-
-
-def _find_relative_dates(text: str, said_at: Callable[[int], str]) -> Iterator[RelativeDate]:
-    """Find the relative dates of a text, and what they mean.
-
-    Args:
-        text: the text.
-        said_at: returns the date on which the words at a position were said, in ISO 8601, or "". If it is only a month
-            or a year, days and weeks are left alone.
-    """
-    if not _HINT.search(text):
-        return
-    text = _WRAPPED.sub(" ", text)
-    found = [(match, read) for form, read in _FORMS for match in form.finditer(text)]
-    end = 0
-    for match, read in sorted(found, key=lambda one: (one[0].start(), -one[0].end())):
-        start, said_on = match.start(), said_at(match.start())
-        if start < end:
-            continue
-        end = match.end()  # also where the words mean nothing: the "Friday" of "next Friday" is no date either
-        if said_on and not _is_title(match):
-            meant = read(Said(match, date(*[*map(int, said_on.split("-")), 1, 1][:3])))
-            is_precise = meant.partition("/")[0].count("-") <= said_on.count("-")
-            if meant and is_precise and not _is_stated(text, *match.span()):
-                yield RelativeDate(start, end, meant)
 
 
 def _is_stated(text: str, start: int, end: int) -> bool:
