@@ -290,8 +290,8 @@ class Settings(BaseSettings):
 
     def for_step(self, step: LlmStep) -> Self:
         """Return the settings of a step: endpoint, `llm_model` and `llm_reasoning_effort` are the step's own."""
-        chosen = str(getattr(self, f"llm_model_{step}")) or self.llm_model
-        own: dict[str, Any] = {"llm_model": chosen,
+        chosen = str(getattr(self, f"llm_model_{step}"))
+        own: dict[str, Any] = {"llm_model": chosen or self.llm_model,
                                "llm_reasoning_effort": effort_of(self.llm_reasoning_effort, step)}
         if endpoint := self.llm_endpoints.get(chosen):
             own |= {"llm_base_url": endpoint.base_url, "llm_api_key": endpoint.api_key, "llm_model": endpoint.model}

@@ -56,6 +56,14 @@ def test_a_step_cannot_have_an_endpoint_while_the_others_have_none(tmp_path):
         Settings(home=tmp_path, llm_endpoints=named, llm_model_extract="local", _env_file=None)
 
 
+def test_a_model_is_not_taken_for_an_endpoint_of_the_same_name(tmp_path):
+    named = {name: {"base_url": f"http://{name}.example/v1", "model": model}
+             for name, model in (("a", "b"), ("b", "m"))}
+    settings = Settings(home=tmp_path, llm_endpoints=named, llm_model="a", llm_model_answer="b", _env_file=None)
+    asked = [(own.llm_base_url, own.llm_model) for own in map(settings.for_step, ("extract", "answer"))]
+    assert asked == [("http://a.example/v1", "b"), ("http://b.example/v1", "m")]
+
+
 def test_what_is_no_json_is_refused_without_repeating_it(tmp_path, monkeypatch):
     monkeypatch.setenv("BANYAN_LLM_ENDPOINTS", '{"local": {"api_key": "sk-secret"')
     with pytest.raises(ValidationError, match="it is not JSON") as caught:
