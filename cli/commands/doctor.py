@@ -3,8 +3,8 @@
 import platform
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from time import monotonic
 from typing import Any, Literal, NamedTuple
@@ -13,7 +13,7 @@ import httpx
 import typer
 
 from ...agents.resources import Resources
-from ...config import LLM_STEPS, Settings
+from ...config import LLM_STEPS, LlmStep, Settings
 from ...graph_store.layout import knowledge_bases
 from ...models.llm.endpoint import name_of
 from ...models.llm.failures import NO_KEY
@@ -83,20 +83,25 @@ def _run_checks(settings: Settings) -> Iterator[Check]:
     yield _attempt("knowledge bases", lambda: f"{len(knowledge_bases(settings))} in "
                    + ("the database" if settings.database else str(settings.home)))
     yield from _check_models(settings)
-    resources = Resources(settings)
-    yield _attempt("embedding model", lambda: _try_embedding(resources))
-    if settings.reranker:
-        yield _attempt("reranker", lambda: _try_reranker(resources))
+    with Resources(settings) as resources:
+        yield _attempt("embedding model", lambda: _try_embedding(resources))
+        if settings.reranker:
+            yield _attempt("reranker", lambda: _try_reranker(resources))
 
 
 def _attempt(part: str, check: Callable[[], str]) -> Check:
-    """Run a check that returns what it found; the message of an error of ours says what to do."""
+    """Run a check that returns what it found, or fails with an error of ours."""
     try:
         return Check(part, "ok", check())
     except BanyanError as error:
-        message = str(error)  # it ends with the fix
-        found, _, fix = message.rpartition("; " if "; " in message else ": ")
-        return Check(part, "failed", found or message, fix)
+        return _failure(part, error)
+
+
+def _failure(part: str, error: BanyanError) -> Check:
+    """Return the check that an error ended; the error's message ends with the fix."""
+    message = str(error)
+    found, _, fix = message.rpartition("; " if "; " in message else ": ")
+    return Check(part, "failed", found or message, fix)
 
 
 def _check_installation() -> Check:
@@ -139,42 +144,39 @@ def _check_models(settings: Settings) -> Iterator[Check]:
     if not settings.uses_llm:
         yield Check("language model", "ok", "none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL")
         return
-    named = {(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()}
-    steps_of = dict[tuple[str | None, str, str], list[str]]()
+    steps_of = defaultdict[tuple[str | None, str, str], list[LlmStep]](list)
     for step in LLM_STEPS:
         own = settings.for_step(step)
-        key = own.llm_base_url, own.llm_api_key.get_secret_value(), own.llm_model
-        steps_of.setdefault(key, []).append(step)
+        steps_of[own.llm_base_url, own.llm_api_key.get_secret_value(), own.llm_model].append(step)
     for steps in steps_of.values():
         part = "language model" if len(steps_of) == 1 else f"language model for {', '.join(steps)}"
-        own = next(settings.for_step(step) for step in LLM_STEPS if step in steps)
-        check = _attempt(part, partial(_try_model, own))
-        if check.state == "failed" and (own.llm_base_url, own.llm_model) in named:
-            fix = check.fix.replace("BANYAN_LLM_API_KEY", "`api_key`").replace("BANYAN_LLM_BASE_URL", "`base_url`")
-            check = check._replace(fix=f"{fix} of this endpoint in BANYAN_LLM_ENDPOINTS")
-        yield check if check.state == "failed" else _judge_model(check, own)
+        yield _check_model(part, settings.for_step(steps[0]))
 
 
-def _try_model(settings: Settings) -> str:
-    trial = try_out(settings, COUNTING)
-    speed = trial.completion_tokens / max(trial.seconds, 0.001)
+def _check_model(part: str, settings: Settings) -> Check:
+    """Ask a model for JSON, and return its speed, its price and its context size, or why builds or answers fail."""
+    try:
+        trial = try_out(settings, COUNTING)
+    except BanyanError as error:
+        failed, asked = _failure(part, error), (settings.llm_base_url, settings.llm_model)
+        if asked not in [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]:
+            return failed
+        fix = failed.fix.replace("BANYAN_LLM_API_KEY", "`api_key`").replace("BANYAN_LLM_BASE_URL", "`base_url`")
+        return failed._replace(fix=f"{fix} of this endpoint in BANYAN_LLM_ENDPOINTS")
     form = "replies in JSON" if trial.is_json else "does not reply in the JSON that was asked for"
+    speed = trial.completion_tokens / max(trial.seconds, 0.001)
     price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
-    return f"{name_of(settings)} {form}, {speed:,.0f} tokens a second ({trial.seconds:.1f} s), price {price}"
-
-
-def _judge_model(check: Check, settings: Settings) -> Check:
-    """Return the check of a model that answers with its context size, and a warning if a build or answer may suffer."""
     context = _context_of(settings)
     needed = max(settings.context_tokens, settings.extract_tokens) + _PROMPT_TOKENS
-    found = f"{check.found}, context {f'{context:,} tokens' if context else 'not told'}"
-    if "does not reply" in check.found:
-        return Check(check.part, "failed", found, "choose a model that follows instructions, or a server with "
-                     "structured output (response_format json_schema)")
+    found = (f"{name_of(settings)} {form}, {speed:,.0f} tokens a second ({trial.seconds:.1f} s), price {price}, "
+             f"context {f'{context:,} tokens' if context else 'not told'}")
+    if not trial.is_json:
+        return Check(part, "failed", found, "choose a model that follows instructions, or a server with structured "
+                     "output (response_format json_schema)")
     if context and context < needed:
-        return Check(check.part, "warning", found, f"prompts have up to {needed:,} tokens: raise the server's context, "
-                     "or lower BANYAN_CONTEXT_TOKENS and BANYAN_EXTRACT_TOKENS")
-    return Check(check.part, "ok", found)
+        return Check(part, "warning", found, f"prompts have up to {needed:,} tokens: raise the server's context, or "
+                     "lower BANYAN_CONTEXT_TOKENS and BANYAN_EXTRACT_TOKENS")
+    return Check(part, "ok", found)
 
 
 def _context_of(settings: Settings) -> int:
