@@ -217,13 +217,13 @@ def _tree_branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict
 class Format(NamedTuple):
     """A function that writes a graph in pieces, and the media type and suffix of the resulting file."""
 
-    write: Callable[[TreeGraph, SqlEngine], Iterator[str | bytes]]
+    write: Callable[[TreeGraph, SqlEngine], Iterator[bytes]]
     media_type: str
     suffix: str
 
 
-def _of_graph(write: Callable[[TreeGraph], Iterator[str]]) -> Callable[[TreeGraph, SqlEngine], Iterator[str | bytes]]:
-    return lambda graph, _: write(graph)
+def _of_graph(write: Callable[[TreeGraph], Iterator[str]]) -> Callable[[TreeGraph, SqlEngine], Iterator[bytes]]:
+    return lambda graph, _: (piece.encode() for piece in write(graph))
 
 
 FORMATS: dict[ExportFormat, Format] = {

@@ -163,7 +163,7 @@ def export(
             return
         pieces = FORMATS[form].write(graph, snapshot.index.sql)
         if output == _STANDARD_OUTPUT:
-            sys.stdout.buffer.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
+            sys.stdout.buffer.writelines(pieces)
             return
         size = write_file(output, pieces)
     err.print(f"{graph.number_of_nodes()} nodes and {graph.number_of_edges()} edges written to "

@@ -221,7 +221,7 @@ def _write_export(service: Service, kb: str, form: ExportFormat) -> IO[bytes]:
         file = closing.enter_context(SpooledTemporaryFile(_SPOOLED))
         for piece in FORMATS[form].write(snapshot.kb.tree_graph(), snapshot.index.sql):
             check_cancelled()
-            file.write(piece.encode() if isinstance(piece, str) else piece)
+            file.write(piece)
         closing.pop_all()  # no error has occurred, so the file stays open
     return file
 
