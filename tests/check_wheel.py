@@ -1,6 +1,6 @@
 """Check an installed wheel as its first user would, outside the checkout: the demo, the page, MCP's tools, and Studio.
 
-`python tests/check_wheel.py`, with the Python of an environment that has the wheel with the extras `studio` and `server`.
+`python tests/check_wheel.py`, with the Python of an environment that has the wheel with `[studio,server]`.
 """
 
 import json
