@@ -8,6 +8,8 @@ import sqlglot
 from rapidfuzz import fuzz, process
 from sqlglot import exp
 
+from ..graph_store.sql.checking import DIALECT, join_names
+from ..graph_store.sql.sql_errors import SqlError
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnInfo, TableInfo
 
@@ -46,7 +48,7 @@ def repair_query(sql: str, tables: Sequence[TableInfo]) -> Repaired | None:
     repair.apply(tree)
     if not repair.changes:
         return Repaired(bare, ("what stands around the query is left out",)) if bare != sql.strip() else None
-    return Repaired(tree.sql(dialect="duckdb"), tuple(dict.fromkeys(repair.changes)))
+    return Repaired(tree.sql(dialect=DIALECT), tuple(dict.fromkeys(repair.changes)))
 
 
 def wanted_values(sql: str, tables: Sequence[TableInfo]) -> list[WantedValue]:
@@ -63,7 +65,7 @@ def replace_values(sql: str, tables: Sequence[TableInfo], meant: Mapping[WantedV
     for value, literal in list(_compared_texts(tree, tables)):
         if value in meant:
             literal.replace(exp.Literal.string(meant[value]))
-    return tree.sql(dialect="duckdb")
+    return tree.sql(dialect=DIALECT)
 
 
 def tells_case(sql: str) -> bool:
@@ -90,20 +92,16 @@ def tables_of(sql: str, tables: Sequence[TableInfo]) -> list[TableInfo]:
     """Return the tables that a query reads, in its order."""
     tree = _parse_query(sql)
     known = {table.name.casefold(): table for table in tables}
-    names = dict.fromkeys(_table_key(one) for one in tree.find_all(exp.Table)) if tree else {}
+    names = dict.fromkeys(one.name.casefold() for one in tree.find_all(exp.Table)) if tree else {}
     return [known[name] for name in names if name in known]
-
-
-def _table_key(table: exp.Table) -> str:
-    """Return the folded name of a table, with that of its knowledge base if it has one."""
-    return ".".join(filter(None, (table.db, table.name))).casefold()
 
 
 def _parse_query(sql: str) -> exp.Expr | None:
     """Return a query as a tree; None if it is not one statement that can be read."""
     try:
-        tree: exp.Expr = sqlglot.parse_one(sql, dialect="duckdb")
-    except sqlglot.errors.SqlglotError:
+        tree: exp.Expr = sqlglot.parse_one(sql, dialect=DIALECT)
+        join_names(tree)
+    except (sqlglot.errors.SqlglotError, SqlError):
         return None
     return tree
 
@@ -122,9 +120,6 @@ class _Repair:
         """Put the names of tables right, then those of columns, then comparisons with lists."""
         self._made = {one.alias.casefold() for one in tree.find_all(exp.CTE, exp.Subquery, exp.Alias) if one.alias}
         for table in tree.find_all(exp.Table):
-            if table.db:  # of several knowledge bases
-                table.set("this", exp.to_identifier(f"{table.db}.{table.name}", quoted=True))
-                table.set("db", None)
             self._put_right(table, self.tables.values(), "table")
         self.read_tables(tree)
         for column in list(tree.find_all(exp.Column)):
@@ -135,7 +130,7 @@ class _Repair:
     def read_tables(self, tree: exp.Expr) -> None:
         """Note which tables the query reads, by their aliases and names."""
         for table in tree.find_all(exp.Table):
-            info = self.tables.get(_table_key(table))
+            info = self.tables.get(table.name.casefold())
             if info:
                 self._aliases[table.alias_or_name.casefold()] = info
 
@@ -168,6 +163,8 @@ class _Repair:
             return True
         meant = _nearest_known(name, names)
         if meant:
+            if isinstance(node, exp.Table) and not node.alias:  # columns may be called by the wrong name of their table
+                node.set("alias", exp.TableAlias(this=node.this.copy()))
             node.set("this", exp.to_identifier(meant, quoted=True))
             self.changes.append(f"{kind} {name} read as {meant}")
         return bool(meant)

@@ -91,7 +91,7 @@ def _records_of_row(engine: SqlEngine, result: SqlResult, number: int) -> tuple[
     if result.citations:
         return ()
     return tuple(citation for table in tables_of(result.sql, engine.tables())
-                 for citation in engine.run(f"SELECT * FROM {table.name}", most_rows=1).citations[:1])  # noqa: S608
+                 for citation in engine.run(f'SELECT * FROM "{table.name}"', most_rows=1).citations[:1])  # noqa: S608
 
 
 def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[TableInfo],
@@ -118,7 +118,7 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
 def _values_like(engine: SqlEngine, wanted: WantedValue) -> Iterator[str]:
     """Yield the values of a column that contain a text in any case, the most frequent first."""
     text = wanted.text.replace("'", "''")
-    found = engine.run(f"SELECT {wanted.column}, count(*) AS number FROM {wanted.table} "  # noqa: S608
+    found = engine.run(f'SELECT {wanted.column}, count(*) AS number FROM "{wanted.table}" '  # noqa: S608
                        f"WHERE contains(lower({wanted.column}), lower('{text}')) OR {wanted.column} = '{text}' "
                        f"GROUP BY {wanted.column} ORDER BY number DESC, {wanted.column}", most_rows=50)
     yield from (str(row[0]) for row in found.rows)

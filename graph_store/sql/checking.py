@@ -120,7 +120,7 @@ def read_statement(sql: str) -> exp.Query:
         raise SqlError(f"the statement cannot be read: {str(error).splitlines()[0]}") from error
     if len(parsed) != 1 or not isinstance(parsed[0], exp.Query):
         raise SqlError("only one SELECT statement is allowed")
-    _join_names(parsed[0])
+    join_names(parsed[0])
     _check_size(parsed[0])
     for part in list(parsed[0].find_all(exp.IgnoreNulls)):
         if isinstance(part.this, exp.AnyValue):  # sqlglot adds it, and warns of it in DuckDB's dialect
@@ -128,8 +128,12 @@ def read_statement(sql: str) -> exp.Query:
     return parsed[0]
 
 
-def _join_names(query: exp.Query) -> None:
-    """Name the tables of several knowledge bases, written BASE.TABLE, by one word; a column needs no base."""
+def join_names(query: exp.Expr) -> None:
+    """Name the tables of several knowledge bases, written BASE.TABLE, by one word; a column needs no base.
+
+    Raises:
+        SqlError: the name of a table has more parts.
+    """
     bases = set[str]()
     for table in query.find_all(exp.Table):
         if table.args.get("catalog"):

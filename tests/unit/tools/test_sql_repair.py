@@ -16,7 +16,9 @@ TABLES = [table("penguins_birds", species="text", island="text", body_mass_g="nu
 
 @pytest.mark.parametrize(("sql", "meant"), [
     ('SELECT avg("Body Mass G") FROM penguins_birds', "SELECT AVG(\"body_mass_g\") FROM penguins_birds"),
-    ("SELECT count(*) FROM penguin_bird", 'SELECT COUNT(*) FROM "penguins_birds"'),
+    ("SELECT count(*) FROM penguin_bird", 'SELECT COUNT(*) FROM "penguins_birds" AS penguin_bird'),
+    ("SELECT penguin_bird.species FROM penguin_bird",
+     'SELECT penguin_bird.species FROM "penguins_birds" AS penguin_bird'),
     ("SELECT b.body_mas FROM penguins_birds AS b", 'SELECT b."body_mass_g" FROM penguins_birds AS b'),
     ("SELECT * FROM penguins_birds WHERE species = Adelie", "SELECT * FROM penguins_birds WHERE species = 'Adelie'"),
     ('SELECT * FROM penguins_birds WHERE species IN ("Adelie")',
