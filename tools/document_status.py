@@ -6,6 +6,7 @@ import sqlglot
 from sqlglot import exp
 
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.sql.checking import DIALECT
 from ..graph_store.sql.logical_tables import DOCUMENT
 from ..schemas.inquiry import Block
 from ..schemas.records import TableInfo
@@ -43,14 +44,13 @@ def outdated_rows(index: GraphIndex, table: TableInfo, question: str) -> list[st
 
 def without_documents(sql: str, table: str, documents: Iterable[str]) -> str:
     """Return a query that leaves out a table's rows of some documents."""
-    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    tree = sqlglot.parse_one(sql, dialect=DIALECT)
+    is_current = exp.column(DOCUMENT, quoted=True).isin(*documents).not_()
     for select in tree.find_all(exp.Select):
-        source = select.args.get("from_") or select.args.get("from")
+        source = select.args.get("from_")
         if source is not None and source.this.name == table:
-            names = exp.Tuple(expressions=[exp.Literal.string(document) for document in documents])
-            select.where(exp.Not(this=exp.In(this=exp.column(DOCUMENT, quoted=True), expressions=names.expressions)),
-                         copy=False)
-    return tree.sql(dialect="duckdb")
+            select.where(is_current, copy=False)
+    return tree.sql(dialect=DIALECT)
 
 
 def note_outdated_rows(index: GraphIndex, blocks: Sequence[Block]) -> list[Block]:
