@@ -18,6 +18,7 @@ from .retriever import Retriever
 
 AT_LEAST = 3
 """How many passages a lookup shows even if they are long: one alone rarely answers, and another lookup costs a call."""
+LEFT_HINT = "passages, all farther: the same query shows them"
 _LEAST_WEIGHT = 3 / 20
 """The least share of the best passage's weight: 3 of 102 passages that readers used were below it."""
 _RANKED = 60
@@ -60,7 +61,7 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(lookup.documents)})"
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note, left=left,
-                  left_hint="passages, all farther: the same query shows them")]
+                  left_hint=LEFT_HINT)]
 
 
 def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: Sequence[str], seen: Collection[str],

@@ -23,7 +23,7 @@ from ..schemas.retrieval import EVERYTHING, Passage, Switches
 from ..text.content_words import content_words
 from .fact_rows import fit_lines, item_cost
 from .first_look import first_look
-from .passages import AT_LEAST
+from .passages import AT_LEAST, LEFT_HINT
 from .retriever import Retriever
 
 Retrievers: TypeAlias = Mapping[str, Retriever]
@@ -39,12 +39,12 @@ _ORDER = {"row": 0, "report": 0, "opening": 0, "passage": 1, "fact": 2, "table":
 @contextmanager
 def open_tables(retrievers: Retrievers) -> Iterator[SqlEngine]:
     """Yield an engine for SQL over the tables of all bases; those of several are called BASE.TABLE."""
-    stores = {base: retriever.index.store for base, retriever in retrievers.items()}
-    if len(retrievers) == 1:
-        yield next(iter(retrievers.values())).index.sql
+    indexes = {base: retriever.index for base, retriever in retrievers.items()}
+    if len(indexes) == 1:
+        yield next(iter(indexes.values())).sql
         return
-    files = {base: store.table_file(retrievers[base].index) for base, store in stores.items()}
-    documents = JoinedDocuments({base: store.documents for base, store in stores.items()})
+    files = {base: index.store.table_file(index) for base, index in indexes.items()}
+    documents = JoinedDocuments({base: index.store.documents for base, index in indexes.items()})
     with closing(JoinedEngine(files, documents)) as engine:
         yield engine
 
@@ -110,7 +110,7 @@ def _own_names(documents: Iterable[str], base: str, bases: Collection[str]) -> I
         named, own_id = split_id(document)
         if named == base and own_id:
             yield own_id
-        elif named not in bases:
+        elif named not in bases or not own_id:
             yield document
 
 
@@ -153,8 +153,7 @@ def _join_passages(title: str, found: Mapping[str, Sequence[Block]], weights: Ma
     best = sorted(ranked.values(), key=lambda item: -item.score)
     shown, left = fit_lines(best, tokens, at_least)
     left += sum(block.left for blocks in found.values() for block in blocks)
-    return [Block(title=title, items=tuple(shown), left=left, left_hint="passages: the same query shows them")] * bool(
-        shown)
+    return [Block(title=title, items=tuple(shown), left=left, left_hint=LEFT_HINT)] if shown else []
 
 
 def _name_base(block: Block, base: str) -> Block:

@@ -82,7 +82,10 @@ def test_passages_of_both_are_one_block_and_can_be_limited_to_documents_of_one(r
     assert [item.score for item in block.items] == sorted((item.score for item in block.items), reverse=True)
     (own,) = looked_up(resources, PassageLookup(query="Ada Byron", documents=("people/ada",)))
     assert {item.document for item in own.items} == {"people/ada"}
-    assert looked_up(resources, TripleLookup(relation="born_in", document="my-town/ada")) != []
+    assert [block.title for block in looked_up(resources, TripleLookup(relation="lies_in", document="my-town/ada"))
+            ] == ["my-town: lies in (1 rows; document ada)"]
+    (unknown, _) = looked_up(resources, PassageLookup(query="Ada Byron", documents=("people",)))
+    assert "No document has people" in unknown.note
 
 
 def test_one_query_reads_the_tables_of_both_and_cites_the_rows_of_each(resources):
