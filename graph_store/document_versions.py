@@ -144,12 +144,18 @@ class Versions:
 
     def rank(self, scores: NDArray[np.float32], question: str) -> NDArray[np.float32]:
         """Return the weights of chunks with those of older versions behind the best of the newer ones."""
-        outdated = self.outdated(question)
-        behind = {older: {newer for newer in family if newer not in outdated}
-                  for family in self._families for older in family & outdated}
+        outdated, behind = self.outdated(question), dict[str, set[str]]()
+        for family in self._families:
+            behind |= dict.fromkeys(family & outdated, family - outdated)
         behind |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
+        if not behind:
+            return scores
+        row, document_of = self._index.document_row, self._index.documents[1]
+        best, share = np.zeros(len(row), np.float32), np.ones(len(row), np.float32)
+        np.maximum.at(best, document_of, scores)
         for older, newer in sorted(behind.items()):
-            own, best = self._index.chunks_of({older}), scores[self._index.chunks_of(newer)].max(initial=0.0) * _BEHIND
-            if 0 < best < scores[own].max(initial=0.0):
-                scores = np.where(own, scores * np.float32(best / scores[own].max()), scores)
-        return scores
+            most = max((best[row[one]] for one in newer if one in row), default=0) * np.float32(_BEHIND)
+            if older in row and 0 < most < best[row[older]]:
+                share[row[older]] = most / best[row[older]]
+                best[row[older]] = most
+        return scores * share[document_of]

@@ -273,11 +273,12 @@ class GraphIndex(KnowledgeGraph):
     def chunks_of(self, documents: Collection[str]) -> NDArray[np.bool_]:
         """Return which chunks are of some documents, shape (chunks,)."""
         is_wanted = np.zeros(len(self.document_ids), bool)
-        is_wanted[[self._document_row[key] for key in documents]] = True
+        is_wanted[[self.document_row[key] for key in documents]] = True
         return is_wanted[self._arrays["chunks.documents"]]
 
     @cached_property
-    def _document_row(self) -> dict[str, int]:
+    def document_row(self) -> dict[str, int]:
+        """The row of each document with chunks, by its id."""
         return {key: row for row, key in enumerate(self.document_ids)}
 
     def documents_with(self, parts: Iterable[str]) -> frozenset[str]:
