@@ -1,4 +1,4 @@
-"""Check an installed wheel as its first user would, outside the checkout: the demo, the page, MCP's tools, and Studio.
+"""Check an installed wheel as its first user would, outside the checkout: the demo, `doctor`, the page, and Studio.
 
 `python tests/check_wheel.py`, with the Python of an environment that has the wheel with `[studio,server]`.
 """
