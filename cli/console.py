@@ -72,11 +72,6 @@ def print_json(data: object) -> None:
     sys.stdout.write(json_line(data) + "\n")
 
 
-def format_count(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, such as "2 facts"; `many` is the plural if it is not `one` with an s."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
-
-
 def left_out(number: int) -> str:
     """Return the line that says how many items `--limit` left out; empty if none."""
     return f"[dim]and {number} more (--limit)[/dim]" if number > 0 else ""

@@ -10,6 +10,7 @@ import unicodedata
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.sql.engine import SqlEngine
 from ..schemas.records import TableInfo
 from ..text.cleaning import visible
+from ..text.shown_numbers import format_count
 
 INDEX = "index.md"
 _MOST_PAGES = 1_000
@@ -78,10 +80,9 @@ class _FileNames:
     def file(self, name: str, kind: str) -> str:
         """Return the file for a name; a second page of the name has its kind behind it, and then a number."""
         stem = _safe_name(name)
-        candidates = iter((stem, f"{stem} ({_safe_name(kind)})")) if kind else iter((stem,))
-        number = 1
-        while (chosen := next(candidates, f"{stem} {number}")).casefold() in self._taken:
-            number += 1
+        with_kind = [f"{stem} ({_safe_name(kind)})"] if kind else []
+        candidates = chain([stem], with_kind, (f"{stem} {number}" for number in count(2)))
+        chosen = next(name for name in candidates if name.casefold() not in self._taken)
         self._taken.add(chosen.casefold())
         return f"{chosen}.md"
 
@@ -96,7 +97,7 @@ def _entity_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iter
     entity = graph.nodes[node]
     yield f"# {_plain(entity['name'])}\n"
     others = [name for name in entity["names"] if name != entity["name"]]
-    yield f"{_plain(entity['type'] or 'Entity')}, in {_counted(len(entity['documents']), 'document')}" + (
+    yield f"{_plain(entity['type'] or 'Entity')}, in {format_count(len(entity['documents']), 'document')}" + (
         f"; also called {', '.join(map(_plain, others))}" if others else "") + "\n"
     facts = [*_fact_lines(graph, node, paths)]
     yield from _section("Facts", facts)
@@ -137,13 +138,13 @@ def _quotes(sources: Sequence[Mapping[str, Any]]) -> str:
     lines = [f"  > “{_plain(_cut(source['quote']))}” — {_plain(source['document'])}"
              for source in sources[:_MOST_QUOTES]]
     more = len(sources) - len(lines)
-    return "\n  >\n".join([*lines, *([f"  > … and {_counted(more, 'source')} more"] if more > 0 else [])])
+    return "\n  >\n".join([*lines, *([f"  > … and {format_count(more, 'source')} more"] if more > 0 else [])])
 
 
 def _table_lines(table: TableInfo, tables: SqlEngine) -> Iterator[str]:
     result = tables.run(f'SELECT * FROM "{table.name}"', most_rows=_MOST_ROWS, most_cited=0)  # noqa: S608
     yield f"# {_plain(table.title or table.name)}\n"
-    yield f"{_counted(table.rows, 'row')}, in SQL `{table.name}`\n"
+    yield f"{format_count(table.rows, 'row')}, in SQL `{table.name}`\n"
     yield f"| {' | '.join(map(_plain, result.columns))} |"
     yield f"|{'---|' * len(result.columns)}"
     for row in result.rows:
@@ -162,12 +163,12 @@ def _index_lines(graph: TreeGraph, paths: Mapping[str, str], entities: int, tabl
                  ) -> Iterator[str]:
     yield f"# {_plain(graph.graph['name'])}\n"
     left = f", the {len(paths):,} most mentioned have a page" if entities > len(paths) else ""
-    yield (f"{_counted(graph.graph['documents'], 'document')}, {_counted(entities, 'entity', 'entities')}{left}, "
-           f"{_counted(len(tables), 'table')}\n")
+    documents = format_count(graph.graph["documents"], "document")
+    yield f"{documents}, {format_count(entities, 'entity', 'entities')}{left}, {format_count(len(tables), 'table')}\n"
     if tables:
         yield "## Tables\n"
         for path, table in tables.items():
-            yield f"- [{_plain(table.title or table.name)}]({quote(path)}), {_counted(table.rows, 'row')}"
+            yield f"- [{_plain(table.title or table.name)}]({quote(path)}), {format_count(table.rows, 'row')}"
         yield ""
     by_type = defaultdict[str, list[str]](list)
     for node in paths:
@@ -186,7 +187,3 @@ def _plain(text: str) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _QUOTE else f"{text[:_QUOTE]}…"
-
-
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -12,6 +12,11 @@ _BEFORE = frozenset("$€£¥₹")
 """Units that stand before their number."""
 
 
+def format_count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun, such as "2 facts"; `many` is the plural if it is not `one` with an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 def show_number(value: float, unit: str = "") -> str:
     """Return a number as people write it, with its unit: 3750 g, 3,507,950, $12.50, 12.5%, 0.8633.
 

@@ -14,7 +14,8 @@ from ...graph_store.ledger.database import Database
 from ...graph_store.ledger.document_rows import Documents
 from ...graph_store.store_errors import StoreError
 from ...runtime.audit import entries
-from ..console import CommandError, err, format_count, on_a_line, out, print_json, table_of
+from ...text.shown_numbers import format_count
+from ..console import CommandError, err, on_a_line, out, print_json, table_of
 from ..session import AsJson
 
 app = typer.Typer()

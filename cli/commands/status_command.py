@@ -10,7 +10,8 @@ from ...agents.resources import Resources
 from ...graph_store.integrity.status import Status, status_of
 from ...graph_store.ledger.extractions import IMPORTED, RULES
 from ...graph_store.ledger.token_accounts import Spent
-from ..console import format_count, money, on_a_line, out, print_json
+from ...text.shown_numbers import format_count
+from ..console import money, on_a_line, out, print_json
 from ..session import AsJson, Kb, open_resources
 
 app = typer.Typer()

@@ -13,9 +13,9 @@ from ...graph_store.sql.sql_errors import unknown_table
 from ...schemas.documents import Citation, Scope
 from ...schemas.records import Basis, ColumnInfo, TableInfo
 from ...text.cleaning import visible
-from ...text.shown_numbers import show_number, show_value
+from ...text.shown_numbers import format_count, show_number, show_value
 from ...tools.query_results import basis_text
-from ..console import CommandError, err, format_count, on_a_line, out, print_json, table_of
+from ..console import CommandError, err, on_a_line, out, print_json, table_of
 from ..session import AsJson, Documents, Kbs, open_resources
 
 app = typer.Typer()
