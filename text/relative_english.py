@@ -194,7 +194,7 @@ FORMS: tuple[tuple[str, Callable[[Said], str]], ...] = (
     (rf"\btoday['’]s (?:{'|'.join(_STALE)})", _ignore),
     (rf"\b(?:{'|'.join(_SHIFTS)}|today|tonight|this (?:morning|afternoon|evening))\b", _read_day_word),
     (rf"\b{_LENGTH} ago(?P<exact> today)?\b(?! (?:on )?{_WEEKDAY})", lambda said: _read_length(said, -1)),
-    (rf"\b(?:in )?{_LENGTH}(?: from (?:now|today)|['’]? time)\b", lambda said: _read_length(said, 1)),
+    (rf"\b(?:in )?{_LENGTH}(?: from (?:now|today)|(?:['’]s?)? time)\b", lambda said: _read_length(said, 1)),
     (rf"\bin {_LENGTH}\b(?! of\b)", _read_within),
     (rf"\b(?:the|these) (?:last|past) {_NUMBER} (?P<unit>day|week)s\b", _read_rolling),
     (rf"{_SIDE} (?P<unit>week|weekend|month|quarter|year)\b(?! and a half| or )", _read_period),
