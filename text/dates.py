@@ -43,8 +43,14 @@ _HAN = {digit: str(number) for number, digits in enumerate(("〇零", *"一二�
 _HAN_YEAR = re.compile(rf"[{''.join(_HAN)}]{{4}}(?= ?年)")
 _NUMERAL = re.compile(rf"[\d十元{''.join(_HAN)}]")
 _HAN_SMALL = re.compile(r"(?P<tens>[一二三]?十)?(?P<ones>[一二三四五六七八九])?(?= ?[年月日号季世])")
-MEANT = re.compile(r" ?\[(?P<meant>\d{4}(?:-\d\d){0,2}(?:/\d{4}(?:-\d\d){0,2})?)\]")
-"""The date that a relative one means, as Banyan writes it behind the words: "yesterday [2024-03-04]"."""
+_YEAR_ENDS = "|".join(f"(?<={end})" for end in ("year", "years", "ago", "last", "next", "now", "today", "time",
+                                                "[年度前后]"))
+MEANT = re.compile(rf"(?i:{_YEAR_ENDS}|(?! ?\[\d{{4}}\])) ?\[(?P<meant>\d{{4}}(?:-\d\d){{0,2}}"
+                   r"(?:/\d{4}(?:-\d\d){0,2})?)\]")
+"""The date that a relative one means, as Banyan writes it behind the words: "yesterday [2024-03-04]".
+
+A year alone is one only behind words that mean a year: "Smith et al. [2020]" cites a work.
+"""
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 _A_LEAP_YEAR = 2000
 _QUARTERS_BEGIN = 32  # EDTF numbers the quarters 33 to 36, after seasons and the like
@@ -98,7 +104,7 @@ def parse_date(text: str) -> str:
     The date is in figures, in English, Chinese or a language of `months.json`, alone or after a word such as "in"; or
     a relative date with the meant one behind it (`MEANT`).
     """
-    if meant := MEANT.search(text):
+    if (meant := MEANT.search(text)) and meant.start() and not text[meant.end():].strip(" .,;"):
         return meant["meant"]
     normalised = with_ascii_digits(normalise(text))
     if not _NUMERAL.search(normalised):  # every form of a date has a numeral; most names have none

@@ -21,6 +21,7 @@ def meant(text: str, said_on: str = TUESDAY) -> list[str]:
     ("two weeks ago; a week ago today; three weeks from now",
      ["2024-02-19/2024-02-25", "2024-02-27", "2024-03-25/2024-03-31"]),
     ("The lease ends in two months.", ["2024-05"]),
+    ("in a week's time, in two weeks’ time", ["2024-03-11/2024-03-17", "2024-03-18/2024-03-24"]),
     ("at the end of last month, at the start of next month", ["2024-02-29", "2024-04-01"]),
     ("the week before last; the year after next", ["2024-02-19/2024-02-25", "2026"]),
     ("last summer, last Christmas, spring last year; 去年夏天",
@@ -105,9 +106,24 @@ def test_a_meant_date_is_read_as_a_date_and_a_time() -> None:
     assert with_meant_dates(text, relative_dates(text, TUESDAY)) == (
         "Ann leads it since last week [2024-02-26/2024-03-03].")
     assert parse_date("yesterday [2024-03-04]") == "2024-03-04"
+    assert parse_date("two years ago [2022]") == parse_date("in 前年 [2022]") == "2022"
     time = read_time("at the end of last month [2024-02-29]")
     assert time is not None
     assert (time.kind, time.start, time.end) == ("at", "2024-02-29", "2024-02-29")
     since = read_time("since last week [2024-02-26/2024-03-03]")
     assert since is not None
     assert (since.kind, since.start, since.end) == ("from", "2024-02-26", "")
+
+
+@pytest.mark.parametrize("text", ["Smith et al. [2020]", "ISO 8601 [2004]", "[2024-03-05] Ann: hello", "[2024-03-05]"])
+def test_brackets_without_a_relative_date_before_them_mean_none(text: str) -> None:
+    assert parse_date(text) == ""
+
+
+@pytest.mark.parametrize("text", [
+    "last year", "two years ago", "The year after next", "in two years", "a year from now", "in a year's time", "去年",
+    "三年前", "明年度", "两年以前"])
+def test_a_meant_year_is_read_again(text: str) -> None:
+    (one,) = relative_dates(text, TUESDAY) or [None]
+    assert one is not None
+    assert parse_date(with_meant_dates(text, [one])) == one.meant
