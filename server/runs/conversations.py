@@ -7,7 +7,7 @@ one knowledge base and one client, and has a name; the same name of another clie
 import json
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -168,24 +168,31 @@ class Conversations:
         self._db.empty_log()
 
     def rename_base(self, old: str, new: str) -> None:
-        """Move the conversations about a knowledge base to its new name, in place of those about an earlier one."""
-        names = {"old": old, "new": new}
+        """Move the conversations about a knowledge base to its new name, in place of those about an earlier one.
+
+        Of conversations about several, the answers still cite documents by the old name.
+        """
         with self._db.transaction() as connection:
-            _delete(connection, CONVERSATIONS.c.kb == new)
-            # Ids contain the knowledge base's name (`Thread.key`). Turns come first: they find their conversation by
-            # its old id.
-            connection.execute(text(
-                "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
-                "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
-                "(SELECT id FROM banyan_conversations WHERE kb = :old)"), names)
-            connection.execute(text(
-                "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, kb = :new "
-                "WHERE kb = :old"), names)
+            _delete_about(connection, lambda bases: new in bases)
+            for names in _names_asked(connection):
+                bases = split_names(names)
+                if old not in bases:
+                    continue
+                values = {"old": names, "new": ",".join(new if base == old else base for base in bases)}
+                # Ids contain the knowledge base's name (`Thread.key`). Turns come first: they find their conversation
+                # by its old id.
+                connection.execute(text(
+                    "UPDATE banyan_turns SET conversation = (SELECT client || '/' || CAST(:new AS TEXT) || '/' || name "
+                    "FROM banyan_conversations WHERE id = conversation) WHERE conversation IN "
+                    "(SELECT id FROM banyan_conversations WHERE kb = :old)"), values)
+                connection.execute(text(
+                    "UPDATE banyan_conversations SET id = client || '/' || CAST(:new AS TEXT) || '/' || name, "
+                    "kb = :new WHERE kb = :old"), values)
 
     def forget_base(self, kb: str) -> None:
-        """Delete the conversations about a deleted knowledge base, and their links."""
+        """Delete the conversations about a deleted knowledge base, alone or with others, and their links."""
         with self._db.transaction() as connection:
-            _delete(connection, CONVERSATIONS.c.kb == kb)
+            _delete_about(connection, lambda bases: kb in bases)
         self._db.empty_log()
 
     def forget_client(self, client: str) -> None:
@@ -197,9 +204,7 @@ class Conversations:
     def sweep(self, existing: Collection[str]) -> None:
         """Delete the conversations about knowledge bases that no longer exist."""
         with self._db.transaction() as connection:
-            asked = connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars()
-            gone = [names for names in asked if not set(split_names(names)).issubset(existing)]
-            _delete(connection, CONVERSATIONS.c.kb.in_(gone))
+            _delete_about(connection, lambda bases: not set(bases).issubset(existing))
         self._db.empty_log()
 
     def _first_row(self, query: Select[Any], missing: NotFoundError) -> RowMapping:
@@ -243,3 +248,14 @@ def _delete(connection: Connection, condition: ColumnElement[bool]) -> None:
     ids = select(CONVERSATIONS.c.id).where(condition)
     connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(ids)))
     connection.execute(delete(CONVERSATIONS).where(condition))
+
+
+def _names_asked(connection: Connection) -> Sequence[str]:
+    """Return the names of the knowledge bases asked: of one, or of several with commas between."""
+    return connection.execute(select(CONVERSATIONS.c.kb).distinct()).scalars().all()
+
+
+def _delete_about(connection: Connection, condition: Callable[[list[str]], bool]) -> None:
+    """Delete the conversations about knowledge bases whose names meet a condition."""
+    _delete(connection, CONVERSATIONS.c.kb.in_([names for names in _names_asked(connection)
+                                                if condition(split_names(names))]))

@@ -25,6 +25,16 @@ def test_a_question_is_answered_from_both_and_its_conversation_kept(both):
     assert [turn["question"] for turn in stored["turns"]] == [QUESTION["question"]]
 
 
+def test_conversations_about_both_follow_each_and_end_with_either(both):
+    thread = f"/api/threads/{'b' * 32}"
+    both.post(f"{NAMES}/ask", json={**QUESTION, "thread": "b" * 32}).raise_for_status()
+    both.patch(f"{rest.KB}/town", json={"name": "village"}).raise_for_status()
+    assert both.get(thread, params={"kb": "people,town"}).status_code == 404
+    assert len(both.get(thread, params={"kb": "people,village"}).json()["turns"]) == 1
+    both.delete(f"{rest.KB}/people").raise_for_status()
+    assert both.get(thread, params={"kb": "people,village"}).status_code == 404
+
+
 def test_tables_and_mcp_and_chat_read_both(both):
     names = {table["name"] for table in both.get(f"{NAMES}/tables").json()["items"]}
     assert {"people.documents", "town.documents"} <= names
