@@ -73,8 +73,11 @@ class Retriever:
         self._labelled: LabelledTerms | None = None
 
     def rank_passages(self, question: str, limit: int, *, switches: Switches = EVERYTHING,
-                      documents: Collection[str] | None = None) -> list[tuple[str, float]]:
-        """Return the best passages for a question, of some documents if given: (chunk id, weight), best first."""
+                      documents: Collection[str] | None = None, reranks: bool = True) -> list[tuple[str, float]]:
+        """Return the best passages for a question, of some documents if given: (chunk id, weight), best first.
+
+        Without `reranks`, they are in the order before the reranker, which takes longer than the ranking.
+        """
         key = question, switches
         with self._lock:
             scores = self._weighed.get(key)
@@ -85,7 +88,7 @@ class Retriever:
         scores = self.index.versions.rank(scores, question)
         if documents is not None:
             scores = np.where(self.index.chunks_of(documents), scores, np.float32(0))
-        reranker, best = self.models.reranker(), self.models.reordered
+        reranker, best = self.models.reranker() if reranks else None, self.models.reordered
         if reranker is None:
             return self.ranking(scores, limit)
         ranking = self.ranking(scores, max(limit, best))

@@ -136,7 +136,7 @@ def _weigh_bases(retrievers: Retrievers, question: str, switches: Switches) -> d
     words_of = dict[str, list[frozenset[str]]]()
     for base, retriever in retrievers.items():
         best = (retriever.passage(*ranked) for ranked in
-                retriever.rank_passages(question[:LONGEST], _JUDGED, switches=switches))
+                retriever.rank_passages(question[:LONGEST], _JUDGED, switches=switches, reranks=False))
         words_of[base] = [asked.intersection(content_words(f"{one.title} {one.heading} {one.text}")) for one in best]
     counts = Counter(word for passages in words_of.values() for words in passages for word in words)
     total = sum(1 / (1 + counts[word]) for word in asked) or 1.0

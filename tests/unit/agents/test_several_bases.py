@@ -1,6 +1,9 @@
 """Several knowledge bases read as one: answers, lookups, tables and searches name the base of all that they find."""
 
+from types import SimpleNamespace
+
 import banyan
+import numpy as np
 import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
@@ -158,6 +161,14 @@ def test_a_search_ranks_the_passages_of_both(resources):
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     (passage,) = bases.as_retriever(k=1).invoke("paved street")
     assert passage.metadata["document"] == "my-town/ada"
+
+
+def test_a_reranker_is_asked_once_for_each_base(home, hashed_embedder):
+    asked = []
+    reranker = SimpleNamespace(scores=lambda question, texts: asked.append(question) or np.zeros(len(texts)))
+    with Resources(Settings(home=home, llm_base_url=None, _env_file=None), hashed_embedder, reranker) as resources:
+        banyan.open(["people", "my-town"], resources=resources).search("paved street", 3)
+    assert asked == ["paved street"] * 2
 
 
 def test_documents_may_be_of_one_base_alone(resources):
