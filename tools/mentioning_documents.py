@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator
 
-import numpy as np
-
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.index.lexical import index_terms
 from ..schemas.inquiry import Block
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Place
@@ -62,7 +61,10 @@ def _mentions(index: GraphIndex, words: str) -> Iterator[tuple[int, str, Place]]
     edges = ("", "") if has_han(words) else (r"(?<!\w)", r"(?!\w)")
     said = r"\s+".join(_QUOTES.sub("['’]", re.escape(word)) for word in words.split())
     pattern = re.compile(edges[0] + said + edges[1], re.IGNORECASE)
-    for row in np.flatnonzero(index.documents[0].scores(words)).tolist():
+    # Passages have the words of the headings above them, too. Documents with a term of each word are read.
+    owners = index.documents[1]
+    likely = [{*owners[index.lexical.scores(word) > 0].tolist()} for word in words.split() if index_terms(word)]
+    for row in sorted(set.intersection(*likely)) if likely else ():
         document = index.document_ids[row]
         text = index.store.documents.text(document)
         # The fields of the document stand above its text, which may have its title once more.
