@@ -48,7 +48,7 @@ async def client(url: str, end: float, draw: random.Random, seconds: list[float]
                 try:
                     try:
                         status = str((await one.get(path)).status_code)
-                    except httpx.RemoteProtocolError:  # closed as idle in this moment: browsers ask once more
+                    except (httpx.RemoteProtocolError, httpx.ReadError):  # closed as idle: browsers ask once more
                         status = str((await one.get(path)).status_code)
                 except httpx.HTTPError as error:
                     status = type(error).__name__
