@@ -17,6 +17,7 @@ from rich.table import Table
 
 from ...config import Settings
 from ...graph_store.layout import knowledge_bases
+from ...server.security.connections import Connection
 from ...server.security.hosts import Hosts, is_for_others, is_loopback
 from ...server.security.keys import SCOPES, Keys, Scope
 from ..console import CommandError, err, note_missing_model, on_a_line, out, table_of
@@ -27,10 +28,12 @@ app = typer.Typer()
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 MAX_HEAD = 32 * 1024
 """Most bytes of a request's line and headers that arrive in several pieces."""
+HEAD_SECONDS = 20
+"""Seconds in which the head of a request arrives, from the connection or its last answer; then it is closed."""
 _GRACE = 5
 """Seconds that open requests have to finish when the server stops."""
 MOST_CONNECTIONS = 1000
-"""Connections of a process; more are refused for now."""
+"""Connections of a process; a further one takes the place of one that waits for a request, or is refused."""
 
 
 @app.command()
@@ -62,8 +65,8 @@ def serve(
     # Unlike httptools, h11 limits the head. Addresses that proxies claim are not trusted: rate limits count by address.
     options: dict[str, Any] = {
         "host": host, "port": port, "log_level": "warning", "access_log": False, "server_header": False,
-        "proxy_headers": False, "http": "h11", "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
-        "timeout_graceful_shutdown": _GRACE, "limit_concurrency": MOST_CONNECTIONS}
+        "proxy_headers": False, "http": Connection, "h11_max_incomplete_event_size": MAX_HEAD, "ws": "none",
+        "timeout_graceful_shutdown": _GRACE, "timeout_keep_alive": HEAD_SECONDS, "limit_concurrency": MOST_CONNECTIONS}
     if workers > 1:
         supervisor = WorkerSupervisor(settings, workers, hosts, listening, needs_keys=is_reachable, **options)
         note_missing_model(settings)

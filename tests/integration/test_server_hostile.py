@@ -1,12 +1,15 @@
 """`banyan serve` against clients that mean it ill: nothing succeeds, and no request makes the server fail."""
 
+import contextlib
 import re
+import resource
 import socket
 from pathlib import Path
 
 import httpx
 import pytest
 import schemathesis
+from banyan.cli.commands.serve import MOST_CONNECTIONS
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
@@ -167,6 +170,16 @@ def test_pages_of_others_change_nothing(client, headers):
 def test_no_host_and_two_hosts_are_refused(server):
     for hosts in ("", "Host: localhost\r\nHost: evil.example\r\n"):
         assert _get(server, KB, hosts).startswith(b"HTTP/1.1 400 ")
+
+
+def test_connections_without_a_request_keep_nobody_out(server):
+    (soft, hard), port = resource.getrlimit(resource.RLIMIT_NOFILE), int(server.url.rpartition(":")[2])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with contextlib.ExitStack() as held:
+        held.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(MOST_CONNECTIONS):
+            held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30)).sendall(b"GET / HT")
+        assert httpx.get(f"{server.url}/api/health", timeout=60).status_code == 200
 
 
 def test_script_in_a_title_stays_a_text(client):

@@ -1,0 +1,65 @@
+"""Connections without a request do not stay, and keep nobody out: a server on a port, with few of them."""
+
+import contextlib
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+import uvicorn
+from banyan.server.security.connections import Connection
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from ..ports import free_port
+
+pytestmark = pytest.mark.integration
+MOST = 5
+HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+@contextlib.contextmanager
+def listening(seconds: float):
+    """The port of a server that closes connections after so many seconds without a request's head."""
+    port = free_port()
+    app = Starlette(routes=[Route("/", lambda _: PlainTextResponse("here"))])
+    server = uvicorn.Server(uvicorn.Config(
+        app, port=port, http=Connection, timeout_keep_alive=seconds, limit_concurrency=MOST, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield port
+    server.should_exit = True
+    thread.join(30)
+
+
+def connected(port: int, data: bytes = b"") -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port), timeout=30)
+    connection.sendall(data)
+    return connection
+
+
+@pytest.mark.parametrize("answers", [0, 1])
+def test_a_head_that_never_ends_ends_its_connection(answers):
+    with listening(0.5) as port, connected(port) as connection:
+        for _ in range(answers):
+            connection.sendall(HEAD + b"\r\n")
+            assert connection.recv(1000).endswith(b"here")
+        connection.sendall(HEAD)
+        with contextlib.suppress(ConnectionError):
+            for _ in range(100):  # each byte would have started uvicorn's timer again, or stopped it
+                connection.sendall(b"X")
+                time.sleep(0.1)
+            pytest.fail("it was held for ten seconds")
+
+
+def test_connections_without_a_request_make_room_for_others():
+    with listening(60) as port, contextlib.ExitStack() as held:
+        waiting = [held.enter_context(connected(port, HEAD)) for _ in range(2 * MOST)]
+        assert httpx.get(f"http://127.0.0.1:{port}/", timeout=30).text == "here"
+        waiting[-1].sendall(b"\r\n")
+        assert waiting[-1].recv(1000).endswith(b"here"), "those that waited longest were closed, not the last ones"
+        assert waiting[0].recv(1000) == b""
