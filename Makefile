@@ -43,9 +43,10 @@ PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --max-w
 test: .venv/installed
 	$(PYTEST) -n 3 -m "not slow"
 
-# Killed at random points, writers beside readers, a real model, the page in every scheme: for releases.
+# Killed at random points, writers beside readers, a real model, the page in every scheme, and property tests with four
+# times the examples, new ones each time: for releases.
 slow: .venv/installed
-	$(PYTEST) -n 2 -m slow
+	BANYAN_TEST_EXAMPLES=4 $(PYTEST) -n 2 -m "slow or hypothesis"
 
 # What needs no process, no model but the bundled one, and no socket.
 unit: .venv/installed

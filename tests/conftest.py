@@ -22,14 +22,14 @@ TESTS = Path(__file__).parent
 DATA = TESTS.parent.parent / "shared" / "data"
 
 EXAMPLES = int(os.environ.get("BANYAN_TEST_EXAMPLES", "1"))
-"""How many times as many examples property tests try: `BANYAN_TEST_EXAMPLES=20 make test` for a long look."""
+"""How many times as many examples property tests try; `make slow` sets it to 4."""
 
 POSTGRESQL = bool(os.environ.get("BANYAN_TEST_POSTGRESQL"))
 """Whether ledgers are in PostgreSQL in all tests that open knowledge bases in their own process, but those `sqlite`."""
 
 # A shared machine may be slow at any moment, which says nothing of the code. Every run tries the same examples, so
 # that it fails by what was changed alone; the long look tries new ones each time.
-settings.register_profile("banyan", max_examples=20 * EXAMPLES, deadline=None,
+settings.register_profile("banyan", max_examples=10 * EXAMPLES, deadline=None,
                           suppress_health_check=[HealthCheck.too_slow], derandomize=EXAMPLES == 1)
 settings.load_profile("banyan")
 

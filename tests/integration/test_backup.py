@@ -157,10 +157,7 @@ def run_killed(shell, at):
 
 
 def test_killed_anywhere_the_old_one_stands_or_the_new_one(stored):
-    """Killed before a line, of all lines that a restore runs: every fifteenth from the lock on, and one before.
-
-    The long look has every fourth.
-    """
+    """Killed before its last line, and before the lock; the long look has every fourth line from the lock on, too."""
     ledger, graph = changed(stored)
     home = stored.folder / "home"
     later = tables(home, "kb"), stored.dump()
@@ -169,7 +166,7 @@ def test_killed_anywhere_the_old_one_stands_or_the_new_one(stored):
     assert whole.returncode == 0, whole.stderr
     steps = int(whole.stdout)
     seen = set()
-    from_lock = range(steps - 45, steps + 1, 4 if EXAMPLES > 1 else 15)
+    from_lock = range(steps - 45, steps + 1, 4) if EXAMPLES > 1 else ()
     for at in sorted({*from_lock, steps, *random.Random(5).sample(range(1, steps - 45), 1)}):
         shutil.rmtree(home)
         shutil.copytree(stored.folder / "later", home)

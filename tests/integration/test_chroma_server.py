@@ -103,6 +103,7 @@ def test_a_server_that_is_down_is_named_and_nothing_is_lost(chroma, shell):
     assert said <= shell.scripted.extracted
 
 
+@pytest.mark.slow
 def test_vectors_that_the_server_lost_are_made_again(chroma, shell):
     delete_all(chroma)  # what other tests left
     shell.write(scripted.TEXTS)

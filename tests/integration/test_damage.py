@@ -24,7 +24,7 @@ from ..newest import newest
 pytestmark = pytest.mark.sqlite  # files with ledgers are copied and broken
 
 
-PEOPLE = 90
+PEOPLE = 30
 
 
 def text(number):
@@ -89,7 +89,8 @@ def damage(path, kind, seed=0):
 
 # How the graph's file is damaged a property test tries.
 @pytest.mark.parametrize(("name", "kind"), [
-    ("graph.json", "flip"), ("graph.json", "gone"), ("chroma.sqlite3", "flip"), ("chroma.sqlite3", "cut")])
+    ("graph.json", "flip"), ("chroma.sqlite3", "cut"),
+    *(pytest.param(*more, marks=pytest.mark.slow) for more in (("graph.json", "gone"), ("chroma.sqlite3", "flip")))])
 def test_a_damaged_derived_file_is_named_and_made_again(shell, built, name, kind):
     path = files(shell.settings.home)[name]
     if name == "chroma.sqlite3":

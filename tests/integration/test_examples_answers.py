@@ -12,14 +12,13 @@ QUESTIONS = command_line.EXAMPLES / "questions.jsonl"
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
+def measured(english_folder):
     """The report, and each question with its record."""
     # Both languages in one base would be embedded by the multilingual model, at ten passages a second.
-    banyan = command_line.CommandLine(tmp_path_factory.mktemp("answers"),
-                                      (("BANYAN_EMBEDDING_MODEL", "all-MiniLM-L6-v2"),))
-    banyan("build", command_line.EXAMPLES / "en", command_line.EXAMPLES / "zh", "--kb", "examples", "--json")
+    banyan = command_line.CommandLine(english_folder, (("BANYAN_EMBEDDING_MODEL", "all-MiniLM-L6-v2"),))
+    banyan("build", command_line.EXAMPLES / "zh", "--kb", "english", "--json")
     path = banyan.folder / "records.jsonl"
-    report = banyan("eval", "qa", "--kb", "examples", "--questions", QUESTIONS, "--format", "generic",
+    report = banyan("eval", "qa", "--kb", "english", "--questions", QUESTIONS, "--format", "generic",
                     "--records", path, "--json").json
     records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     questions = [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]

@@ -11,7 +11,7 @@ import pytest
 
 from .. import chroma_process, llm_server, rest, serving
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 DOCUMENTS = {"marie.md": "Marie Curie was born in Warsaw. Warsaw lies in Poland.",
              "jan.md": "Jan Heweliusz was born in Danzig. Danzig lies in Poland."}

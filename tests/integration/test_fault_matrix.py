@@ -46,11 +46,11 @@ FAULTS = {
     "reset": Fault("reset"), "stall": Fault("stall", seconds=3), "truncated": Fault("truncated"),
     "fenced": Fault("fenced"), "types": Fault("types"), "empty": Fault("empty"), "filtered": Fault("filtered")}
 """One for each way in which a call can end; how each answer is read is tested in `unit/models`."""
-AT_RELEASES = {"500", "400", "reset", "stall", "truncated", "empty", "fenced"}
+AT_RELEASES = {"500", "400", "reset", "stall", "truncated", "empty", "fenced", "filtered"}
 """Faults that reach the graphs as the same errors as others do, after other ways through the client."""
 HARMLESS = {"fenced"}
 """Faults that cost not even a second call."""
-IN_PART = {"429", "reset", "types"}
+IN_PART = {"reset", "types"}
 """Faults that builds also meet at 20 % of the calls."""
 BUILDING = ("extraction", "verdicts", "summaries")
 ASKING = {"question": "condense", "decompose": "decompose", "reflect": "reflect", "answer": "answer"}

@@ -85,7 +85,7 @@ def stored(folder: Path) -> int:
         return int(ledger.execute("SELECT count(*) FROM extractions").fetchone()[0])
 
 
-@pytest.mark.parametrize("step", ["extraction", "summaries"])
+@pytest.mark.parametrize("step", ["extraction", pytest.param("summaries", marks=pytest.mark.slow)])
 def test_ctrl_c_ends_a_build_at_once_and_the_next_one_goes_on(tmp_path, endpoint, step):
     def steps() -> list[str]:
         return [llm_server_step(request) for request in endpoint.server.requests]

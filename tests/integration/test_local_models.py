@@ -71,7 +71,7 @@ class TestVectors:
         assert np.array_equal(cut, longer)
         assert not np.array_equal(cut, other)
 
-    @settings(deadline=None, max_examples=8)
+    @settings(deadline=None, max_examples=3)
     @given(st.lists(st.sampled_from(TEXTS) | st.text(max_size=30), max_size=8), st.randoms())
     def test_depend_on_the_text_alone(self, embedder, texts, chance):
         shuffled = chance.sample(texts, len(texts))

@@ -48,6 +48,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform in {"darwin", "win32"}, reason="there is no fork, or it is unsafe")
 def test_a_process_that_forks_after_a_question_answers_in_its_children(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(_PROGRAM, "utf-8")

@@ -42,6 +42,7 @@ def write_gbench(folder):
     book.write_text("# Towns\n\n" + "\n\n".join(f"## {title}\n\n{text}" for title, text in PASSAGES.items()), "utf-8")
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_and_resumed_pays_for_nothing_twice(tmp_path, hashed_embedder):
     write_gbench(tmp_path / "data")
     dataset = load_dataset("gbench", tmp_path / "data")

@@ -122,6 +122,7 @@ def test_without_a_cluster_or_with_another_the_error_says_what_to_do(here, clust
     assert not (here.settings.home / "other").exists()
 
 
+@pytest.mark.slow
 def test_graph_and_accounts_are_those_of_one_process_also_where_answers_are_of_no_use(here, there, llm):
     reports, counted = [], []
     llm.odds.append(llm_server.Odds(llm_server.Fault("text"), 0.4, steps=frozenset({"extraction"})))

@@ -72,6 +72,7 @@ def test_a_build_is_seen_decided_on_and_cancelled_at_any(clients, endpoint, serv
     assert (refused.status_code, "without BANYAN_DATABASE_URL" in refused.text) == (409, True)
 
 
+@pytest.mark.slow
 def test_all_answer_from_what_one_has_written_and_forget_what_it_dropped(clients, servers):
     first, second = clients
     for client in clients:
@@ -90,6 +91,7 @@ def test_all_answer_from_what_one_has_written_and_forget_what_it_dropped(clients
     assert [client.get(f"{KB}/moved").status_code for client in clients] == [404] * 2
 
 
+@pytest.mark.slow
 def test_postgresql_restarted_under_load_is_told_and_nothing_is_lost(clients, endpoint, postgresql):
     first, second = clients
     build = chess_brain.running(first, endpoint, "restarted", replicas.documents(12))

@@ -134,6 +134,7 @@ def test_a_build_is_seen_and_cancelled_by_way_of_either_process_and_both_keep_th
     assert (states[-1], "waiting" in states) == ("done", False)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, both, endpoint, shared):
     asked = WHO | {"thread": "killed"}
     with both(0) as first:
@@ -170,6 +171,7 @@ def test_a_process_that_is_killed_is_replaced_and_loses_no_conversation(server, 
         assert replacement.post(f"{KB}/{shared}/ask", json=asked).json()["turn"] == 2
 
 
+@pytest.mark.slow
 def test_no_worker_outlives_a_supervisor_that_is_killed(server):
     """The last one: its server is gone."""
     processes = workers(server)

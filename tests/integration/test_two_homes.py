@@ -75,6 +75,7 @@ def test_what_one_home_writes_the_other_answers_from(homes):
     assert here.problems() == there.problems() == []
 
 
+@pytest.mark.slow
 def test_a_home_derives_its_files_while_another_writes(homes):
     here, there = homes
     here.build(here.write(TEXTS))
@@ -102,6 +103,7 @@ def test_a_home_derives_its_files_while_another_writes(homes):
     assert here.problems() == there.problems() == []
 
 
+@pytest.mark.slow
 def test_what_another_home_dropped_is_removed_and_nothing_else(homes):
     here, there = homes
     here.build(here.write(TEXTS))

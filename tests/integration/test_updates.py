@@ -10,7 +10,7 @@ import pytest
 from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.integrity.verify import verify
 from banyan.models.reasoner import ReasonerError
-from hypothesis import HealthCheck, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from .. import scripted
@@ -208,7 +208,12 @@ class Server(scripted.Workshop):
         yield self.open
 
 
-@settings(max_examples=2 * EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A history with each kind of step; `make slow` makes up more.
+@settings(max_examples=EXAMPLES, phases=[Phase.explicit, *([Phase.generate] if EXAMPLES > 1 else [])])
+@example(steps=[("put", {"a.md": text(KEPT, OLD), "b.md": text(LAST, "Ada:Person --plays--> Go:Game (0.9).")}),
+                ("broken", {"a.md": f"{NEW} {KEPT}", "c.md": "Bob:Person --mentor of--> Eva:Person (0.9)."}),
+                ("put", {"rows.csv": table({"k1": (OLD, 3), "k2": (NEWER, 99)})}), ("reindex", None),
+                ("delete", "b.md"), ("put", {"rows.csv": table({"k2": (LAST, 1)})})], batch=2, serving=True)
 @given(steps=st.lists(_STEP, min_size=2, max_size=6), batch=st.sampled_from([1, 2, 64]), serving=st.booleans())
 def test_whatever_came_and_went_the_end_is_a_fresh_build_of_what_is_left(tmp_path_factory, hashed_embedder, steps,
                                                                          batch, serving):

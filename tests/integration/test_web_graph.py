@@ -83,6 +83,7 @@ CY = "document.querySelector('.map')._cyreg.cy"
 """The map's own model: what is drawn on its canvas."""
 
 
+@pytest.mark.slow
 def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
@@ -116,6 +117,7 @@ def test_the_legend_filters_the_limit_and_the_layout_change_what_is_shown(web_br
         web.until(page, "document.fullscreenElement !== null")
 
 
+@pytest.mark.slow
 def test_the_map_tells_facts_from_sentences_and_fades_what_does_not_hold(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")
@@ -143,6 +145,7 @@ def test_the_map_tells_facts_from_sentences_and_fades_what_does_not_hold(web_bro
         assert not browsing.violations(page)
 
 
+@pytest.mark.slow
 def test_the_map_is_saved_as_a_picture(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["graph"]) as page:
         page.wait_for_selector(".map canvas")

@@ -33,7 +33,7 @@ def stored(kb) -> list[tuple[str, SourceTable]]:
     return tables
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(steps=STEPS)
 def test_tables_are_those_of_the_documents_that_are_there(kb, steps):
     expected: dict[str, list[tuple[str, ...]]] = {}

@@ -7,7 +7,7 @@ import pytest
 from banyan.graph_store.tree.clusters import find_attribute_groups, members_by_community, renumber
 from banyan.graph_store.tree.detection import CommunitySettings, detect_communities, detect_hierarchy
 from banyan.graph_store.tree.features import compute_features
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import homogeneity_score
 from threadpoolctl import threadpool_limits
@@ -58,7 +58,6 @@ def test_both_signals_together_find_what_neither_finds_alone():
     assert max(semantics, structure) < 0.9
 
 
-@settings(max_examples=15)
 @given(graphs(), st.sampled_from([3, 10, 200]), st.sampled_from([2, 200]))
 def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest, most):
     constants = CommunitySettings(max_members=largest, max_children=4, max_clusters=most)

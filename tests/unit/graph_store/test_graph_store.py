@@ -24,7 +24,7 @@ from banyan.schemas.extraction import (
 )
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.naming import content_id
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ... import small_base
@@ -69,7 +69,6 @@ def test_the_graph_is_a_function_of_the_set_of_contributions(wanted, random):
         assert graph.incident(one) == plain.incident(one)
 
 
-@settings(max_examples=30, deadline=None)
 @given(chunks, st.randoms(use_true_random=False),
        st.lists(st.tuples(st.sampled_from("abcdefgh"), contributions | st.none()), max_size=8))
 def test_rows_are_those_of_the_last_contributions_whatever_was_there(wanted, random, history):
@@ -113,7 +112,6 @@ def test_a_graph_read_back_is_what_was_written_and_its_state(saved):
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
 
 
-@settings(max_examples=50)
 @given(data=st.data())
 def test_a_file_that_was_cut_anywhere_is_noticed(saved, data):
     path, _ = saved

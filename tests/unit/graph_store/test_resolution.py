@@ -20,7 +20,7 @@ from banyan.schemas.graph_schema import ANY, AttributeType, EntityType, GraphSch
 from banyan.schemas.naming import entity_id
 from banyan.schemas.resolution import EntityDecision, pair_of
 from banyan.text.scripts import script_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ... import admitted
@@ -268,7 +268,6 @@ def resolved(chunks: dict[str, BoundedExtraction]) -> ResolvedGraph:
     return ResolvedGraph(graph, resolve(Surroundings(graph, open_schema(), {}), {}, Judgements()).aliases)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(TRIPLES, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_order_does_not_matter(said: list[Any], rng: random.Random) -> None:
     chunks = {f"c{number}": facts(*triples) for number, triples in enumerate(said)}

@@ -6,7 +6,7 @@ from banyan.graph_store.bounding.labels import Bounds
 from banyan.graph_store.evolution.growth import DecisionError
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import GraphSchema
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ... import evolving
@@ -86,7 +86,6 @@ def _choices(draw):
                     domain=(draw(st.sampled_from(TYPES[:3])),) if edits else None)
 
 
-@settings(deadline=None, max_examples=25)
 @given(documents=DOCUMENTS, choices=st.lists(st.one_of(_choices(), st.just("grow")), max_size=6))
 def test_whatever_is_decided_every_fact_fits_and_is_what_bounding_gives(tmp_path_factory, documents, choices):
     texts = {f"d{n}": document(items) for n, items in enumerate(documents)}

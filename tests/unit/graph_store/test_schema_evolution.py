@@ -4,7 +4,7 @@ import pytest
 from banyan.graph_store.evolution.elements import DecisionError, decisions_to
 from banyan.schemas.delta import Decision
 from banyan.schemas.graph_schema import AttributeType, EntityType, GraphSchema, RelationType
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ... import evolving
@@ -60,7 +60,6 @@ def test_an_open_schema_does_not_grow(make):
     assert len(ledger.edges()) == 2
 
 
-@settings(deadline=None, max_examples=15)
 @given(documents=DOCUMENTS, order=st.randoms(use_true_random=False), at_once=st.integers(1, 4),
        split=st.integers(0, 6))
 def test_neither_order_nor_batches_nor_builds_change_the_final_schema_or_the_facts(
@@ -78,7 +77,6 @@ def test_neither_order_nor_batches_nor_builds_change_the_final_schema_or_the_fac
         assert one.extractions.count_rejections() == other.extractions.count_rejections()
 
 
-@settings(deadline=None, max_examples=15)
 @given(documents=DOCUMENTS, extra=st.lists(ITEMS, min_size=1, max_size=3))
 def test_a_document_added_and_deleted_leaves_no_trace_in_the_schema(tmp_path_factory, documents, extra):
     texts = {f"d{n}": document(items) for n, items in enumerate(documents)}

@@ -62,7 +62,7 @@ def observed(resources: Resources, scope: Sequence[str] = ()) -> list[Any]:
 
 
 # Each example is two builds: to shrink one takes minutes.
-@settings(max_examples=3, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate],
+@settings(max_examples=2, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate],
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=CORPORA, data=st.data())
 def test_a_scope_equals_a_knowledge_base_of_its_documents(tmp_path: Path, texts: list[str], data: Any) -> None:

@@ -9,7 +9,7 @@ from banyan.schemas.documents import Chunk, Document
 from banyan.text.section_lines import headings
 from banyan.text.sentences import split_sentences
 from banyan.text.tokens import estimate_tokens, fits
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 WORDS = st.sampled_from([
@@ -74,7 +74,6 @@ def test_sentences(expected):
 
 
 @given(TEXTS, SIZES)
-@settings(deadline=None, max_examples=75)
 def test_invariants(text, sizes):
     max_tokens, overlap_tokens = sizes
     chunks = chunked(text, max_tokens, overlap_tokens)

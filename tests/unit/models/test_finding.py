@@ -7,7 +7,7 @@ from banyan.models.rules.question import analyse
 from banyan.models.rules.rules_reasoner import Answers
 from banyan.models.rules.units import find_units
 from banyan.schemas.retrieval import Passage
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 PARSER = Parser()
@@ -44,7 +44,6 @@ def short(question, *texts):
 
 @given(st.lists(st.sampled_from(["# A", "- b", "It is.", "So: ", "\n", "\n\n", " ", "| A: b | C: d |", "**Key** x.",
                                  "他在。", "==="]), max_size=20).map("".join))
-@settings(max_examples=100, deadline=None)
 def test_units_stand_in_their_passage_and_their_quotes_hold_them(text):
     for unit in find_units(1, passage(text)):
         assert text[unit.start : unit.end] == unit.text

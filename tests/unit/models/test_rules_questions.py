@@ -6,7 +6,7 @@ import pytest
 from banyan.models.parsing.parser import Parser
 from banyan.models.rules import follow_ups
 from banyan.models.rules.question import analyse
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 PARSER = Parser()
@@ -89,7 +89,6 @@ ANY = st.text(max_size=80) | st.lists(WORDS, max_size=14).map(" ".join) | st.lis
 
 
 @given(ANY, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), ANY), max_size=4))
-@settings(deadline=None, max_examples=100)
 def test_condense_never_fails(question, messages):
     assert isinstance(condense(question, messages), str)
     assert condense(question, []) == question

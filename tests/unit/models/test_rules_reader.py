@@ -165,15 +165,13 @@ def test_headings_closings_navigation_and_markup_give_no_entities(reader: RulesR
 @pytest.mark.parametrize("part", ["Ada Blum (born 3 May 1901) ", "\"Ada\" ", "Key: value\n", "北方公司的", "| "])
 def test_the_time_grows_with_the_text(reader: RulesReader, part: str) -> None:
     def seconds(characters: int) -> float:
-        text, times = (part * characters)[:characters], list[float]()
-        for _ in range(2):  # a collection of all that other tests left may fall into one of them
-            began = time.process_time()
-            read(reader, text)
-            times.append(time.process_time() - began)
-        return min(times)
+        began = time.process_time()
+        read(reader, (part * characters)[:characters])
+        return time.process_time() - began
 
     seconds(1000)
-    assert seconds(16_000) < 12 * max(0.05, seconds(4000))
+    # A collection of all that other tests left may fall into one of them.
+    assert any(seconds(8000) < 12 * max(0.05, seconds(2000)) for _ in range(3))
 
 
 def test_the_title_after_a_key_is_the_documents_and_its_lines_describe_the_document(reader: RulesReader) -> None:

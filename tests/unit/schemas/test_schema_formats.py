@@ -14,7 +14,7 @@ from banyan.schemas.graph_schema import (
     open_schema,
 )
 from banyan.schemas.naming import normalise
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 OWN = GraphSchema(
@@ -60,7 +60,6 @@ def schemas(draw):
                               for name in names()))
 
 
-@settings(max_examples=20)
 @example(GraphSchema(name="\x85\u2028\u2029\ufeff\x7f", description="\x85 no\n"))
 @given(schemas())
 def test_what_is_written_is_read_back_the_same(schema):
