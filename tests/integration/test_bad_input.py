@@ -29,13 +29,6 @@ def test_an_empty_folder(shell):
     assert len(shell.dump()["nodes"]) == 5
 
 
-def test_a_path_that_is_not_there(shell):
-    result = shell.run_build("nowhere.txt")
-    assert result.code == 1
-    assert "nowhere.txt does not exist: check its spelling" in result.err
-    assert shell.kbs() == []
-
-
 UNREADABLE = {
     "empty.txt": (b"", "no text in it: add text or remove it"),
     "blank.md": (b" \n\t\n", "no text in it: add text or remove it"),

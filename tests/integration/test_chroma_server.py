@@ -82,6 +82,7 @@ def test_build_add_delete_reindex_verify_backup_and_restore(chroma, shell, tmp_p
     assert not list(shell.folder.rglob("chroma*"))
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_is_named_and_nothing_is_lost(chroma, shell):
     stops, stop = iter([1]), lambda _: next(stops, None) and chroma.stop()
     shell.write(scripted.TEXTS)

@@ -182,6 +182,7 @@ def test_a_damaged_ledger_is_named_and_refused_and_a_backup_restores_it(shell, b
     assert state(shell) == built.state
 
 
+@pytest.mark.slow
 def test_no_page_of_a_ledger_can_be_lost_unnoticed(shell):
     """Each page in turn, overwritten with zeros: all are seen but those that SQLite has free."""
     path = shell.settings.home / "kb" / "ledger.sqlite"

@@ -46,7 +46,7 @@ FAULTS = {
     "reset": Fault("reset"), "stall": Fault("stall", seconds=3), "truncated": Fault("truncated"),
     "fenced": Fault("fenced"), "types": Fault("types"), "empty": Fault("empty"), "filtered": Fault("filtered")}
 """One for each way in which a call can end; how each answer is read is tested in `unit/models`."""
-AT_RELEASES = {"500", "400", "reset", "stall", "truncated", "empty", "fenced", "filtered"}
+AT_RELEASES = {"429", "500", "400", "reset", "stall", "truncated", "empty", "fenced", "filtered"}
 """Faults that reach the graphs as the same errors as others do, after other ways through the client."""
 HARMLESS = {"fenced"}
 """Faults that cost not even a second call."""

@@ -29,7 +29,7 @@ def server() -> Iterator[Any]:
 def world(tmp_path_factory, server, hashed_embedder) -> Iterator[Any]:
     folder = tmp_path_factory.mktemp("gullible")
     settings = Settings(_env_file=None, home=folder / "home", llm_base_url=server.base_url, llm_model="gullible",
-                        llm_retries=0, llm_timeout=60, schema_support=2)
+                        llm_retries=0, llm_timeout=60, schema_support=2, max_rounds=2)
     with Resources(settings, hashed_embedder) as resources:
         yield hostile.World(folder, resources)
 

@@ -10,7 +10,7 @@ from banyan.server.security.keys import KEYS_FILE, WORK, Keys
 from .. import langgraph_server, llm_server
 from ..waiting import wait_for
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 FIRST = {"id": "marie", "title": "Marie Curie", "text": "Marie Curie was born in Warsaw. Warsaw lies in Poland."}
 SECOND = {"id": "niels", "title": "Niels Bohr", "text": "Niels Bohr was born in Copenhagen."}

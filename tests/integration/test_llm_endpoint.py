@@ -53,17 +53,6 @@ def triples(extraction: Extraction) -> list[tuple[str, str, str]]:
     return [(t.head, t.relation, t.tail) for t in extraction.triples]
 
 
-def test_a_call_carries_the_schema_and_is_not_streamed(server, ledger):
-    reasoner(server, ledger).extract(REQUEST, SCHEMA)
-    (request,) = server.requests
-    asked = request["response_format"]["json_schema"]
-    assert (asked["name"], asked["strict"]) == ("extraction", True)
-    assert asked["schema"]["additionalProperties"] is False
-    assert list(asked["schema"]["properties"]) == ["entities", "triples", "attributes", "new"]
-    assert (request["model"], request["temperature"]) == ("test-model", 0)
-    assert not request.get("stream")
-
-
 @pytest.mark.parametrize("usage", [
     "null", '{"prompt_tokens": -100000, "completion_tokens": -1}',
     '{"prompt_tokens": NaN, "completion_tokens": 1e400, "total_tokens": 1}'])

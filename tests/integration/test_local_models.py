@@ -1,7 +1,7 @@
 """The models of this machine: embedders and the optional cross-encoder, together as both import torch for seconds.
 
-The real bundled model is used; its export (about 10 s) happens once per machine. The cross-encoders are a scripted one
-in the graph, and a tiny real one made here.
+The real bundled model is used; its export (about 10 s) happens once per machine. The cross-encoder is a tiny
+real one made here.
 """
 
 import shutil
@@ -148,18 +148,6 @@ class TestOtherModels:
         assert load_embedder(Settings(embedding_model=str(model))).fingerprint != torch_embedder.fingerprint
 
 
-class Scripted:
-    """Scores a text by a function of question and text, and counts what it is asked."""
-
-    def __init__(self, score) -> None:
-        self.score = score
-        self.asked: list[tuple[str, int]] = []
-
-    def scores(self, question, texts):
-        self.asked.append((question, len(texts)))
-        return np.array([self.score(question, text) for text in texts], np.float32)
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, hashed_embedder):
     home = tmp_path_factory.mktemp("home")
@@ -179,15 +167,6 @@ def resources(home, hashed_embedder):
 def documents(resources) -> list[str]:
     found = newest(resources).retriever.rank_passages(QUESTION, 9)
     return [newest(resources).retriever.passage(*ranked).document for ranked in found]
-
-
-def test_the_best_passages_are_reordered(resources):
-    before = documents(resources)
-    last = newest(resources).kb.documents.get(before[-1]).title
-    scripted = Scripted(lambda _, text: text.startswith(last))
-    resources._reranker = scripted
-    assert documents(resources).index(before[-1]) < len(before) - 1
-    assert scripted.asked == [(QUESTION, len(before))]
 
 
 def test_a_cross_encoder_that_is_not_there_is_named_before_anything_is_asked(resources):

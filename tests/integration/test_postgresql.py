@@ -143,6 +143,7 @@ def test_one_writes_at_a_time_and_readers_go_on_to_what_was_written(shop, hashed
             newest(resources)
 
 
+@pytest.mark.slow
 def test_where_the_folder_cannot_be_renamed_the_ledger_keeps_its_name(shop, monkeypatch):
     def refuse(*_):
         raise PermissionError
@@ -158,6 +159,7 @@ def test_where_the_folder_cannot_be_renamed_the_ledger_keeps_its_name(shop, monk
     assert knowledge_bases(shop.settings) == ["new"]
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_in_the_midst_of_a_build_is_named_and_the_next_run_goes_on(
         shop, tmp_path, hashed_embedder, postgresql, monkeypatch):
     plain = scripted.Workshop(tmp_path / "plain", hashed_embedder)

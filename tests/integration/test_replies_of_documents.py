@@ -3,10 +3,7 @@
 import pytest
 from banyan.agents.construction.graph import build_graph as construction
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval.graph import build_graph as retrieval
 from banyan.config import Settings
-from banyan.graph_store.ledger.database import Database
-from banyan.graph_store.store_errors import UnknownDocumentError
 
 from ..hashed_embedding import HashedEmbedder
 from ..newest import newest
@@ -50,30 +47,3 @@ def test_deleting_one_of_twenty_documents_costs_nothing_at_the_next_build(resour
 def replies(resources):
     return [row[0] for row in newest(resources).kb.database.rows(
         "SELECT response FROM calls WHERE response <> ''")]
-
-
-def test_replies_with_their_text_go_with_documents_in_one_pass(resources, llm, monkeypatch):
-    build(resources, GIVEN)
-    retrieval(resources).invoke({"knowledge_base": "kb", "question": "Where was Ada Berg born?"})
-    found = replies(resources)
-    assert any("Graz" in reply for reply in found), "the test would find it"
-    with pytest.raises(UnknownDocumentError, match="nowhere"):
-        resources.delete_documents("kb", ["ada.md", "nowhere.md"])
-    assert replies(resources) == found
-    rows, queries = Database.rows, []
-
-    def note_rows(self, sql, **values):
-        queries.append(sql)
-        return rows(self, sql, **values)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Database, "rows", note_rows)
-        resources.delete_documents("kb", ["ada.md", "bela.md"])
-    assert sum(sql.endswith("FROM calls") for sql in queries) == 1
-    left = replies(resources)
-    assert left
-    assert not [reply for reply in left for words in ("Graz", "Ada Berg", "Linz", "Bela Berg") if words in reply]
-    before = len(llm.requests)
-    report = build(resources, GIVEN)
-    assert report["documents"] == len(GIVEN)
-    assert len(llm.requests) > before, "a document that comes back is paid again"

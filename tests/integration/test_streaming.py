@@ -3,9 +3,7 @@
 import json
 
 import httpx
-import openai
 import pytest
-from langserve import RemoteRunnable
 from playwright.sync_api import expect
 
 from .. import browsing, llm_server, rest, serving, sse, web
@@ -73,27 +71,6 @@ def test_rests_events_have_each_claim_before_the_reply_ends(client, may_end):
     assert "".join(event.data["text"] for event in seen if event.name == "token") == ANSWER
     assert (seen[-1].name, seen[-1].data["answer"]) == ("answer", ANSWER)
     assert "withdrawn" not in {event.name for event in seen}
-
-
-def test_chunks_of_openais_protocol_have_them_too(server, may_end):
-    text = ""
-    with openai.OpenAI(base_url=f"{server.url}/v1", api_key="none", timeout=60) as client:
-        for chunk in client.chat.completions.create(
-                model="kb", messages=[{"role": "user", "content": "Where was Curie born?"}], stream=True):
-            text += chunk.choices[0].delta.content or ""
-            if text == ANSWER:
-                may_end.set()
-    assert text.startswith(f"{ANSWER}\n\nSources:\n[1] ")
-
-
-def test_pieces_of_langserves_chat_have_them_too(server, may_end):
-    text = ""
-    for piece in RemoteRunnable(f"{server.url}/chat/kb/kb").stream({"messages": [("user", "Where was she born?")]}):
-        text += piece.content
-        if text == ANSWER:
-            may_end.set()
-    assert text.startswith(f"{ANSWER}\n\nSources:\n[1] ")
-    assert [one["quote"] for one in piece.additional_kwargs["citations"]] == [FIRST, SECOND]
 
 
 @pytest.mark.usefixtures("may_end")

@@ -141,6 +141,7 @@ def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_se
         expect(page.locator(".turn")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_a_question_is_limited_to_some_documents(web_browser, web_server):
     with browsing.opened(web_browser, web_server, web.VIEWS["ask"]) as page:
         expect(page.locator(".scope")).to_have_text("Searches all documents")

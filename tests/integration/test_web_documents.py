@@ -73,6 +73,7 @@ def test_each_file_says_whether_it_was_read_and_why_not_without_a_path_of_the_se
         assert "BANYAN_HOME" not in told, told
 
 
+@pytest.mark.slow
 def test_a_knowledge_base_is_exported_backed_up_renamed_and_deleted(web_browser, web_server, tmp_path):
     file = tmp_path / "radom.md"
     file.write_text("# Radom\n\nRadom is a city in Poland. Zofia Nowak was born in Radom.\n", "utf-8")

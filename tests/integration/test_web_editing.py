@@ -56,6 +56,7 @@ def test_an_entity_is_renamed_and_retyped_and_both_are_taken_back(web_browser, w
         expect(find(page, "Zofia Nowak").locator(".eyebrow")).to_have_text("Person")
 
 
+@pytest.mark.slow
 def test_a_fact_is_corrected_and_rejected_and_it_is_taken_back(web_browser, web_server, uploaded):
     with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
         panel = find(page, "Marie Curie")
@@ -77,6 +78,7 @@ def test_a_fact_is_corrected_and_rejected_and_it_is_taken_back(web_browser, web_
         expect(find(page, "Marie Curie").locator(".fact", has_text="born in Warsaw")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_two_entities_are_merged_by_a_person_and_the_decision_is_undone(web_browser, web_server, uploaded):
     with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
         page.get_by_role("combobox", name="Find an entity").fill("Radom")

@@ -161,6 +161,7 @@ def test_the_map_is_saved_as_a_picture(web_browser, web_server):
         assert ">Marie Curie</text>" in drawn
 
 
+@pytest.mark.slow
 def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser, web_server, linked):
     with browsing.opened(web_browser, web_server, f"#/graph?kb={linked}") as page:
         page.wait_for_selector(".map canvas")

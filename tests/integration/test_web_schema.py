@@ -39,6 +39,7 @@ def test_a_build_waits_for_a_person_who_decides_on_the_schema(web_browser, web_s
         browsing.shoot(page, "history")
 
 
+@pytest.mark.slow
 def test_an_element_of_the_schema_is_renamed(web_browser, web_server, uploaded):
     with browsing.opened(web_browser, web_server, f"#/schema?kb={uploaded}") as page:
         page.get_by_role("button", name="Change died_in").click()
@@ -50,6 +51,7 @@ def test_an_element_of_the_schema_is_renamed(web_browser, web_server, uploaded):
         expect(page.get_by_role("rowheader", name="place of death")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_changed(web_browser, web_server):
     own = {"name": "cities", "entity_types": [{"name": "City"}, {"name": "River"}],
            "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}

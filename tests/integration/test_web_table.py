@@ -93,6 +93,7 @@ def test_a_query_shows_what_it_rests_on_and_its_records_open_at_their_words(web_
         expect(page.get_by_role("alert")).to_contain_text("no column 'size' in growth")
 
 
+@pytest.mark.slow
 def test_rows_lead_to_their_sources_and_are_saved_as_csv(web_browser, web_server, reef):
     with browsing.opened(web_browser, web_server, f"{reef}&table=growth&sort=-growth") as page:
         page.locator(".sql-table td a").first.click()

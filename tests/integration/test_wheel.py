@@ -10,7 +10,7 @@ import pytest
 
 from .. import command_line
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 PROJECT = command_line.PROJECT
 NOT_PACKAGED = {"tests", "benchmarks", "docs", "examples", "build", "dist"}

@@ -5,14 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 from banyan.agents.resources import Resources
-from banyan.agents.retrieval.evidence import dropped_numbers, items_of
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import CapError
 from banyan.config import Settings
-from banyan.schemas.inquiry import Block, Judgement, Round
+from banyan.schemas.inquiry import Judgement
 from banyan.schemas.lookups import TOOLS, EntityLookup, PassageLookup, PathLookup, TripleLookup, lookup_text
-from banyan.schemas.retrieval import Passage
-from banyan.tools.fact_rows import item_cost
 from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
@@ -22,24 +19,11 @@ from ... import asking
 from ... import small_base as base
 from ...conftest import EXAMPLES
 
-look = asking.look
 opened, resources = asking.opened, asking.resources
 
 
 def ask(resources, question=asking.QUESTION, **context):
     return asking.ask(resources, question, trace=True, **context)
-
-
-def rambling(resources, lookups=1):
-    """A reasoner that never answers unless it must."""
-    resources.fake.reply = lambda inquiry: asking.NO_ANSWER if inquiry.is_last else look(
-        *(f"{len(inquiry.rounds)}.{number}" for number in range(lookups)))
-
-
-def test_the_context_may_raise_what_is_set(resources, monkeypatch):
-    monkeypatch.setattr(resources.settings, "max_tool_calls", 2)
-    rambling(resources, lookups=3)
-    assert (len(ask(resources)["sub_queries"]), len(ask(resources, max_tool_calls=3)["sub_queries"])) == (3, 4)
 
 
 @pytest.mark.parametrize("name", ["max_rounds", "max_tool_calls"])
@@ -48,41 +32,6 @@ def test_a_cap_that_allows_nothing_is_an_error_before_anything_is_asked(resource
     with pytest.raises(CapError, match=f"{name} is {value}.*1 or more"):
         ask(resources, **{name: value})
     assert resources.fake.inquiries == []
-
-
-def test_a_repeated_search_shows_the_next_passages(resources):
-    resources.fake.reply = lambda inquiry: asking.NO_ANSWER if inquiry.is_last else look("Ulm")
-    said = ask(resources, max_rounds=2)
-    assert [step["text"] for step in said["trace"] if step["step"] == "search"] == ["passage_search: Ulm"] * 2
-    shown = [item.chunk_id for item in resources.fake.inquiries[-1].items() if item.kind == "passage"]
-    assert len(shown) == len(set(shown))
-
-
-def item(number: int, length: int) -> Passage:
-    return Passage(chunk_id=str(number), document="d", title="", text="wasp " * length, start=0, score=1.0)
-
-
-_rounds = st.lists(st.lists(st.integers(1, 60), max_size=4), min_size=1, max_size=5)
-
-
-@given(_rounds, st.sets(st.integers(1, 12)), st.integers(0, 400))
-def test_the_budget_drops_the_oldest_and_never_what_is_new(lengths, before, tokens):
-    rounds = [Round(blocks=(Block(title="b", items=tuple(item(n * 10 + m, length) for m, length in enumerate(one))),))
-              for n, one in enumerate(lengths)]
-    items = list(items_of(rounds))
-    older = len(items) - len(lengths[-1])
-    before = {number for number in before if number <= older}
-    gone = dropped_numbers(rounds, before, tokens)
-    new = [number for number in gone if number not in before]
-    candidates = [number for number in range(1, older + 1) if number not in before]
-    assert before <= set(gone)
-    assert new == candidates[:len(new)], "the oldest go first"
-
-    def cost(without):
-        return sum(item_cost(one) for number, one in enumerate(items, 1) if number not in without)
-
-    assert cost(gone) <= tokens or new == candidates
-    assert not new or cost(set(gone) - {new[-1]}) > tokens, "no more than need be"
 
 
 _texts = st.sampled_from(["Ulm", "Ada Byron", "born_in", "no such", "宁波", "2021", "?"])

@@ -4,7 +4,6 @@ from functools import reduce
 from operator import add
 
 import pytest
-from banyan.agents.retrieval.cited_message import WITHDRAWN
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
@@ -78,14 +77,6 @@ def test_lookups_are_tool_calls_and_their_results_come_before_the_answer(resourc
         (call["name"], call["id"]) for call in calls.tool_calls)
     assert all(result.text and result.text != "nothing was found" for result in results)
     assert answer.text.startswith("Claim on ada")
-
-
-def test_a_withdrawn_answer_says_so_and_the_next_is_another_message(says):
-    other = scripted.reply(scripted.claim("She was a mathematician.", scripted.WAS))
-    chunks, (answer,) = answered(says(KEPT[:-20], other))
-    first = [chunk for chunk in chunks if chunk.id != answer.id]
-    assert "".join(chunk.text for chunk in first) == f"{TEXT}{WITHDRAWN}"
-    assert "".join(chunk.text for chunk in chunks[len(first):]) == answer.text
 
 
 @pytest.mark.parametrize("subgraphs", [False, True])

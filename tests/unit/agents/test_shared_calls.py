@@ -10,7 +10,6 @@ import pytest
 from banyan.agents.estimate import MOST_CHUNKS, pack_calls
 from banyan.agents.resources import Resources
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.ledger.document_rows import Documents
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.models.llm.endpoint import Messages, Reply
 
@@ -177,20 +176,6 @@ def dying(save: Any, number: int) -> Any:
         return save(*arguments)
 
     return stand_in
-
-
-def test_a_build_that_is_not_resumed_never_lists_all_chunks_that_wait(tmp_path, hashed_embedder, monkeypatch):
-    limits, next_batch = list[int | None](), Documents.next_batch
-
-    def stand_in(self: Documents, limit: int | None, *arguments: Any, **named: Any) -> list[str]:
-        limits.append(limit)
-        return next_batch(self, limit, *arguments, **named)
-
-    monkeypatch.setattr(Documents, "next_batch", stand_in)
-    shop = Shop(tmp_path, hashed_embedder, Model(), monkeypatch, batch_chunks=3)
-    shop.build(shop.write(TEXTS))
-    assert limits.count(3) == len(TEXTS) / 3 + 1
-    assert None not in limits
 
 
 def test_the_documents_of_a_call_pay_for_it_together(tmp_path, hashed_embedder, monkeypatch):

@@ -83,13 +83,6 @@ def test_a_person_reads_the_whole_way(resources):
             "Ulm -> Danube (ulm)"} <= set(lines)
 
 
-def test_what_looks_like_markup_is_shown_as_it_is(resources):
-    resources.fake.replies = [asking.look("Where is [bold]X[/bold] [/red]?", thought="[/dim] gone")]
-    lines = shown(ask(resources, trace=True)["trace"])
-    assert "[/dim] gone" in lines
-    assert any(line.startswith("passage_search: Where is [bold]X[/bold] [/red]? ") for line in lines)
-
-
 def test_the_command_line_prints_a_trace_when_asked(shell):
     shell.copy_built()
     question = "Who is the employer of Ada?"

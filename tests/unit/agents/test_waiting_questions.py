@@ -66,31 +66,6 @@ def test_the_state_is_plain_data(resources):
         assert json.loads(json.dumps(plain)) == plain
 
 
-@pytest.mark.parametrize("where", [{"interrupt_before": ["reflect"]}, {"interrupt_after": ["decompose"]},
-                                   {"interrupt_before": ["answer"]}, {"interrupt_after": ["first_look"]}])
-def test_a_checkpointed_question_goes_on_elsewhere(resources, hashed_embedder, caplog, where):
-    """All that goes over to other resources is the checkpoint, which is kept as bytes."""
-    def reply(inquiry):
-        if len(inquiry.rounds) == 1:
-            return asking.look(*LOOKUPS, thought="Which river?")
-        number = next(n for n, item in enumerate(inquiry.items(), 1) if item.places and "Danube" in item.statement)
-        return asking.answer(asking.claim("It is on the Danube.", number), short="Danube")
-
-    resources.fake.reply = reply
-    whole = build_graph(resources).invoke({"knowledge_base": "kb", "question": QUESTION})
-    saver, config = InMemorySaver(), {"configurable": {"thread_id": "one"}}
-    graph = build_graph(resources, saver)
-    graph.invoke({"knowledge_base": "kb", "question": QUESTION}, config, **where)
-    assert graph.get_state(config).next
-    with asking.FakeResources(resources.settings.home, hashed_embedder) as others:
-        others.fake.reply = reply
-        said = build_graph(others, saver).invoke(None, config)
-    assert said["answer"] == whole["answer"] == "It is on the Danube. [1]"
-    assert (said["short"], said["citations"]) == ("Danube", whole["citations"])
-    assert said["sub_queries"] == whole["sub_queries"]
-    assert "not in the deserialization allowlist" not in caplog.text
-
-
 def test_a_checkpointed_question_says_so_when_its_state_is_gone(tmp_path, hashed_embedder):
     people(tmp_path, "kb", hashed_embedder)
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "one"}}

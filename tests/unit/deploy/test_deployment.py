@@ -16,7 +16,6 @@ import yaml
 from banyan.config import Settings
 from banyan.server.routes import base_routes as routes_bases
 from banyan.server.security.hosts import Hosts
-from compose_pydantic.models import ComposeSpecification
 from pydantic import ValidationError
 
 PROJECT = Path(__file__).parents[3]
@@ -97,16 +96,6 @@ def test_the_image_does_not_run_as_root_and_writes_to_its_volume_alone():
     assert said("VOLUME") == said("WORKDIR") == [variables()["BANYAN_HOME"]] == ["/data"]
 
 
-@pytest.mark.parametrize("compose", [COMPOSE, SMALL])
-def test_compose_is_what_the_specification_says(compose):
-    # Its model of the specification leaves out names with x-, and an env_file that may be missing.
-    parts = {name: part for name, part in compose.items() if not name.startswith("x-")}
-    services = {name: {**service, "env_file": ".env"} for name, service in parts["services"].items()}
-    ComposeSpecification.model_validate({**parts, "services": services})
-    with pytest.raises(ValidationError):
-        ComposeSpecification.model_validate({"services": {"x": {"reed_only": True}}})
-
-
 @pytest.mark.parametrize("name", SERVICES)
 def test_services_may_do_as_little_as_they_need(name):
     service = SERVICES[name]
@@ -135,16 +124,6 @@ def test_only_servers_of_this_machine_are_reached_from_outside():
         assert url in {route.path for route in routes_bases.router.routes}
     assert Hosts.bound("0.0.0.0").allow(*re.findall(r"Host (\S+)", rules)), "the proxy's own checks are answered"
     assert "request>headers delete" in rules, "keys would stand in the log of what failed"
-
-
-def test_databases_are_reached_by_banyan_alone_and_ray_by_nobody_else():
-    on = {network: {name for name, service in SERVICES.items() if network in service["networks"]}
-          for network in COMPOSE["networks"]}
-    ours = {name for name, service in SERVICES.items() if service["image"] == "banyan"}
-    assert on["data"] == ours | {"postgres", "chroma"}
-    assert all(SERVICES[name]["networks"] == ["data"] and COMPOSE["networks"]["data"] == {"internal": True}
-               for name in ("postgres", "chroma"))
-    assert on["cluster"] == {"ray-head", "ray-worker"}
 
 
 def test_no_password_stands_in_the_file_and_none_goes_without():
@@ -202,20 +181,6 @@ def test_workloads_may_do_as_little_as_they_need(workload):
         claimed = {claim["metadata"]["name"] for claim in workload["spec"].get("volumeClaimTemplates", ())}
         mounted = {mount["name"] for mount in container["volumeMounts"]}
         assert mounted == claimed | {volume["name"] for volume in spec["volumes"]}
-
-
-@pytest.mark.parametrize("workload", WORKLOADS, ids=name_of)
-def test_what_workloads_refer_to_is_there(workload):
-    keys = of("Secret")["banyan"]["stringData"].keys()
-    for container in pod(workload)["containers"]:
-        for variable in container.get("env", ()):
-            if "valueFrom" in variable:
-                assert variable["valueFrom"]["secretKeyRef"]["name"] == "banyan"
-                assert variable["valueFrom"]["secretKeyRef"]["key"] in keys
-        for source in container.get("envFrom", ()):
-            assert source == {"configMapRef": {"name": "banyan"}}
-    if workload["kind"] == "StatefulSet":
-        assert workload["spec"]["serviceName"] in of("Service")
 
 
 def test_settings_are_settings_and_the_secret_is_to_be_filled_in():

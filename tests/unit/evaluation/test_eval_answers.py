@@ -11,7 +11,6 @@ from banyan.evaluation.agent_answers import evaluate
 from banyan.evaluation.datasets import (
     DatasetQuestion,
     GoldPassage,
-    load_answered_questions,
 )
 from banyan.schemas.inquiry import Judgement
 from banyan.schemas.retrieval import Claim, DraftAnswer, Quote
@@ -41,19 +40,6 @@ def write(folder, records):
     path = folder / "questions.json"
     path.write_text(json.dumps(records, ensure_ascii=False), "utf-8")
     return path
-
-
-@pytest.mark.parametrize(("form", "record", "answers"), [
-    ("musique", {"id": "a", "question": "Q?", "answer": "A", "answer_aliases": ["B"],
-                 "paragraphs": [{"title": "T", "paragraph_text": "One.", "is_supporting": True}]}, ("A", "B")),
-    ("musique", {"id": "a", "question": "Q?", "answer": "A", "answerable": False,
-                 "paragraphs": [{"title": "T", "paragraph_text": "One.", "is_supporting": True}]}, ()),
-    ("hotpotqa", {"_id": "a", "question": "Q?", "answer": "yes", "supporting_facts": [["T", 0]]}, ("yes",)),
-    ("2wiki", {"_id": "a", "question": "Q?", "answer": 7, "supporting_facts": [["T", 0]]}, ("7",)),
-])
-def test_each_formats_answers_are_read(tmp_path, form, record, answers):
-    (found,) = load_answered_questions(write(tmp_path, [record]), form)
-    assert (found.answers, found.unanswerable) == (answers, not answers)
 
 
 @pytest.mark.parametrize(("confidence", "below", "mode", "abstained"), [

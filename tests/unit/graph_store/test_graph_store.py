@@ -8,7 +8,6 @@ import pytest
 from banyan.graph_store.bounding.admission import Bounds, bound
 from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.extractions import Extractions
 from banyan.graph_store.ledger.tables import METADATA
@@ -142,21 +141,6 @@ def test_a_graph_that_cannot_be_written_leaves_the_old_one(saved, monkeypatch):
 def home(tmp_path, hashed_embedder):
     """Opens the knowledge base `kb`, with an open schema."""
     return lambda: small_base.create(tmp_path, "kb", hashed_embedder)
-
-
-def test_what_was_written_after_the_last_index_is_there_when_it_is_opened_again(home):
-    with home() as kb:
-        small_base.put_meetings(kb, range(3))
-        small_base.finish(kb)
-        small_base.put_meetings(kb, range(3, 5))
-        kb.documents.delete("d0")
-        kb.refresh()
-        expected = kb.graph.dump()
-    with home() as kb:
-        assert kb.graph.dump() == expected
-        assert kb.vector_synchroniser.is_behind()
-        small_base.finish(kb)
-        assert verify(kb) == []
 
 
 @pytest.mark.sqlite

@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
-from banyan.graph_store.index import columns, index_file
+from banyan.graph_store.index import index_file
 from banyan.graph_store.index.index_file import IndexDamagedError
 from banyan.graph_store.integrity.verify import damages_on_disk, verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
@@ -17,18 +17,6 @@ from ... import small_base
 ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(4, 3), "empty": np.zeros((0, 2), np.float32),
           "ids": np.array([b"a1", b"b2"], "S2")}
 QUESTION = "Where was Ada Byron born?"
-
-
-def test_arrays_come_back_as_they_were_written(tmp_path):
-    index_file.write(tmp_path / "x", {"state": [1, 2]}, ARRAYS)
-    found = index_file.load(tmp_path / "x")
-    assert found.about == {"state": [1, 2]}
-    assert found.arrays.keys() == ARRAYS.keys()
-    for name, array in ARRAYS.items():
-        assert found.arrays[name].dtype == array.dtype
-        np.testing.assert_array_equal(found.arrays[name], array)
-    with pytest.raises(ValueError, match="read-only"):
-        found.arrays["numbers"][0] = 1
 
 
 @pytest.mark.parametrize("at", [0, 5, 30, 100, -70, -1])
@@ -76,14 +64,6 @@ def grown(kb):
                        triples=[("Eve Byron", "born_in", "Ulm")], attributes=[("Eve Byron", "name", "Eve")])
         small_base.finish(kb)
         kb.save_index()
-
-
-@pytest.mark.parametrize("at_once", [1, 3, 100])
-def test_texts_are_the_same_one_by_one_and_in_a_row(at_once, monkeypatch):
-    monkeypatch.setattr(columns, "_TEXTS_AT_ONCE", at_once)
-    said = ["Ada", "", "Étienne", "云溪市", "", "\ud83d", "\udc00 🎉", "x"]
-    stored = columns.Texts(columns.build_texts("said", said), "said")
-    assert [*stored] == [stored[row] for row in range(len(stored))] == said
 
 
 def test_a_question_needs_neither_the_graph_nor_chroma(opened):

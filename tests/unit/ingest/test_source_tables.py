@@ -15,11 +15,9 @@ from banyan.schemas.documents import Document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import DATA
 from tests.pdf_sheets import sheet, write_table
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
-TABLES = DATA / "tables" / "docs"
 CELLS = st.sampled_from(["", "", "Porites", "Fungia b", "12", "12", "3,5", "1.200,00", "(450)", "12 %", "$1.2M", "n/a",
                          "2020-03-01", "fi ﬁ", "a\xadb", "x | y", "yes", "Müller; Söhne", "10^3", "*"])
 
@@ -145,27 +143,6 @@ def test_each_row_is_a_record_as_written(write, made, tmp_path_factory):
     assert len(set(table.spans)) == len(rows)
     for row, quote in zip(stored, quotes(document)[0], strict=True):
         assert all(cell.replace("|", "/") in quote for cell in row)
-
-
-@pytest.mark.data
-def test_every_row_of_ordinary_files_is_a_record():
-    if not TABLES.is_dir():
-        pytest.skip(f"there are no tables at {TABLES}")
-    documents = {document.id: document for document in load(TABLES)}
-    for path in (*TABLES.glob("*.csv"), *TABLES.glob("*.tsv")):
-        text = path.read_text("utf-8-sig")
-        rows = list(csv.reader(text.splitlines(), delimiter=";" if path.stem == "destinations" else
-                               "\t" if path.suffix == ".tsv" else ","))
-        (table,) = documents[path.name].tables
-        assert [list(table.columns), *map(list, table.rows)] == rows
-    (cars,) = documents["cars.jsonl"].tables
-    assert len(cars.rows) == len((TABLES / "cars.jsonl").read_text().splitlines())
-    book = openpyxl.load_workbook(TABLES / "penguins.xlsx")
-    assert [len(table.rows) for table in documents["penguins.xlsx"].tables] == [344, 344]
-    assert len(book.worksheets) == len(documents["penguins.xlsx"].tables)
-    assert [len(table.rows) for name in ("salaries.html", "crimea.md") for table in documents[name].tables] == [397, 24]
-    for document in documents.values():
-        assert all(quotes(document)[0])
 
 
 def test_records_of_documents_are_none_of_a_table(tmp_path):

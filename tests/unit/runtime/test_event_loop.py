@@ -48,13 +48,6 @@ def test_a_call_works_where_an_event_loop_runs_and_calls_that_overlap_share_one(
     assert asyncio.run(within())
 
 
-def test_a_thread_that_the_event_loop_waits_for_calls_on_that_loop():
-    async def main() -> None:
-        assert await in_thread(run, this_loop) == await this_loop()
-
-    asyncio.run(main())
-
-
 def test_an_error_is_raised_where_it_is_waited_for():
     async def failing() -> None:
         raise ReasonerError("no")
@@ -212,15 +205,6 @@ assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=True,
                           timeout=SOON)
     assert (done.stdout.split("\n"), done.stderr) == (["closed False", "closed True", ""], "")
-
-
-def test_in_parallel_keeps_the_order():
-    async def squared(n: int) -> int:
-        await asyncio.sleep(0.001 * (n % 3))
-        return n * n
-
-    assert asyncio.run(in_parallel(squared, range(50), 8)) == [n * n for n in range(50)]
-    assert asyncio.run(in_parallel(squared, [], 8)) == []
 
 
 def test_in_parallel_begins_nothing_more_after_a_failure_and_ends_what_was_begun():

@@ -4,7 +4,6 @@ import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.loaders import load_documents
-from banyan.models.rules.likeness import likeness
 from banyan.tools.asked_query import ask_tables
 
 from ... import small_base
@@ -127,37 +126,25 @@ ANSWERED = [
     ("What share of the boats in Spiez have a cabin?", "33.3333%"),
     ("What share of the boats with a cabin are in Spiez?", "50%"),
     ("How many boats are insured?", "4"),
-    ("How many boats are not insured?", "2"),
     ("Which species has the highest average growth?", "Acropora"),
-    ("What is the median sample size of Acropora?", "16.5"),
-    ("What is the average salary in Research?", "57,000"),
     ("What is the average salary in Oslo by department?", "Research: 55,000; Sales: 41,000"),
     ("Who has the highest salary?", "Cleo Dietz"),
     ("When did Eva Frey start?", "2019-05-20"),
-    ("Which department has the most staff?", "Research"),
     ("What is the total salary of those not in Oslo?", "136,000"),
     ("Which is the deepest lake?", "Mjøsa"),
     ("Which lake in Sweden is the deepest?", "Vättern"),
     ("How many lakes are deeper than 100 m?", "3"),
     ("How many lakes are deeper than 0.1 km?", "3"),
     ("How deep is Saimaa?", "82 m"),
-    ("What is the total quantity of bolts?", "650"),
     ("How many orders have no shipped date?", "2"),
     ("How many orders were shipped in January 2024?", "2"),
     ("Which customer has the most orders?", "Alder Ltd"),
     ("What share of orders is for bolts?", "50%"),
     ("What is the average attendance in August 2023?", "18,116.6667"),
-    ("How many matches had an attendance over 17000?", "3"),
-    ("How many books by Mia Holt are there?", "2"),
-    ("How many books have more than 250 pages?", "4"),
     ("Which books are from 2004?", "Cold Harbour"),
-    ("What is the average number of pages per genre?", "crime: 410"),
     ("Who is the author of Salt?", "Ivo Brandt"),
-    ("What is the total revenue in the North?", "35,000"),
     ("What is the total revenue by region?", "North: 35,000; South: 16,000"),
-    ("What is the average age of women?", "51"),
     ("How many female patients are in ward B?", "1"),
-    ("What share of patients are women?", "50%"),
     ("How many patients have asthma or pneumonia?", "4"),
     ("What is the average age for each ward?", "A: 45.3333; B: 54"),
     ("Who is the oldest patient?", "P5"),
@@ -165,77 +152,45 @@ ANSWERED = [
     ("Who is older on average, women or men?", "women"),
     ("Wie viele Zeilen sind aus Italien?", "2"),
     ("Who wrote Salt?", "Ivo Brandt"),
-    ("How many books did Mia Holt write?", "2"),
     ("What is the cheapest wine?", "Chianti Vecchio"),
     ("What is the average price of wines from Italy?", "28.95"),
     ("浙江有多少个城市？", "3"),
     ("人口最多的城市是哪个？", "苏州"),
     ("浙江人口超过700万的城市有哪些？", "杭州"),
-    ("江苏的平均人口是多少？", "11,031,473.5"),
-    ("苏州的面积是多少？", "8657"),
     ("How many studies measured Porites?", "3"),
-    ("What is the average growth per species?", "Acropora: 1.835; Porites: 0.8633"),
     ("How many people earn more than 50000?", "3"),
-    ("What is the median salary?", "46,500"),
-    ("How many lakes are not in Sweden?", "3"),
-    ("Which lakes are in Sweden?", "Vänern; Vättern"),
-    ("How many orders were shipped before February 2024?", "2"),
-    ("How many matches were there in September 2023?", "2"),
-    ("How many books from before 2005 are there?", "3"),
-    ("Which genre has the highest average number of pages?", "crime"),
-    ("How many novels are there?", "2"),
-    ("Which region has the highest total revenue?", "North"),
-    ("What is the average age of male patients?", "45"),
-    ("Which wines are from 2015?", "Douro Velho; Rioja Alta"),
     ("How many wines cost more than 20 euros?", "2"),
-    ("江苏的总人口是多少？", "22,062,947"),
     ("哪个省份的城市最多？", "浙江"),
 ]
 DECLINED = [
     "How many corals bleached?",
     "How many corals were measured?",
     "How many staff have offices in the city of Oslo?",
-    "How many staff mention offices in the city of Oslo?",
     "How many people work in Research?",
-    "Who earns the most?",
     "Who is Research?",
     "Who is Ivo Brandt?",
-    "What is Ivo Brandt?",
-    "How many staff started after 2018?",
     "What is Ben Cole's phone number?",
-    "What is the largest lake?",
     "How many lakes in Finland have no outlet?",
     "Which country has the most lakes?",
     "How many orders did Alder Ltd place?",
     "How many orders were not shipped?",
-    "How many different products are there?",
     "What is the total revenue of orders?",
     "How many matches did Rovers win?",
-    "How many goals did Rovers score at home?",
     "How many kettles were sold in the South?",
     "What is the profit in the North?",
-    "How many sales were there in the North?",
     "Was ist der durchschnittliche Preis?",
-    "How many wines are from France?",
     "苏州的市长是谁？",
     "浙江有多少人？",
-    "What is the average temperature of the corals?",
     "What is the average salary of full time staff?",
     "Who was hired first?",
-    "How old is Ada Blum?",
     "Which lake is the highest?",
-    "What is the volume of Vänern?",
     "What did Alder Ltd pay in total?",
     "How many orders from Birch & Co were returned?",
     "How many matches ended in a draw?",
     "When was the match with the highest attendance?",
-    "Which home team has the highest average attendance?",
     "Which author has the most books?",
     "What is the longest book?",
-    "How many readers has Salt?",
-    "How many units were sold in 2023-Q1?",
     "What is the average length of stay?",
-    "How many patients are under 30?",
     "苏州的大学有多少所？",
 ]
 RECIPES = [
@@ -256,35 +211,6 @@ OF_DOCUMENTS = [
     ("How many authors does a rec have on average?", "1.8"),
     ("Who are the authors of “Oat bread”?", "Ana Ruiz; Cy Holm"),
     ("Among the published recs, which one has the latest created date?", "rec-4")]
-SYNONYMS = """
-    airline carrier, powerful horsepower, earn salary, wage salary, pay salary, bill culmen, beak bill, vendor
-    supplier, staff employees, income earnings, price cost, cheap price, expensive cost, weigh weight, mass
-    weight, tall height, elevation altitude, high elevation, teacher instructor, pupil student, city town, nation
-    country, firm company, author writer, film movie, job occupation, profession occupation, physician doctor,
-    ship vessel, car vehicle, automobile vehicle, crop harvest, yield harvest, rainfall precipitation, rain
-    precipitation, speed velocity, fast speed, illness disease, deaths fatalities, died deaths, born birth, gender
-    sex, department division, boss manager, client customer, buyer customer, seller vendor, order purchase, house
-    home, grade score, mark grade, points score, length distance, miles distance, area surface, size area,
-    inhabitants population, people population, age years, old age, color colour, kind type, category type, status
-    state, made manufactured, maker manufacturer, brand manufacturer, borough district, county region, province
-    region, language tongue, fee charge, rent price, wine vintage, team club, player athlete, goals scored, pages
-    length, publisher press, genre style, street road, duration length, temperature heat, warm temperature, hot
-    temperature, cold temperature, depth deep, fuel gas, engine motor, stock inventory, quantity amount, amount
-    total, start begin, end finish, date day, plane aircraft, destination target"""
-SIBLINGS = """
-    ticket distance, ticket carrier, buy weight, snow precipitation, snow rain, professor salary, old rank, cheap
-    horsepower, owner sex, color island, wing bill, tail flipper, tax salary, bonus salary, married sex, wife sex,
-    pilot carrier, passengers flight, passengers distance, gate origin, seat carrier, cancelled delay, crash
-    delay, humidity temperature, wind rain, wind pressure, cloud rain, sunshine temperature, height weight, width
-    length, volume weight, engine horsepower, doors cylinders, speed acceleration, price quantity, discount price,
-    profit revenue, cost revenue, supplier customer, teacher student, city country, author title, publisher
-    author, pages title, year month, start end, birth death, mother father, egg chick, nest egg, species genus,
-    diet species, depth length, team player, goals assists, coach player, stadium team, league team, wins losses,
-    doctor patient, dose weight, hospital doctor, symptom disease, height age, north south, phone email, address
-    phone, street city, rank score, capital country, population area, language country, religion country, currency
-    country, volcano mountain, river lake, bridge river, architect building, floors height, rooms area, rent area,
-    garden house, color price, material color, size color, brand model, model year, fuel weight, owner year,
-    winner year, nominee winner, budget revenue, director actor, rating votes, genre title"""
 
 
 def put(kb, document):
@@ -354,12 +280,3 @@ def test_an_answer_says_how_the_question_was_understood(tables):
 
 def test_two_values_of_one_cell_are_no_query(tables):
     assert ask_tables(tables, "How many patients have asthma and how many have pneumonia in ward A?") is None
-
-
-def test_words_of_similar_use_are_synonyms_rather_than_siblings():
-    def count(pairs):
-        words = [pair.split() for pair in pairs.split(",")]
-        return sum(likeness([one], [other])[0, 0] >= 0.5 for one, other in words)
-
-    assert count(SYNONYMS) > 20
-    assert count(SIBLINGS) <= 1
