@@ -124,12 +124,14 @@ class TestExamples:
     def test_a_retriever_in_a_chain(self, folder):
         assert "polonium.md, characters" in self.run(folder, "retriever_chain")
 
+    @pytest.mark.slow
     def test_deepagents_in_the_background(self, folder, url):
         said = json.loads(self.run(folder, "async_subagent", url))
         assert said["status"] == "success"
         assert "Warsaw" in said["result"]
         assert "Sources:  \n[1] marie-curie.md, " in said["result"]
 
+    @pytest.mark.slow
     def test_a_remote_graph(self, folder, url):
         said = self.run(folder, "remote_graph", url)
         assert said.count("Warsaw") >= 3
@@ -140,12 +142,14 @@ class TestExamples:
         assert "1867" in said, "a follow-up"
         assert "[1] marie-curie.md, characters " in said
 
+    @pytest.mark.slow
     def test_an_agent_that_plans_by_itself(self, folder):
         said = self.run(folder, "planning_agent", "Who was born in Vienna in 1878, the third of eight children?")
         assert "Found in: " in said
         assert "Vienna" in said
         assert "Sources:  \n[1] " in said
 
+    @pytest.mark.slow
     def test_a_supervisor_with_a_subagent(self, folder):
         said = self.run(folder, "supervisor")
         assert "[1] marie-curie.md, characters" in said
@@ -164,6 +168,7 @@ class TestExamples:
         assert (server["command"], name) == ("banyan", "mcp")
         assert main.command(name).make_context(name, options).params["read_only"]
 
+    @pytest.mark.slow
     def test_ag_ui(self, folder):
         """Its app in a process of its own, as it opens the environment's knowledge bases."""
         said = warm_start.run([sys.executable, "-c", AG_UI], cwd=AGENTS, timeout=command_line.SECONDS,
