@@ -39,9 +39,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # crashes ends the run: pytest-xdist would wait for ever for one in its place.
 PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
-# Integration tests wait for processes: one more worker than cores uses that time. Each imports everything once more.
+# Integration tests wait for processes half of the time: twice as many workers as the two cores use it. Each imports
+# everything once more.
 test: .venv/installed
-	$(PYTEST) -n 3 -m "not slow"
+	$(PYTEST) -n 4 -m "not slow"
 
 # Killed at random points, writers beside readers, a real model, the page in every scheme, and property tests with four
 # times the examples, new ones each time: for releases.

@@ -104,16 +104,6 @@ def test_a_question_that_ends_lets_its_snapshot_go(shop, monkeypatch, ends):
             snapshot.kb.documents.count_documents()
 
 
-@pytest.mark.parametrize(("unwritten", "stays"), [("the disk is full", True), ("", False)])
-def test_an_index_in_memory_is_followed_by_its_file_only_where_it_can_be_written(shop, monkeypatch, unwritten, stays):
-    with shop.resources() as resources:
-        before = newest(resources)
-        monkeypatch.setattr(before.kb, "unwritten", unwritten)
-        monkeypatch.setattr(before.kb, "is_mapped", lambda: False)
-        resources.snapshots.follow()
-        assert (newest(resources) is before) == stays
-
-
 def test_what_a_dropped_knowledge_base_said_is_answered_to_the_end(shop):
     with shop.resources() as resources, resources.snapshot("kb") as snapshot:
         resources.drop("kb")

@@ -1,9 +1,7 @@
 """Documents that supersede and amend one another: the relation, the order and marks of answers, and tables."""
 
 import banyan
-import numpy as np
 import pytest
-from banyan.graph_store.document_versions import Versions
 from banyan.graph_store.graph.document_names import read_name
 from banyan.graph_store.graph.supersessions import NamedDocuments
 from banyan.graph_store.store_errors import EntityDecisionError
@@ -103,15 +101,3 @@ def test_a_document_is_found_by_the_words_of_its_name():
     assert named.find("原《差旅费管理办法》", "own.md") == "a.md"
     assert named.find("822", "rfc2822.txt") == named.find("RFC 822", "own.md") == "rfc822.txt"
     assert named.find("Abwasser", "own.md") == named.find("the", "a.md") == ""
-
-
-def test_passages_of_an_older_version_rank_behind_the_newer_one():
-    index = type("Index", (), {"document_row": {"old": 0, "new": 1, "amended": 2, "amending": 3},
-                               "documents": (None, np.array([0, 0, 1, 2, 3]))})()  # "empty" has no chunks
-    versions = Versions(index)
-    versions.superseded, versions.amended = {"old": ["new"], "empty": ["new"]}, {"amended": ["amending"]}
-    scores = np.array([0.9, 0.2, 0.5, 0.4, 0.8], np.float32)
-    assert versions.rank(scores, "What is it?") == pytest.approx([0.495, 0.11, 0.5, 0.4, 0.8])
-    assert versions.rank(scores, "How did it change?") == pytest.approx(scores)
-    versions.superseded, versions.amended = {}, {}
-    assert versions.rank(scores, "What is it?") is scores

@@ -58,25 +58,6 @@ def test_rows_are_written_as_csv(reef):
     assert rows[-1] == ["Cho 2021", "", "'=1+1"]
 
 
-def test_each_row_of_a_list_has_the_record_that_it_shows(reef):
-    with reef.resources() as resources, resources.snapshot("kb") as snapshot:
-        run = snapshot.index.sql.run
-        for query in ("SELECT * FROM growth ORDER BY study DESC", "SELECT species, growth FROM growth LIMIT 2 OFFSET 1",
-                      "SELECT g.species, g.growth FROM growth g WHERE growth > 0.85 ORDER BY species"):
-            result = run(query)
-            quotes = {citation.id: citation.quote for citation in result.citations}
-            assert len(result.row_citations) == len(result.rows) > 0
-            for row, number in zip(result.rows, result.row_citations, strict=True):
-                values = dict(zip(result.columns, row, strict=True))
-                assert f"species: {values['species']}" in quotes[number]
-                assert (f"growth: {values['growth']}" in quotes[number]) == (values["growth"] is not None)
-        for query in ("SELECT sample_size, max(growth) FROM growth GROUP BY sample_size ORDER BY 2",
-                      "SELECT DISTINCT species FROM growth",
-                      "SELECT study FROM growth UNION SELECT species FROM growth",
-                      "SELECT a.study, b.growth FROM growth a, growth b"):
-            assert run(query).row_citations == (), query
-
-
 def test_a_query_is_limited_to_some_documents(reef):
     assert json.loads(run(reef, "SELECT document FROM documents", "--json", "--in", "a.txt").out)["rows"] == [["a.txt"]]
 

@@ -143,16 +143,6 @@ def test_a_small_change_leaves_what_is_far_from_it(base, runs):
         assert {community.id for community in kb.communities.all()} == before
 
 
-def test_much_change_is_clustered_anew(base, runs):
-    with base("kb", CIRCLES) as kb:
-        kb.tree.build(small_base.summarise, SETTINGS)
-        for n in range(kb.graph.count_entities()):
-            small_base.put(kb, f"n{n}", f"N{n} works for B5.", triples=[(f"N{n}", "works for", "B5")])
-        kb.vector_synchroniser.sync()
-        kb.tree.build(small_base.summarise, SETTINGS)
-    assert runs == ["whole", "whole"]
-
-
 def test_a_killed_build_goes_on_to_the_same_tree(base, tmp_path, hashed_embedder, runs):
     """A process may be killed between the facts and the tree."""
     trees = []

@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from banyan.graph_store.evolution.schema_candidates import unify_labels
-from banyan.graph_store.ledger.schema_rows import AskCount, SameAs
 from banyan.schemas.delta import SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
@@ -71,25 +69,6 @@ def small(tmp_path, hashed_embedder):
 @pytest.fixture
 def grouping(tmp_path, hashed_embedder):
     return lambda means, name="one", **settings: GroupingShop(tmp_path / name, hashed_embedder, means, **settings)
-
-
-def asked(label, subject="person", target="firm", kind="relation"):
-    return AskCount(kind, label, subject, target, "d", 1, 0.5)
-
-
-def unified(counts, same, known=SCHEMA):
-    return [(c.label, c.said, c.backward, c.subject_type, c.object_type, c.confidence)
-            for c in unify_labels(counts, same, known)]
-
-
-def test_a_passive_says_it_from_tail_to_head_without_a_model():
-    assert unified([asked("acquired"), asked("acquired by", "firm", "person")], {}) == [
-        ("acquired", "", False, "person", "firm", 0.5), ("acquired", "acquired by", True, "person", "firm", 0.5)]
-
-
-def test_another_label_of_a_known_relation_is_certain_and_a_request_for_other_types_is_as_sure_as_its_facts():
-    assert unified([asked("leads"), asked("heads")], {("relation", "heads"): SameAs("leads")}) == [
-        ("leads", "", False, "person", "firm", 0.5), ("leads", "heads", False, "person", "firm", 1)]
 
 
 def test_synonyms_and_inverse_labels_become_one_relation(grouping):

@@ -94,17 +94,6 @@ def test_a_doubtful_pair_is_asked_about_once(kb: KnowledgeBase) -> None:
     assert (len(asked), kb.graph.dump()) == (before, dump)
 
 
-def test_vectors_are_read_only_for_names_in_two_scripts(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    vectors = kb.resolution._vectors
-    monkeypatch.setattr(kb.resolution, "_vectors", lambda kind, ids: read.extend(ids) or vectors(kind, ids))
-    kb.resolution.resolve(lambda pairs: [None for _ in pairs], "brain")
-    assert read == []
-    put(kb, "four", "林小雨 painted.", triples=[("林小雨", "did", "painted")])
-    kb.resolution.resolve(lambda pairs: [None for _ in pairs], "brain")
-    assert len(read) > 2
-
-
 def test_a_sum_counts_both_halves_of_a_thing_that_chunks_gave_two_types(tmp_path: Path) -> None:
     votes = {"Concept": ["34"], "Person": ["50", "13"]}
     text = "\n\n".join(f"Ada Lin won {count} votes in round {count}." for counts in votes.values() for count in counts)
