@@ -92,8 +92,9 @@ class GraphEditor(EditTable):
         """Undo an edit, as if it had never been made."""
         edit = next((decision for decision in self.all() if decision.number == number), None)
         if edit is None or edit.undone_at:
-            raise EntityDecisionError(f"there is no edit {number} to take back" if edit is None else
-                                      f"{edit.undone_by} took edit {number} back already")
+            raise EntityDecisionError(f"there is no edit {number} to take back: `banyan entities decisions` lists them"
+                                      if edit is None else
+                                      f"{edit.undone_by} took edit {number} back already: nothing is left to do")
         with self._db.transaction():
             super().undo(number, who)
             self._bound_mentions_again(edit.edit)

@@ -103,7 +103,8 @@ def _check_url(url: str) -> None:
     """Raise UnreadableError unless a URL is an http or https address without user and password."""
     parts = urlsplit(url)
     if parts.scheme not in _SCHEMES or not parts.hostname:
-        raise UnreadableError(f"it leads to {url[:200]}, which is no http or https address")
+        raise UnreadableError(f"it leads to {url[:200]}, which is no http or https address: download it, and add "
+                              "the file")
     if parts.username is not None or parts.password is not None:
         raise UnreadableError("the address contains a user or a password: download it, and add the file")
 
@@ -111,7 +112,8 @@ def _check_url(url: str) -> None:
 def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes:
     """Read the body of a response; text for which the server names a character set is returned as UTF-8."""
     if response.status != 200:  # noqa: PLR2004  (HTTP's own number)
-        raise UnreadableError(f"the server answers with the status {response.status}")
+        raise UnreadableError(f"the server answers with the status {response.status}: check the address, or download "
+                              "it and add the file")
     if _header(response, "content-encoding").lower() not in {"", "identity"}:
         raise UnreadableError("the server sends it compressed, which is not supported: download it, and add the file")
     parts, size = list[bytes](), 0
@@ -119,9 +121,10 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
         check_cancelled()
         size += len(part)
         if size > limits.file_bytes:
-            raise UnreadableError(f"it is larger than {limits.size()}")
+            raise UnreadableError(f"it is larger than {limits.size()}: download it, and split it into smaller files")
         if time.monotonic() > deadline:
-            raise UnreadableError(f"not fetched within {limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS)")
+            raise UnreadableError(f"not fetched within {limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): raise it, or "
+                                  "download it and add the file")
         parts.append(part)
     data = b"".join(parts)
     kind = _kind(response)
@@ -130,7 +133,8 @@ def _body(response: httpcore.Response, limits: Limits, deadline: float) -> bytes
         try:
             return data.decode(charset).encode("utf-8-sig")
         except (LookupError, UnicodeDecodeError) as error:
-            raise UnreadableError(f"it is not in the character set {charset!r} that the server names") from error
+            raise UnreadableError(f"it is not in the character set {charset!r} that the server names: download it, and "
+                                  "save it as UTF-8") from error
     return data
 
 

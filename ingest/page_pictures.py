@@ -32,9 +32,9 @@ async def draw_page(file: Path, page: int, words: str = "") -> bytes:
             done = await anyio.run_process([sys.executable, "-P", "-m", __name__, str(file), str(page)],
                                            input=words.encode(), env=environment)
     except TimeoutError as error:
-        raise UnreadableError(f"page {page} takes more than {_SECONDS} s to draw") from error
+        raise UnreadableError(f"page {page} takes more than {_SECONDS} s to draw: open the file itself") from error
     except subprocess.CalledProcessError as error:
-        raise UnreadableError(f"page {page} cannot be drawn") from error
+        raise UnreadableError(f"page {page} cannot be drawn: open the file itself") from error
     return done.stdout
 
 

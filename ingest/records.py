@@ -267,7 +267,8 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
     """Return a JSON value as a record; raise BadRecordError if it is not one."""
     _check_depth(value, limits)
     if not isinstance(value, dict):
-        raise BadRecordError(f"a record is an object with `text`, not {_kind_of_value(value)}")
+        raise BadRecordError(f"a record is an object with `text`, not {_kind_of_value(value)}: write "
+                             '{"text": "..."}')
     text = value.get("text")
     if text is None:
         raise BadRecordError(f"no `text`, only {', '.join(f'`{name}`' for name in [*value][:10]) or 'nothing'}: add it")

@@ -115,7 +115,7 @@ class Tools:
     def _check_access(self, ctx: Ctx, access: Access) -> Iterator[None]:
         """Check that the request has the permission; within the block, turn Banyan's errors into tool errors."""
         if not self._permits(ctx.request_context.request, access):
-            raise ToolError(f"your key may not do this: it lacks the scope {access!r}")
+            raise ToolError(f"your key may not do this: it lacks the scope {access!r}; ask for another one")
         try:
             yield
         except BanyanError as error:

@@ -11,13 +11,21 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "errors.md"
+_ROOTS = {"BanyanError", "UnreadableError", "BadRecordError", "SizeError", "DateError"}
+"""Their classes and those that derive from them; the last four follow the name of a file, record or field."""
+_FACES = {"HTTPException": "What the server refuses before it reads a request to its end.",
+          "_refusal": "What LangGraph's server refuses.", "ToolError": "What a tool over MCP refuses.",
+          "BadParameter": "What the command line refuses before it begins."}
+"""What a face raises in its library's own way, with a message of Banyan's."""
 _NO_PACKAGE = {"tests", "benchmarks", "examples", "docs", "deploy", "build"}
 _HEAD = """\
 # Errors
 
 Each error has a class, which Python raises, and a message that names the thing, the cause and the fix. On the command
 line the message follows `error:`; over HTTP it is in `error.message`, and the class in `error.type`. `…` stands for
-what differs. How endpoints fail is in [Endpoints](endpoints.md). `python -m tests.error_messages` writes this page.
+what differs. The messages of `UnreadableError`, `BadRecordError`, `SizeError` and `DateError` follow the name of a
+file, record or field. What the server, LangGraph, MCP and the command line refuse in their libraries' own way comes
+last. How endpoints fail is in [Endpoints](endpoints.md). `python -m tests.error_messages` writes this page.
 """
 
 
@@ -45,22 +53,28 @@ def _text(message: ast.expr) -> str:
     return _text(message.left) + _text(message.right) if isinstance(message, ast.BinOp) else "…"
 
 
+def _branches(message: ast.expr) -> list[ast.expr]:
+    if isinstance(message, ast.IfExp):
+        return _branches(message.body) + _branches(message.orelse)
+    return [message]
+
+
 def errors() -> list[Error]:
-    """The classes that derive from `BanyanError`, by name, with the messages that the code writes."""
+    """The classes of errors, by name, and the faces' own, with the messages that the code writes."""
     nodes = [node for tree in _trees() for node in ast.walk(tree)]
     classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
 
     def is_error(name: str) -> bool:
-        return name == "BanyanError" or any(is_error(ast.unparse(base)) for base in getattr(
+        return name in _ROOTS or any(is_error(ast.unparse(base)) for base in getattr(
             classes.get(name), "bases", ()))
 
     found = {name: Error(name, (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " "), [])
              for name, node in sorted(classes.items()) if is_error(name)}
+    found |= {name: Error(name, says, []) for name, says in _FACES.items()}
     for node in nodes:
         if isinstance(node, ast.Call) and (name := ast.unparse(node.func).rpartition(".")[2]) in found and node.args:
-            text = _text(node.args[0])
-            if re.search(r"\w", text):
-                found[name].messages.append(text)
+            texts = map(_text, _branches(node.args[-1 if name in _FACES else 0]))
+            found[name].messages.extend(text for text in texts if re.search(r"\w", text))
     return list(found.values())
 
 

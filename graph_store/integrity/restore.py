@@ -51,7 +51,8 @@ _FAULTS_OF_DISK = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FU
 def read_manifest(file: Path) -> Manifest:
     """Read and check a backup's manifest without unpacking the ledger, or raise BackupError."""
     if not file.is_file():
-        raise BackupError(f"there is no backup {file}" if not file.exists() else f"{file} is no file")
+        raise BackupError(f"there is no backup {file}: `banyan backup` writes one" if not file.exists() else
+                          f"{file} is no file: name one that `banyan backup` wrote")
     with _open_archive(file) as archive:
         entries = archive.infolist()
         if sorted(entry.filename for entry in entries) != sorted((LEDGER, MANIFEST)):

@@ -31,8 +31,8 @@ _PARTS = {"word/": "a Word file: rename it to .docx", "xl/": "an Excel file: ren
           "ppt/": "a PowerPoint file: rename it to .pptx", "META-INF/container.xml": "an EPUB file: rename it to .epub"}
 _MARKS = {b"%pdf-": "a PDF file: rename it to .pdf", b"{\\rtf": "a rich text file: rename it to .rtf",
           b"\x89png": "a picture: rename it to .png", b"\xff\xd8\xff": "a picture: rename it to .jpg",
-          b"\x1f\x8b": "a gzip archive: unpack it", b"<?xml": "XML", b"<!doc": "a web page: rename it to .html",
-          b"<html": "a web page: rename it to .html"}
+          b"\x1f\x8b": "a gzip archive: unpack it", b"<?xml": "XML: rename it to .xml",
+          b"<!doc": "a web page: rename it to .html", b"<html": "a web page: rename it to .html"}
 _CHART = re.compile(r"word/charts/chart\d*\.xml")
 _DIAGRAM = re.compile(r"word/diagrams/data\d*\.xml")
 _NEW_CHART = re.compile(r"(?:word|ppt|xl)/charts/chartEx\d*\.xml")

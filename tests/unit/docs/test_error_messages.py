@@ -8,7 +8,7 @@ FIX_OF_CLASS = {"LedgerDamagedError", "UnrestorableError"}
 """Their classes, or those who catch them, add the fix."""
 ABOUT_A_STATEMENT = {"SqlError"}
 """They name the word of the statement that has to go."""
-FIX = re.compile(r"[:;]|, or |\b(?:Repair|use|run|set) ")
+FIX = re.compile(r"[:;]|, or |^name |, but …$|\b(?:Repair|use|run|set) ")
 """What comes before a fix."""
 
 
