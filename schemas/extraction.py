@@ -131,7 +131,7 @@ class Rejection(Frozen):
     confidence: float = 1.0
 
 
-RepairKind = Literal["swapped", "mapped_label", "lifted_type", "inferred_type", "normalised_value", "dropped_time"]
+RepairKind = Literal["swapped", "mapped_label", "inferred_type", "normalised_value", "dropped_time"]
 
 
 class Ask(Frozen):

@@ -19,7 +19,7 @@ app = typer.Typer()
 _SHOWN_BUILDS = 5
 _SHOWN_FAILURES = 10
 _REPAIRS = {"swapped": "with subject and object exchanged", "mapped_label": "with the schema's label for the same",
-            "lifted_type": "with a more general type", "inferred_type": "without a type, inferred from the text",
+            "inferred_type": "without a type, inferred from the text",
             "normalised_value": "values in one form", "dropped_time": "without a time that the text does not state"}
 """How facts were repaired, as text for people, by the kind of repair."""
 _REASONS = {"unknown_entity_type": "of a type that the schema does not have",

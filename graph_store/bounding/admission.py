@@ -6,7 +6,6 @@ extracted items plays no part.
 An item that fits the schema and is in the source is admitted unchanged. These repairs are made, and counted:
 
 - `mapped_label`: a label has the same stems as exactly one schema element's label (see `Bounds.find`);
-- `lifted_type`: an unknown type is a kind of a known one, as "historical film" is of "film";
 - `inferred_type`: an entity extracted without a type takes the type that its facts require;
 - `swapped`: a fact fits only with its ends exchanged, and neither its words nor its label say which way it holds;
 - `normalised_value`: a value or date that the source spells differently takes the source's spelling;
@@ -204,13 +203,8 @@ class _Bounding:
         have_types = {head.key, tail.key} <= self._types.keys()  # if not, the fact is rejected anyway
         if known is None or known.repair is None or not have_types:
             return known
-        fits_as_given = self._fits(head, known.name, tail)
-        fits_swapped = self._fits(tail, known.name, head)
-        if fits_as_given != fits_swapped:
-            return known
-        element = self._bounds.schema.relation_type(known.name)
-        is_symmetric = element is not None and element.symmetric
-        return known if fits_as_given and (is_symmetric or not known.one_way) else None
+        fits_in_either_order = self._fits(head, known.name, tail) or self._fits(tail, known.name, head)
+        return known if fits_in_either_order else None
 
     def _support(self, item: ExtractedTriple) -> Span:
         return self._source.support(item.evidence, item.head, item.relation, item.tail)

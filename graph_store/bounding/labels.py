@@ -9,7 +9,7 @@ from ...schemas.edits import Types
 from ...schemas.extraction import Extraction, RepairKind
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema, SchemaElement
 from ...schemas.naming import label_key
-from .words import head_endings, stems, without_voice
+from .words import stems
 
 ALIAS = "alias"
 """An attribute with this name or label gives another name of its owner."""
@@ -19,12 +19,10 @@ class Known(NamedTuple):
     """The name of the schema element that a label refers to, and the repair by which it was found, if any.
 
     `backward`: the label states the relation from tail to head, as an inverse alias does.
-    `one_way`: the label may do so. The direction is clear only if the types of head and tail fit in one direction.
     """
 
     name: str
     repair: RepairKind | None = None
-    one_way: bool = False
     backward: bool = False
 
 
@@ -67,7 +65,7 @@ class Bounds:
         return decided if decided and decided.repair is None else known
 
     def _find_element(self, kind: ElementKind, label: str) -> Known | None:
-        """Look a label up: exactly, then among inverse aliases, inflections and more general types."""
+        """Look a label up: exactly, then among inverse aliases and inflections."""
         key = label_key(label)
         exact = self._names[kind].get(key)
         if exact is not None:
@@ -79,23 +77,8 @@ class Bounds:
             return Known(name) if name else None
         if not any(character.isalnum() for character in key):
             return None
-        found = self._find_by_stems(kind, key)
-        if found is None and kind == "entity_type":  # "historical film" ends in the more general "film"
-            endings = (self._stems[kind].get(ending, set()) for ending in head_endings(key))
-            found = next((Known(min(names), "lifted_type") for names in endings if len(names) == 1), None)
-        return found
-
-    def _find_by_stems(self, kind: ElementKind, key: str) -> Known | None:
-        """Return the one element whose words have the same stems, or of a relation those of the other voice."""
-        stemmed = stems(key)
-        with_same_stems = self._stems[kind].get(stemmed, set())
-        if len(with_same_stems) == 1:
-            return Known(min(with_same_stems), "mapped_label")
-        if with_same_stems or kind != "relation":
-            return None
-        with_either_voice = {name for known, names in self._stems[kind].items()
-                             if without_voice(known) == without_voice(stemmed) for name in names}
-        return Known(min(with_either_voice), "mapped_label", one_way=True) if len(with_either_voice) == 1 else None
+        with_same_stems = self._stems[kind].get(stems(key), set())
+        return Known(min(with_same_stems), "mapped_label") if len(with_same_stems) == 1 else None
 
     @cached_property
     def _stems(self) -> dict[ElementKind, dict[tuple[str, ...], set[str]]]:

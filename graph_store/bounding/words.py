@@ -195,14 +195,6 @@ def without_voice(stemmed: tuple[str, ...]) -> tuple[str, ...]:
     return stemmed[:-1] if len(stemmed) > 1 and stemmed[-1] == "by" else stemmed
 
 
-def head_endings(label: str) -> list[tuple[str, ...]]:
-    """Return the stems of the endings of a label of whole words, or CJK characters, longest first; not the whole."""
-    stemmed = stems(label)
-    endings = [stemmed[at:] for at in range(1, len(stemmed))]
-    last = stemmed[-1] if stemmed else ""
-    if _CJK_WORD.fullmatch(last):
-        endings += [(last[at:],) for at in range(1, len(last))]
-    return endings
 
 def is_unbalanced(name: str) -> bool:
     """Return True if a bracket or quotation mark of a name has no partner."""

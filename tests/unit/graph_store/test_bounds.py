@@ -49,11 +49,10 @@ TEXT = ("Bleach (2010) was directed by Abe, the husband of Rin. "
 
 
 @pytest.mark.parametrize(("label", "name", "repair"), [
-    ("movie", "Film", None), ("movies", "Film", "mapped_label"), ("historical film", "Film", "lifted_type"),
-    ("历史电影", "Film", "lifted_type"), ("Historical_Movies", "Film", "lifted_type"), ("film director", None, None),
-    ("filmlet", None, None), ("影", None, None),
+    ("movie", "Film", None), ("movies", "Film", "mapped_label"), ("historical film", None, None),
+    ("film director", None, None), ("filmlet", None, None), ("影", None, None),
 ])
-def test_a_type_is_mapped_by_inflection_and_lifted_by_its_head(label, name, repair):
+def test_a_type_is_mapped_by_inflection_alone(label, name, repair):
     result = bound(said([("Bleach", label)]), chunk(TEXT), Bounds(FILMS))
     assert mentions(result) == ({"Bleach": name} if name else {})
     assert result.repairs == ({repair: 1} if repair else {})
@@ -61,8 +60,7 @@ def test_a_type_is_mapped_by_inflection_and_lifted_by_its_head(label, name, repa
 
 
 @pytest.mark.parametrize(("label", "fact"), [
-    ("is directed by", ("Bleach", "directed_by", "Abe")), ("directed", ("Bleach", "directed_by", "Abe")),
-    ("directs", ("Bleach", "directed_by", "Abe")),
+    ("is directed by", ("Bleach", "directed_by", "Abe")), ("directing by", ("Bleach", "directed_by", "Abe")),
 ])
 def test_a_relation_is_mapped_by_inflection_where_the_types_tell_its_direction(label, fact):
     result = bound(said([("Bleach", "Film"), ("Abe", "Person")], [("Abe", label, "Bleach")]), chunk(TEXT),
