@@ -1,12 +1,12 @@
 """The mentions of a question in one table, of which those that became a part of the query are accounted for."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from ..schemas.records import ColumnInfo
-from ..text.scripts import is_han
-from .question_words import keys_of, lexicon
+from .question_words import is_kind_of, keys_of, label_variants, lexicon
 from .table_mentions import Mention, Reading
 
 SKIPPED = frozenset({"neutral", "head", "title", "reading", "documents", "row_nouns", "people", "overall", "made",
@@ -21,7 +21,9 @@ _LEADS = _INSIDE_NOUNS | {"of", "the", "our", "these", "those", "der", "die", "d
 """Words within a noun of several words, and before a noun, behind "how many"."""
 _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column", "title", "day", "month"})
 _ASKING = frozenset({"which", "what", "list", "show", "name", "welch", "welcher", "welches", "welche", "find", "give"})
+_ASKING_BEFORE, _ASKING_BEHIND = re.compile(r"哪[一几]?.?$"), frozenset({"是哪", "有哪"})
 _AUXILIARIES, _ARTICLES = frozenset({"do", "does", "did", "has", "have", "had"}), frozenset({"the", "our", "this"})
+_SUPERLATIVES = frozenset({"max", "min", "latest", "earliest"})
 _OFTEN = frozenset({"how often", "wie oft", "几次", "多少次"})
 _NEWEST = frozenset({"newest", "neueste", "neuesten", "最新"})
 """Words for the last one made, unlike "the last one", which may be the last one changed."""
@@ -57,6 +59,10 @@ class AskedParts:
         is_range = any(mention.kind in {"between", "since", "until", "through"} or self.words(mention) == "to"
                        for mention in reading.mentions)
         self.mentions = [mention for mention in reading.mentions if mention.kind != "edge" or not is_range]
+        if self.numbering_columns():  # "KEP 2019" is no KEP of the year 2019
+            named = {one.last for one in self.mentions if self.is_rows(one) and not self.words(one).endswith("s")}
+            self.mentions = [replace(one, kind="number") if one.kind == "date" and one.name.isdigit()
+                             and one.first in named else one for one in self.mentions]
         # In a table of records, "the latest post" is none of its rows.
         skipped = SKIPPED if self.are_documents else SKIPPED - {"documents"}
         dates = [mention for mention in self.mentions if mention.kind == "date"]
@@ -66,6 +72,12 @@ class AskedParts:
         for by, after in pairwise(self.mentions):
             if self.words(by) == "by" and after.kind == "value":
                 self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")  # "owned by Ada" groups nothing
+                self.use(by)
+        for by in [one for one in self.unused("group") if self.words(one) == "by" and self.has(*DEGREES)]:
+            measure = self.following(by, "count", "sum", "mean", "median", "column", gap=1)
+            is_top = any(self.words(one) == "top" for one in self.mentions)
+            if measure is not None and (measure.kind != "column" or (is_top and self.columns_for(measure, is_number))):
+                self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")  # "the top three by mass"
                 self.use(by)
 
     def use(self, *mentions: Mention | None) -> None:
@@ -110,7 +122,7 @@ class AskedParts:
     def link_after(self, mention: Mention) -> Mention | None:
         """Return the word directly behind a mention that joins it with another: "to", "and", "or"; None without one."""
         following = next((other for other in self.mentions if other.first == mention.last), mention)
-        links = following.kind in {"through", "or"} or self.words(following) in {"to", "and", "und", "和"}
+        links = following.kind in {"through", "or", "than"} or self.words(following) in {"to", "and", "und", "和"}
         return following if links else None
 
     def joins_column(self, mention: Mention) -> bool:
@@ -186,12 +198,26 @@ class AskedParts:
         is_age = self.are_documents and any(one.name == "age" or self.words(one) in _NEWEST for one in self.mentions)
         return made if self.has("made") or is_age else dates
 
+    def years(self) -> list[ColumnInfo]:
+        """Return the columns of numbers that are years by their labels."""
+        return [column for column in self.table.columns
+                if is_number(column) and keys_of(column.title)[-1:] in {*label_variants("year")}]
+
+    def numbering_columns(self) -> list[str]:
+        """Return the columns of numbers that the rows are called by: "KEP number", or "KEP" in a table of KEPs."""
+        heads = self.reading.heads
+        return [column.name for column in self.table.columns if is_number(column) and (
+            is_kind_of("number_word", column.name) or keys_of(column.title) in heads
+            or (keys_of(column.title)[:-1] in heads and is_kind_of("number_word", column.name.rpartition("_")[2])))]
+
     def measured(self, name: str) -> list[ColumnInfo]:
         """Return the columns of numbers that hold a measure such as mass, by their labels or else by their units."""
         measure = lexicon().measures[name]
         labels = {keys_of(label) for label in measure["labels"].split(", ")}
         numbers = [column for column in self.table.columns if column.kind == "number"]
-        named = [column for column in numbers if labels.intersection((key,) for key in keys_of(column.title))]
+        named = [column for column in numbers if any(
+            keys[at:at + len(label)] == label for keys in (keys_of(column.title),) for label in labels
+            for at in range(len(keys)))]
         return named or [column for column in numbers if column.unit and column.unit in measure["units"]]
 
     def measured_in(self, unit: str) -> list[ColumnInfo]:
@@ -211,24 +237,27 @@ class AskedParts:
 
     def asks(self, mention: Mention) -> bool:
         """Return True if "which" or "what" stands before a mention, with no more than a number or a degree between."""
-        if is_han(self.reading.words[mention.first].text[0]):
-            return any(word.text in "哪谁" for word in self.reading.words)
         before = self.reading.words[max(mention.first - 3, 0):mention.first]
-        return any(word.text.casefold() in _ASKING for word in before)
+        after = "".join(word.text for word in self.reading.words[mention.last:mention.last + 2])
+        return any(word.text.casefold() in _ASKING for word in before) or after in _ASKING_BEHIND or (
+            _ASKING_BEFORE.search("".join(word.text for word in before)) is not None)
 
     def _is_superlative(self, mention: Mention) -> bool:
         """Return True if a degree stands right before what the rows are called: the deepest lake, not lake area."""
-        before = any(other.kind in {"max", "min", "latest", "earliest"} and other.last <= mention.first and all(
-            between.kind == "value" or between.first >= mention.first
-            for between in self.mentions if between.first >= other.last) for other in self.mentions)
+        degree = next((one for one in reversed(self.before(mention)) if one.kind in _SUPERLATIVES), mention)
+        between = [one for one in self.mentions if degree.last <= one.first < mention.first]
+        by_column = [one for one in between if one.kind == "column" and self.columns_for(one, is_number)]
         after = any(other.first == mention.last and other.kind == "column" for other in self.mentions)
-        return before and not after
+        return degree is not mention and (bool(by_column) or not after) and all(
+            one in by_column or one.kind in {"value", "number"} for one in between)
 
     def are_counted(self) -> bool:
         """Return True if the noun that is counted is what the table's rows are, or a value of theirs, or none."""
-        counts = [mention for mention in self.mentions if mention.kind == "count"]
+        counts = [mention for mention in self.mentions if mention.kind in {"count", "difference"}]
         noun = self.noun_after(counts[0]) if counts else None
-        if noun is None and (not counts or self.words(counts[0]) in _OFTEN or all(
+        # "Of the proposals by Ada, how many are final?"
+        if noun is None and (not counts or self.words(counts[0]) in _OFTEN or any(
+                self.is_rows(other) for other in self.before(counts[0])) or all(
                 other.kind in SKIPPED for other in self.after(counts[0]))):
             noun = next((mention for mention in self.mentions if self.is_rows(mention)), None)
         if noun is not None and noun.kind == "row_nouns":
@@ -250,8 +279,9 @@ class AskedParts:
         for other in self.after(mention):
             text = self.words(other)
             is_after_plural = noun is not None and self.is_rows(noun) and self.words(noun).endswith("s")
-            if is_after_plural and other.kind == "column":
-                break  # "proposals owned", unlike "proposal authors"
+            is_of_rows = noun is not None and self.is_rows(noun) and self.following(other, "value", gap=1) is not None
+            if other.kind == "column" and (is_after_plural or is_of_rows):
+                break  # "proposals owned" and 提案的状态是, unlike "proposal authors"
             if other.kind in _NOUNS:
                 noun = other
             elif other.kind == "neutral" and text in (_INSIDE_NOUNS if noun is not None else _LEADS):

@@ -135,11 +135,13 @@ def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -
     understood = plan.understood + "".join(
         f"; “{reading.words[mention.first].text}” read as {mention.columns[0]}" for mention in reading.mentions
         if mention.is_like)
-    return AskedQuery(plan.sql, understood, table.name, result, _short(shown, units, plan))
+    return AskedQuery(plan.sql, understood, table.name, result, _short(shown, units, plan, result.columns))
 
 
-def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan) -> str:
+def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan, names: Sequence[str]) -> str:
     texts = []
+    if plan.is_named:
+        return "; ".join(f"{name}: {show_value(value)}" for name, value in zip(names, rows[0], strict=True))
     for row in rows[:_MOST_SHOWN]:
         cells = [_cell(value, unit, plan) for value, unit in zip(row, units, strict=True) if value is not None]
         cells = [NONE, *cells] if row[0] is None and len(row) > 1 else cells

@@ -16,7 +16,7 @@ from .asked_parts import (
     only,
     quoted,
 )
-from .question_words import convert, is_kind_of, keys_of, label_variants
+from .question_words import convert, keys_of, lexicon, unit_of
 from .table_mentions import Mention
 
 SIGNS = {"over": ">", "under": "<", "least_bound": ">=", "most_bound": "<="}
@@ -24,14 +24,19 @@ _AFTER_NUMBER = {"or_more": ">=", "or_less": "<="}
 _DATE_SIGNS = ("after", "before", "since", "until", "between", "over", "under")
 _DATE_SQL = {"": "({0} >= {1} AND {0} < {2})", "since": "{0} >= {1}", "until": "{0} < {2}", "after": "{0} >= {2}",
              "before": "{0} < {1}"}
-_SAME_SIGNS = {"over": "after", "under": "before"}
+_SAME_SIGNS = {"over": "after", "under": "before", "over age": "before", "under age": "after"}
+_INCLUDING, _OPEN_SIGNS = {"after": "since", "before": "until"}, frozenset({"以后", "以前"})
+"""Signs with those that include the date itself, and words that may mean either: 2019年以后."""
+_PARTS_OF_YEAR = {code: (3 * at + 1, 3) for at, code in enumerate((33, 34, 35, 36))} | {40: (1, 6), 41: (7, 6)}
+"""The first month of a quarter or a half of a year, by its number in EDTF, and how many it has."""
 
 
 @dataclass(frozen=True)
 class Condition:
     """A condition on a column, in SQL and in words, with the words of the question that say so.
 
-    `otherwise` is the condition in another sense of the words, which must have the same answer.
+    `otherwise` is the condition in another sense of the words, which must have the same answer. `alternatives` are, by
+    the words of each, the conditions of which any is enough, where there are several.
     """
 
     column: str
@@ -43,6 +48,7 @@ class Condition:
     is_negative: bool = False
     words: Mapping[str, str] = field(default_factory=dict)
     otherwise: str = ""
+    alternatives: Mapping[str, str] = field(default_factory=dict)
 
 
 def size(column: ColumnInfo) -> tuple[str, str]:
@@ -130,16 +136,19 @@ class MeasureReader:
     def _compared_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column that a number is compared with: by the words around it, else by its unit."""
         beside = before, after = self._beside(first, last, "measure")
+        unit = next(one for one in (first, last) if one.kind == "number").name.partition(" ")[2]
         measures = [one for one in (first, last) if one.kind in SIGNS and one.name] or [
             other for other in beside if other is not None and other.kind == "measure"]
         if measures:
             self._parts.use(*measures)
-            return only(self._parts.measured(measures[0].name), first)
+            fitting = self._parts.measured(measures[0].name)
+            # Of a distance and a running time, the unit tells which is longer than 150 minutes.
+            return only([column for column in fitting if unit and _unit_of(column) and convert(
+                1, unit, _unit_of(column)) is not None] or fitting, first)
         for other, fits in ((after, is_list), (before, is_number), (after, is_number), (before, is_list)):
             if other is not None and self._parts.columns_for(other, fits):
                 self._parts.use(other)
                 return self._parts.column_of(other, fits)
-        unit = next(one for one in (first, last) if one.kind == "number").name.partition(" ")[2]
         fitting = self._parts.measured_in(unit) or [
             column for column in self._parts.table.columns if unit and column.unit == unit]
         return only(fitting, first)
@@ -155,9 +164,8 @@ class MeasureReader:
                 (after, is_number), (before, is_number), (after, is_list))
                 if other is not None and self._parts.columns_for(other, fits)), (None, is_list))
             head = self._parts.preceding(number, "head", "documents", gap=0)
-            if beside is None and head is not None:  # "RFC 31"
-                numbers = tuple(name for name in self._parts.columns if is_kind_of("number_word", name))
-                beside, fits = replace(head, columns=numbers) if numbers else None, is_number
+            if beside is None and head is not None and (numbers := self._parts.numbering_columns()):  # "RFC 31"
+                beside, fits = replace(head, columns=tuple(numbers)), is_number
             is_count = beside is after and (self._parts.has(*DEGREES) or number == self._parts.counted_rows())
             if beside is not None and " " not in number.name and not is_count:
                 column = self._parts.column_of(beside, fits)
@@ -171,7 +179,9 @@ class MeasureReader:
         conditions = list[Condition]()
         while dates:
             first = dates.pop(0)
+            # "how many in 2019, and how many in 2020"
             link = self._parts.link_after(first) if dates else None
+            link = (self._parts.following(link or first, "count") or link) if dates else None
             is_linked = link is not None and self._parts.following(link, "date", gap=4) == dates[0]
             conditions.append(self._date_condition(first, link if is_linked else None,
                                                    dates.pop(0) if is_linked else None))
@@ -179,7 +189,7 @@ class MeasureReader:
 
     def _date_condition(self, first: Mention, link: Mention | None, second: Mention | None) -> Condition:
         column = self._date_column(first, second or first)
-        sign = self._parts.preceding(first, *_DATE_SIGNS, gap=2)
+        sign = self._parts.preceding(first, *_DATE_SIGNS, gap=2) or self._sign_behind(second or first)
         kind = sign.kind if sign is not None else ""
         if link is not None and second is not None:
             low, high = first.name, second.name
@@ -188,13 +198,28 @@ class MeasureReader:
             is_range = link.kind == "through" or self._parts.words(link) == "to" or kind in {"between", "since"}
             sql = _date_sql(column, "", low, high) if is_range else (
                 f"({_date_sql(column, '', low, low)} OR {_date_sql(column, '', high, high)})")
-            return self._condition(column, sql, f"{column.title} is {low} {'to' if is_range else 'or'} {high}", first,
-                                   link, second, sign, values=(low, high))
+            condition = self._condition(column, sql, f"{column.title} is {low} {'to' if is_range else 'or'} {high}",
+                                        first, link, second, sign, values=(low, high))
+            return condition if is_range else replace(condition, alternatives={
+                period: _date_sql(column, "", period, period) for period in (low, high)})
         if ("X" in first.name and kind) or kind == "between":
             raise UnclearError(first)
-        word = _SAME_SIGNS.get(kind, kind)
-        return self._condition(column, _date_sql(column, word, first.name, first.name),
-                               f"{column.title} is {word or 'in'} {first.name}", first, sign, values=(first.name,))
+        word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
+        if word in _SAME_SIGNS:
+            raise UnclearError(first)  # "longer than 2019"
+        sql = _date_sql(column, word, first.name, first.name)
+        condition = self._condition(column, sql, f"{column.title} is {word or 'in'} {first.name}", first, sign,
+                                    values=(first.name,))
+        if sign is not None and self._parts.words(sign).replace(" ", "") in _OPEN_SIGNS:
+            including = _date_sql(column, _INCLUDING[word], first.name, first.name)
+            return replace(condition, otherwise=condition.sql.replace(sql, including))
+        return condition
+
+    def _sign_behind(self, date: Mention) -> Mention | None:
+        """Return a Chinese sign, which stands behind its date: 2019年之后."""
+        behind = next((other for other in self._parts.mentions if other.first == date.last), date)
+        is_sign = behind.kind in {*_INCLUDING, *_INCLUDING.values()} and not self._parts.words(behind).isascii()
+        return behind if is_sign else None
 
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
@@ -212,17 +237,24 @@ class MeasureReader:
             if self._parts.are_documents and before[-1:] == ["value"] and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)
-        years = [column for column in self._parts.table.columns
-                 if is_number(column) and keys_of(column.title)[-1:] in {*label_variants("year")}]
+        years = self._parts.years()
         self._absorb(only(years, first).name, first, last)
         return years[0]
+
+
+def _unit_of(column: ColumnInfo) -> str:
+    """Return the unit of a column, which may be the last word of its label: "Running Time min"."""
+    return column.unit or unit_of(column.title.replace("_", " ").rpartition(" ")[2])
+
 
 def _figure(number: Mention, column: ColumnInfo) -> str:
     """Return a number in the unit of a column."""
     figure, _, unit = number.name.partition(" ")
     if keys_of(unit) and set(keys_of(unit)) <= set(keys_of(column.title)):
         unit = ""  # "more than 3 years" of years of service
-    converted = convert(float(figure), unit, column.unit) if column.unit or not unit else float(figure)
+    # A number without a unit is of none that has others: two hours are not "2" in a column of durations.
+    is_bare = not _unit_of(column) and all(unit not in units for units in lexicon().units.values())
+    converted = float(figure) if is_bare else convert(float(figure), unit, _unit_of(column))
     if converted is None:
         raise UnclearError(number)
     return f"{converted:.10g}"
@@ -242,11 +274,11 @@ def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:
         raise UnclearError(period)
     year, *rest = (int(part) for part in period.replace("X", "0").split("-"))
     years = 10 ** period.count("X")
+    month, months = _PARTS_OF_YEAR.get(rest[0], (rest[0], 1)) if rest else (1, 12 * years)
     if is_number(column):
         return str(year), str(year + years)
-    first = date(year, *[*rest, 1, 1][:2])
+    first = date(year, month, *(rest[1:] or [1]))
     after = first + timedelta(1)
     if len(rest) < 2:  # noqa: PLR2004 - a month and a day
-        months = 1 if rest else 12 * years
         after = date(year + (first.month + months - 1) // 12, (first.month + months - 1) % 12 + 1, 1)
     return f"DATE '{first}'", f"DATE '{after}'"

@@ -5,25 +5,25 @@ from dataclasses import replace
 
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
-from .question_conditions import SIGNS, Condition, size
+from .question_comparison import EACH, ComparedRows
+from .question_conditions import Condition, size
 from .question_target import (
     AGGREGATES,
     PERIODS,
     Plan,
-    QuestionTarget,
-    bare_name,
     count_different,
     folded_text,
     members_of,
 )
 from .question_values import ConditionReader
+from .question_words import is_kind_of, keys_of, lexicon
 from .table_mentions import Mention, Reading
 
-_EACH = frozenset({"each", "of each", "for each"})
-_VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
-                    "是"})
+_EXTREMES = {"DESC": ("highest", "latest"), "ASC": ("lowest", "earliest")}
+"""The words for the first value in an order, of numbers and of dates."""
+_THERE_ARE = frozenset({"there", "exist", "all", "different", "distinct", "possible"})
+_MOST_LISTED = 100
 _WHETHER = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can"})
-_LESS = frozenset({"fewer", "less"})
 
 
 def plan_query(reading: Reading) -> Plan:
@@ -43,81 +43,17 @@ def plan_query(reading: Reading) -> Plan:
     return replace(plan, otherwise=otherwise)
 
 
-class QuestionQuery(QuestionTarget):
+class QuestionQuery(ComparedRows):
     """The forms of questions, each a rule over what the conditions of a question leave."""
 
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
-        forms = (self._share, self._groups_of_size, self._comparison, self._ranking, self._aggregate,
-                 self._count, self._lookup)
+        forms = (self._share, self._several_counts, self._groups_of_size, self._comparison, self._ranking,
+                 self._aggregate, self._listing, self._count, self._lookup)
         plan = next((plan for form in forms if (plan := form()) is not None), None)
         if plan is None:
             raise UnclearError(self._table.name)
         return plan
-
-    def _share(self) -> Plan | None:
-        """Read "what percentage of the birds are female"."""
-        share = self._parts.take("share")
-        if share is None:
-            return None
-        verbs = [mention for mention in self._parts.mentions
-                 if mention.first > share.last and self._parts.words(mention).partition(" ")[0] in _VERBS]
-        whole = [condition for condition in self.conditions if verbs and condition.last <= verbs[0].first]
-        wanted = [condition for condition in self.conditions if condition not in whole]
-        if not wanted:
-            wanted, whole = whole, []
-        self._take_heads()
-        nouns = [mention for mention in self._parts.mentions if self._parts.is_rows(mention)
-                 or mention.kind in {"row_nouns", "people", "value"}]
-        if not wanted or self._named_documents() or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
-            raise UnclearError(share)
-        self._parts.take("group")
-        inner = " AND ".join(condition.sql for condition in wanted)
-        sql = self._select(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*) AS percent", conditions=whole)
-        return Plan(sql, f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}",
-                    percent=True)
-
-    def _comparison(self) -> Plan | None:
-        """Read "Which weighs more on average, A or B?" as groups in order."""
-        compared = [condition for condition in self.conditions
-                    if len(condition.values) > 1 and not condition.is_negative]
-        says_more = self._parts.unused("compare", "or_more")
-        if not says_more or len(compared) != 1 or not self._parts.has("or", "or_more") or any(
-                self._parts.words(mention) in _LESS for mention in says_more):
-            return None
-        self._parts.use(*says_more, self._parts.take("who"), *(
-            mention for mention in self._parts.unused("group") if self._parts.words(mention) in _EACH))
-        column = self._parts.columns[compared[0].column]
-        group = self._period("year", column) if is_date(column) else (members_of(column), column.title)
-        self._parts.use(*(mention for mention in self._columns() if column.name in mention.columns))
-        value, label = self._group_value(next((mention.name for mention in says_more if mention.name), ""))
-        among = sorted({bare_name(name) for name in compared[0].values}) if is_list(column) else ()
-        return replace(self._ranked_groups(group, value, label, "DESC", 0, among),
-                       labels={bare_name(name): words for name, words in compared[0].words.items()})
-
-    def _groups_of_size(self) -> Plan | None:
-        """Read "Which authors wrote more than five books?"."""
-        number = self._parts.counted_rows()
-        if number is None:
-            return None
-        sign = self._parts.preceding(number, *SIGNS, gap=0)
-        self._parts.use(self._parts.preceding(number, "only", gap=0))
-        groups = self._columns()
-        if len({mention.columns for mention in groups}) > 1:
-            raise UnclearError(number)
-        column = self._parts.column_of(groups[0]) if groups else self._labelled("author")
-        counts = self._parts.take("count")
-        self._parts.use(number, sign, *groups, self._parts.take("who"))
-        self._take_heads()
-        bound = f"{SIGNS[sign.kind] if sign is not None else '='} {number.name}"
-        label = f"count of {self._table.title}"
-        plan = self._computed("count(*)", label, (members_of(column), column.title),
-                              f" HAVING count(*) {bound} AND count({quoted(column.name)}) > 0 ORDER BY 2 DESC, 1")
-        plan = replace(plan, understood=f"{column.title} with {plan.understood} {bound}")
-        if counts is None:
-            return plan
-        sql, folded = (f"SELECT count(*) FROM ({sql}) AS sizes" for sql in (plan.sql, plan.folded))  # noqa: S608 - as above
-        return Plan(sql, f"number of {plan.understood}", otherwise=folded if plan.folded else "")
 
     def _ranking(self) -> Plan | None:
         """Read the highest or latest value, the rows that have it, or the groups with the most rows."""
@@ -129,7 +65,7 @@ class QuestionQuery(QuestionTarget):
         degree, order = degrees[0], DEGREES[degrees[0].kind]
         self._parts.use(degree)
         limit = self._limit()
-        if (longest := self._longest_list(degree)) is not None:
+        if (longest := self._longest_list(degree) or self._extreme_size(degree)) is not None:
             return longest
         distinct = self._parts.following(degree, "distinct", gap=0)
         of = self._parts.following(distinct, "column", gap=0) if distinct is not None else None
@@ -158,14 +94,38 @@ class QuestionQuery(QuestionTarget):
         shown = self._identifiers or self._parts.naming_columns()
         return self._extreme_rows(*size(column), DEGREES[degree.kind], shown, 1)
 
+    def _extreme_size(self, degree: Mention) -> Plan | None:
+        """Read "What is the maximum number of authors of a book?"."""
+        counts = self._parts.unused("count")
+        noun = self._parts.noun_after(counts[0] if counts else degree)
+        says_number = degree.kind in {"max", "min"} if counts else self._parts.words(degree).endswith("number of")
+        if noun is None or not says_number or self._columns() != [noun] or not (
+                self._parts.columns_for(noun, is_list) and self._parts.reading.words[0].folded == "what"):
+            return None
+        column, order = self._parts.column_of(noun, is_list), DEGREES[degree.kind]
+        if order == "ASC" and column.empty:
+            raise UnclearError(degree)  # a row without a list may have none
+        self._parts.use(noun, *counts)
+        value, label = size(column)
+        label = f"{_EXTREMES[order][0]} {label}"
+        return Plan(self._select(f"{'max' if order == 'DESC' else 'min'}({value}) AS {quoted(label)}"),
+                    f"{label}{self._where()}")
+
     def _ranked_group(self, degree: Mention) -> tuple[str, str] | None:
         """Return what is grouped by, if groups are ranked: by how many rows they have, or by an operation."""
-        numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)]
+        years = {column.name for column in self._parts.years()}
+        numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)
+                   and not (self._parts.asks(mention) and years.issuperset(mention.columns))]
         has_operation = self._parts.unused(*AGGREGATES)
-        is_count = degree.kind in {"most", "fewest", "commonest"} and not numbers
+        # "the top three regions by number of sales"
+        is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or bool(self._parts.unused("count")))
         if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
             return None
         groups = [mention for mention in self._columns() if mention not in numbers]
+        made = [one for one in groups if is_kind_of("made", self._parts.words(one))]
+        if any(self._names_maker(one) for one in groups):  # "which publisher released the most"
+            self._parts.use(*made)
+            groups = [one for one in groups if one not in made]
         self._parts.use(*(self._parts.by_after(mention) for mention in groups))
         periods = self._parts.unused(*PERIODS)
         if len(periods) == 1 and all(self._parts.columns_for(one, is_date) for one in groups):
@@ -179,6 +139,10 @@ class QuestionQuery(QuestionTarget):
         column = self._labelled("author")
         return members_of(column), column.title
 
+    def _names_maker(self, mention: Mention) -> bool:
+        keys = {key for name in mention.columns for key in keys_of(self._parts.columns[name].title)}
+        return any((key,) in lexicon().labels["owner"] for key in keys)
+
     def _extreme(self, degree: Mention, limit: int) -> Plan:
         """Return a query for the highest or latest value, or for the rows that have it."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
@@ -186,6 +150,13 @@ class QuestionQuery(QuestionTarget):
             self._parts.use(self._parts.take("when"), self._parts.take("day"))
         elif any(column in self._parts.measured(mention.name) for mention in self._parts.unused("measure")):
             self._parts.take("measure")
+        word, function = _EXTREMES[order][is_date(column)], "max" if order == "DESC" else "min"
+        extreme = f"{function}({quoted(column.name)})"
+        if self._parts.unused("group"):  # "the highest price for each region"
+            group = self._group()
+            if group is None or limit > 1 or self._parts.are_asked() or self._parts.has("who"):
+                raise UnclearError(degree)
+            return self._computed(extreme, f"{word} {column.title}", group)
         if self._parts.unused("unit", "count"):  # "and how many grams does it weigh?"
             self._check_units(column)
             self._parts.take("count")
@@ -194,23 +165,24 @@ class QuestionQuery(QuestionTarget):
             return self._extreme_rows(quoted(column.name), column.title, order, shown, limit)
         if limit > 1 or degree.kind in {"most", "fewest", "commonest"}:
             raise UnclearError(degree)
-        function, number_word, date_word = ("max", "highest", "latest") if order == "DESC" else (
-            "min", "lowest", "earliest")
-        word = date_word if is_date(column) else number_word
-        return Plan(self._select(f"{function}({quoted(column.name)}) AS {quoted(column.title)}"),
-                    f"{word} {column.title}{self._where()}")
+        return Plan(self._select(f"{extreme} AS {quoted(column.title)}"), f"{word} {column.title}{self._where()}")
 
     def _ranked_column(self, degree: Mention, order: str) -> tuple[ColumnInfo, str]:
         """Return the column by which rows are ranked, and the order: the oldest has the earliest date."""
+        named = self._parts.following(degree, "column", gap=0)
         if degree.name:
             columns = self._parts.measured(degree.name)
+            if named is not None and self._parts.columns_for(named, is_number):  # "the longest period", not distance
+                is_other = degree.name == "age" or is_kind_of("number_word", self._parts.words(named).split()[-1])
+                columns = [column for column in columns if column.name in named.columns] or (
+                    [] if is_other else [self._parts.column_of(named, is_number)])
             if degree.name == "age" and not columns:
                 columns, order = self._dates(), "ASC" if order == "DESC" else "DESC"
         elif degree.kind in {"latest", "earliest"}:
             if self._parts.are_documents and any(
                     one.last == degree.first and one.kind == "value" for one in self._parts.mentions):
                 raise UnclearError(degree)  # "rejected first", which no date of the documents may tell
-            columns = self._dates()
+            columns = self._dates() or self._parts.years()
         else:
             columns = [column] if (column := self._number_column()) is not None else []
         column = only(columns, degree)
@@ -255,6 +227,8 @@ class QuestionQuery(QuestionTarget):
         if column is None:  # "how many authors on average"
             nouns = [self._parts.noun_after(mention) for mention in counts]
             lists = [one for one in nouns if one is not None and self._parts.columns_for(one, is_list)]
+            if kind != "sum" and counts and not lists:
+                return self._mean_size(kind, counts)
             if kind == "sum" or not lists:
                 raise UnclearError(kind)
             self._parts.use(*lists)
@@ -263,6 +237,20 @@ class QuestionQuery(QuestionTarget):
         function, word = AGGREGATES[kind]
         value, label = size(column)
         return self._computed(f"{function}({value})", f"{word} of {label}", self._group())
+
+    def _mean_size(self, kind: str, counts: Sequence[Mention]) -> Plan:
+        """Read "the average number of books per author" as the mean of how many rows the groups have."""
+        self._parts.use(*self._parts.unused(*AGGREGATES), *counts)
+        group = self._group()
+        if group is None or not self._parts.are_counted():
+            raise UnclearError(kind)
+        function, word = AGGREGATES[kind]
+        label = f"count of {self._table.title}"
+        member = "member" if "unnest(" in group[0] else group[0]
+        plan = self._computed("count(*)", label, group, f" HAVING count({member}) > 0 ORDER BY 1")
+        sql, folded = (f"SELECT {function}({quoted(label)}) AS {quoted(word)} FROM ({sql}) AS sizes"  # noqa: S608 - as above
+                       for sql in (plan.sql, plan.folded))
+        return Plan(sql, f"{word} of the {plan.understood}", otherwise=folded if plan.folded else "")
 
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
@@ -277,7 +265,8 @@ class QuestionQuery(QuestionTarget):
             return self._count_of(self._parts.column_of(noun), group, is_distinct=is_distinct)
         self._take_heads()
         has_number = any(self._parts.columns_for(mention, is_number) for mention in self._columns())
-        people = self._columns() if is_distinct and noun is not None and noun.kind == "people" else []
+        are_people = noun is not None and noun.kind == "people" and (is_distinct or self._parts.are_documents)
+        people = [one for one in self._columns() if not self._parts.columns_for(one, is_number)] if are_people else []
         if people:  # "how many different people have been editors"
             return self._count_of(self._parts.column_of(people[0]), group, is_distinct=True)
         if (noun is None and has_number) or is_distinct or not self._parts.are_counted():
@@ -285,7 +274,9 @@ class QuestionQuery(QuestionTarget):
             if column is None:
                 raise UnclearError(self._table.name)
             return self._numbers_of(column)
-        if self._named_documents():
+        numbering = self._parts.numbering_columns()
+        if self._named_documents() or any(
+                one.column in numbering and self._parts.has("number") and " = " in one.sql for one in self.conditions):
             raise UnclearError(noun)  # what is counted is something in a document, or whatever deals with its subject
         return self._computed("count(*)", f"count of {self._table.title}", group)
 
@@ -317,6 +308,22 @@ class QuestionQuery(QuestionTarget):
         return Plan(self._select(f"{plain} AS {quoted(label)}", members=members), f"{label}{self._where()}",
                     otherwise=self._select(f"{folded} AS {quoted(label)}", members=members))
 
+    def _listing(self) -> Plan | None:
+        """Read "Which genres are there?" as the values of a column."""
+        mentions = self._columns()
+        words = {word.folded for word in self._parts.reading.words}
+        if self.conditions or len({one.columns for one in mentions}) != 1 or _THERE_ARE.isdisjoint(words) or not (
+                self._parts.asks(mentions[0])):
+            return None
+        column = self._parts.column_of(mentions[0])
+        if column.kind not in {"text", "list"} or column.distinct > _MOST_LISTED:
+            return None
+        self._parts.use(*mentions, self._parts.take("distinct"))
+        members = members_of(column) if is_list(column) else ""
+        name = "member" if members else quoted(column.name)
+        return Plan(self._select(f"DISTINCT {name} AS {quoted(column.title)}", members=members, rest=" ORDER BY ALL"),
+                    f"different {column.title}")
+
     def _lookup(self) -> Plan | None:
         """Read a question for a cell or a list: "What is the status of EIP-1?", "Which proposals are Final?"."""
         if not self.conditions or self._asks_whether_or_of_others():
@@ -325,7 +332,7 @@ class QuestionQuery(QuestionTarget):
         when = when or self._parts.take("day") is not None
         number = self._number_column() if self._parts.unused("measure", "unit") else None
         mentions = self._columns()
-        self._parts.use(*mentions, *(one for one in self._parts.unused("group") if self._parts.words(one) in _EACH))
+        self._parts.use(*mentions, *(one for one in self._parts.unused("group") if self._parts.words(one) in EACH))
         columns = [*self._identifiers, *(self._parts.column_of(mention) for mention in mentions)]
         columns += [number] if number is not None else []
         if when and not any(is_date(column) for column in columns):

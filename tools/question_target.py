@@ -28,6 +28,7 @@ class Plan:
         shown: how many of its rows answer; 0 for all. The query has one more, which shows whether the last one is tied.
         must_be_single: whether only a single row answers.
         percent: whether its value is a share of a hundred.
+        is_named: whether its values, in one row, are shown with the names of their columns.
         labels: the words of the question for codes of a column.
         folded: the query that takes values for one which differ in capitals and accents alone.
         otherwise: the query in another sense of the question's words: both must have the same result.
@@ -38,6 +39,7 @@ class Plan:
     shown: int = 0
     must_be_single: bool = False
     percent: bool = False
+    is_named: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
     folded: str = ""
     otherwise: str = ""

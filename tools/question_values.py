@@ -12,6 +12,8 @@ from .table_mentions import Mention, rarely_filled
 
 _NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有", "缺少", "无", "no such"})
 _NOT_HAVING = _NONE | {"lack any", "not have", "not have a", "not have an", "not have any"}
+_BEFORE_MISSING = _NONE | {"neither", "nor"}
+"""First words of what stands before the name of a missing value, not behind it."""
 _MOST_VALUES = 200
 _WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
 """Words between those of one value: "implemented in version 5"."""
@@ -28,6 +30,9 @@ class ConditionReader(MeasureReader):
                   and not is_list(self._parts.columns[condition.column])]
         if len(set(single)) < len(single):  # "how many are open, and how many are closed?"
             raise UnclearError(self._parts.table.name)
+        missing = {condition.column for condition in conditions if condition.sql.endswith(" IS NULL")}
+        if any(condition.column in missing and not condition.sql.endswith(" IS NULL") for condition in conditions):
+            raise UnclearError(self._parts.table.name)  # "without a rating of 5"
         return sorted(conditions, key=lambda condition: condition.first)
 
     # Values.
@@ -108,7 +113,9 @@ class ConditionReader(MeasureReader):
         joining = {"or", "or_more", "compare", "than"}
         is_of_other = not any(other.kind in joining for other in between) and any(
             self._parts.words(other) == "by" for other in between)  # "by Ada and reviewed by Bo"
-        return is_of_other or any(other.kind not in {*joining, *SKIPPED, "column", "value"} for other in between)
+        # "How many are open, and how many closed?" asks for each of both.
+        return is_of_other or any(
+            other.kind not in {*joining, *SKIPPED, "column", "value", "count"} for other in between)
 
     def _words_between(self, last: Mention, mention: Mention) -> list[str]:
         return [word.folded for word in self._parts.reading.words[last.last:mention.first]]
@@ -170,7 +177,9 @@ class ConditionReader(MeasureReader):
         # "Ada and Bo wrote" may mean together, or each of them.
         is_open = is_list(column) and not links and len(each) > 1 and not self._parts.has("compare")
         both = f"({') AND ('.join(each)})"
-        return replace(condition, otherwise=condition.sql.replace(sql, both) if is_open else "")
+        return replace(condition, otherwise=condition.sql.replace(sql, both) if is_open else "", alternatives={
+            self._parts.text(mention): _value_sql(column, mention.values[column.name]) for mention in mentions}
+            if len(mentions) > 1 else {})
 
     def _joined_values(self, name: str, mentions: Sequence[Mention]) -> tuple[str, ...]:
         """Return the values of any of some mentions; neighbouring words of one value must all be in it."""
@@ -193,7 +202,8 @@ class ConditionReader(MeasureReader):
         for mention in self._parts.unused("missing", "present", "have"):
             before, after = self._beside(mention, mention)
             says_none = self._parts.words(mention) in _NONE
-            beside = after if says_none or before is None or before.is_head else before
+            is_before = self._parts.words(mention).split()[0] in _BEFORE_MISSING
+            beside = after if is_before or before is None or before.is_head else before
             if mention.kind == "have":  # "have a sponsor", but not "have a status of ..."
                 self._parts.use(mention)
                 beside = self._parts.following(mention, "column", gap=0)

@@ -34,6 +34,15 @@ _GERMAN = re.compile(r"\b(?:wie|der|die|das|den|und|mit)\b", re.IGNORECASE)
 """A number that German groups by points: 1.000."""
 _LEAST_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
                   "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "两": 2, "三": 3, "四": 4, "五": 5, "十": 10}
+_BEFORE_ONE = frozenset({"than", "exactly", "only", "least", "most"})
+_PARTS_OF_YEAR = [re.compile(form, re.IGNORECASE) for form in (
+    r"\b(?:the )?(?P<nth>first|second|third|fourth) (?P<unit>quarter|half) of (?P<year>\d{4})\b",
+    r"\b(?P<unit>[qh])(?P<nth>[1-4]) (?:of )?(?P<year>\d{4})\b",
+    r"(?P<year>\d{4})年(?:的|第)?(?P<nth>[上下一二三四1-4])(?P<unit>半年|季度)")]
+_NTH = {nth: number for number, said in enumerate(("first 1 一 上", "second 2 二 下", "third 3 三", "fourth 4 四"), 1)
+        for nth in said.split()}
+_BEFORE_QUARTERS, _BEFORE_HALVES = 32, 39
+"""EDTF numbers the quarters of a year 33 to 36, and its halves 40 and 41."""
 _BEFORE_MAY = frozenset({"in", "of", "from", "to", "before", "after", "since", "until", "and", "or"})
 _SHORT, _LEAST_STEM, _LONG = 3, 4, 7
 _NOUNS = frozenset({"made", "documents", "reading", "number_word", "edge"})
@@ -211,6 +220,11 @@ def _quotes(question: str, words: Sequence[Word]) -> Iterator[Part]:
 
 
 def _dates(question: str, words: Sequence[Word]) -> Iterator[Part]:
+    for match in (match for form in _PARTS_OF_YEAR for match in form.finditer(question)):
+        number, is_half = _NTH[match["nth"].casefold()], match["unit"][0] in "hH半"
+        if not is_half or number <= 2:  # noqa: PLR2004 - a year has two halves
+            code = number + (_BEFORE_HALVES if is_half else _BEFORE_QUARTERS)
+            yield _part(words, match.start(), match.end(), "date", f"{match['year']}-{code}")
     for start, end in find_dates(question):
         if date := parse_date(question[start:end]):
             yield _part(words, start, end, "date", date)
@@ -233,10 +247,11 @@ def _amounts(question: str, words: Sequence[Word]) -> Iterator[Part]:
             unit = unit_of(words[part.last].text) if part.last < len(words) and " " not in amount else ""
             yield Part(part.first, part.last + 1, "number", f"{amount} {unit}") if unit else part
     for at, word in enumerate(words):
-        number = 1 if word.folded == "one" and at and words[at - 1].folded in {"than", "exactly", "only"} else (
+        number = 1 if word.folded == "one" and at and words[at - 1].folded in _BEFORE_ONE else (
             _LEAST_NUMBERS.get(word.text.casefold()))
         if number and at + 1 < len(words):
-            yield Part(at, at + 1, "number", str(number))
+            unit = unit_of(words[at + 1].text)
+            yield Part(at, at + 2, "number", f"{number} {unit}") if unit else Part(at, at + 1, "number", str(number))
 
 
 def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> Part:

@@ -91,7 +91,7 @@ def value_queries(question: str) -> set[str]:
         if has_han(folded):
             queries |= {folded[start:end] for start in range(len(folded))
                         for end in range(start + 1, min(start + _LONGEST_PHRASE, len(folded)) + 1)}
-        queries |= {folded, folded.removesuffix("s"), folded.removesuffix("es")}
+        queries |= {folded, folded.removesuffix("s"), folded.removesuffix("es"), re.sub("ies$", "y", folded)}
     for _, _, keys in _runs(words_of(question)):
         queries.update(key for synonym in lexicon().forms.get(keys, ()) for key in synonym)
     return {query for query in queries if query}

@@ -1,0 +1,110 @@
+"""Forms of questions that people put to any table: several counts, differences, the top few, parts of years."""
+
+import pytest
+from banyan.tools.asked_query import ask_tables
+
+from .test_asked_query import made
+
+FILMS = """\
+Title,Studio,Director,Genre,Released,Running Time min,Budget,Rating,Distance_km
+Reef,Alba,Ann Bell,Drama,2019-02-03,95,1000000,6.1,12
+Salt,Alba,Ann Bell,Comedy,2019-05-10,130,3000000,7.4,
+Tide,Bora,Cy Fox,Drama,2019-08-21,150,2000000,,30
+Urn,Alba,Ann Bell,Drama,2020-01-15,121,9000000,8.2,41
+Vale,Bora,Dee Goa,Comedy,2020-07-30,88,4000000,5.0,
+Wren,Cala,Dee Goa,Horror,2021-11-11,105,500000,,7
+"""
+WINES = """\
+name,region,vintage,litres
+Alto,North,1998,700
+Bruno,North,2003,1200
+Corvo,South,2003,400
+"""
+MEPS = [(7, "Fees", "Ann, Bo", "Cy", "Final", "alpha", "2018-05-01", "node"),
+        (12, "Names", "Bo", "Cy, Dee", "Draft", "", "2019-02-01", "node"),
+        (2019, "Rent", "Ann", "Dee", "Draft", "", "2019-03-01", "cli"),
+        (31, "Gas", "Cy, Bo, Ann", "Eli", "Final", "beta", "2020-09-01", "auth"),
+        (40, "Clocks", "Cy", "Ann", "Withdrawn", "beta", "2020-10-01", "node")]
+OF_RECORDS = [
+    ("How many films are dramas, and how many comedies?", "dramas: 3; comedies: 2"),
+    ("How many films were released in 2019 and how many in 2020?", "2019: 3; 2020: 2"),
+    ("How many more dramas than horrors are there?", "difference: 2; dramas: 3; horrors: 1"),
+    ("How many fewer films were released in 2021 than in 2019?", "difference: 2; 2021: 1; 2019: 3"),
+    ("Of the films released in 2019, how many are dramas?", "2"),
+    ("What are the top 2 genres by number of films?", "Drama: 3; Comedy: 2"),
+    ("Top 2 genres by total budget", "Drama: 12,000,000; Comedy: 7,000,000"),
+    ("What are the top 2 films by budget?", "Urn: 9,000,000; Vale: 4,000,000"),
+    ("Which studio released the most films?", "Alba: 3"),
+    ("How many films were released in the first half of 2019?", "2"),
+    ("How many films were released in Q3 of 2019?", "1"), ("How many films were released by the end of 2019?", "3"),
+    ("How many films have no known rating?", "2"), ("How many comedies with a budget have no known rating?", None),
+    ("How many films are longer than 120 minutes?", "3"), ("How many films are longer than two hours?", "3"),
+    ("How many films are longer than 35 km?", "1"), ("Which film has the longest running time?", "Tide: 150"),
+    ("What is the longest running time?", "150"),
+    ("What is the highest budget for each genre?", "Comedy: 4,000,000; Drama: 9,000,000; Horror: 500,000"),
+    ("What is the highest rating by genre?", "Comedy: 7.4; Drama: 8.2; Horror"),
+    ("What is the highest budget film?", "Urn: 9,000,000"), ("Which genres are there?", "Comedy; Drama; Horror"),
+    ("What is the average number of films per studio?", "2"),
+    ("What percentage of the films is from Alba, in percent?", "50%"),
+    ("How many films are older than 2020?", "3"), ("How many films are newer than 2020?", "1"),
+    ("2019年之后上映的电影有多少部？", "3"), ("类型是Drama的电影有多少部？", "3"),
+    ("Which year had the most wines?", "2003: 2"),
+    ("In what year was the first wine made?", "Alto: 1998")]
+OF_DOCUMENTS = [
+    ("What is the status of MEP 2019?", "Draft"), ("Who wrote MEP 31?", "Ann; Bo; Cy"),
+    ("How many MEPs were created in 2019?", "2"), ("How many MEPs of 2019 are drafts?", None),
+    ("How many people have written MEPs in total?", "3"), ("How many authors wrote at least one MEP?", "3"),
+    ("What is the maximum number of authors of a MEP?", "3"), ("Which SIG owns at most one MEP?", "auth: 1; cli: 1"),
+    ("How many MEPs have neither a stage nor a status?", "0"), ("What is the newest MEP?", "Clocks"),
+    ("What is the average number of MEPs per author?", "2.6667"), ("有多少个MEP的状态是Draft？", "2"),
+    ("最新的MEP是哪一个？", "Clocks"), ("2018年之后创建了多少个MEP？", "4"), ("2020年下半年创建了多少个MEP？", "2"),
+    ("How many MEPs are drafts, and how many are final?", "drafts: 2; final: 2"),
+    ("Which SIG created the most MEPs?", "node: 3")]
+DECLINED = [
+    "How many films without a rating of 5 are there?", "How many films without a rating above 5 are there?",
+    "How many dramas were released in 2019, and how many comedies?", "Which director released the most films?",
+    "How many films are longer than 2019?", "How many wines have more than 3 kg?",
+    "How many wines are larger than 5 ha?", "Which film has the highest budget in each genre?",
+    "What is the average number of films per month per studio?"]
+DECLINED_OF_DOCUMENTS = [
+    "Which reviewer created the most MEPs?", "How many MEPs were there in MEP 2020?", "What is the status of MEP 2018?",
+    "2019年以后创建了多少个MEP？", "How many people are there?", "Which SIG has the maximum number of authors?"]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory, hashed_embedder):
+    return made(tmp_path_factory.mktemp("films"), {"films.csv": FILMS, "wines.csv": WINES}, hashed_embedder)
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory, hashed_embedder):
+    fields = ("mep-number", "title", "authors", "reviewers", "status", "stage", "created", "owning-sig")
+    files = {f"{number}-{title.lower()}.md": "---\n" + "".join(
+        f"{name}: {value}\n" for name, value in zip(fields, (number, title, *others), strict=True) if value)
+        + "---\n\nThis MEP helps.\n" for number, title, *others in MEPS}
+    return made(tmp_path_factory.mktemp("meps"), files, hashed_embedder)
+
+
+def short(index, question):
+    asked = ask_tables(index, question)
+    return asked.short if asked else None
+
+
+@pytest.mark.parametrize(("question", "answer"), OF_RECORDS)
+def test_a_form_of_question_is_read_in_any_table(tables, question, answer):
+    assert short(tables, question) == answer
+
+
+@pytest.mark.parametrize(("question", "answer"), OF_DOCUMENTS)
+def test_a_form_of_question_is_read_in_the_fields_of_documents(documents, question, answer):
+    assert (answer or "") in (short(documents, question) or "")
+
+
+@pytest.mark.parametrize("question", DECLINED)
+def test_a_form_with_a_part_that_may_be_meant_otherwise_is_no_query(tables, question):
+    assert short(tables, question) is None
+
+
+@pytest.mark.parametrize("question", DECLINED_OF_DOCUMENTS)
+def test_a_form_that_no_field_answers_is_no_query(documents, question):
+    assert short(documents, question) is None
