@@ -128,7 +128,7 @@ class BaseContents:
 
     @property
     def edit(self) -> "ManualEdits":
-        """Manual changes of the graph: merge, split, rename, retype, reject, correct, undo."""
+        """Manual changes of the graph: merge, split, rename, retype, reject, correct, supersede, trust, undo."""
         return ManualEdits(self.name, self.resources)
 
 
@@ -183,12 +183,24 @@ class ManualEdits:
         return self._resources.edit(self._name, lambda edits: edits.change_fact(
             wrong, right, who or getpass.getuser(), why))
 
+    def supersede(self, newer: str, older: str, *, why: str = "", who: str = "") -> int:
+        """State that a document takes the place of an older one, both by id."""
+        who = who or getpass.getuser()
+        return self._resources.edit(self._name, lambda edits: edits.supersede(newer, older, who, why))
+
+    def trust(self, pattern: str, rank: int, *, why: str = "", who: str = "") -> int:
+        """Rank the documents whose ids match a pattern such as "wiki/*"; others have the rank 0, and higher is better.
+
+        Where documents differ and neither supersedes the other, answers prefer the one of the higher rank.
+        """
+        return self._resources.edit(self._name, lambda edits: edits.trust(pattern, rank, who or getpass.getuser(), why))
+
     def undo(self, number: int, *, who: str = "") -> None:
         """Undo a decision, as if it had never been made."""
         self._resources.edit(self._name, lambda edits: edits.undo(number, who or getpass.getuser()))
 
     def decisions(self) -> list[EditDecision]:
-        """Return all renames, retypings, rejections and corrections, oldest first, including undone ones."""
+        """Return all changes but merges and splits, oldest first, including undone ones."""
         with self._resources.snapshot(self._name) as snapshot:
             return snapshot.kb.edits.all()
 

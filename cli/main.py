@@ -27,7 +27,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "instructions": ('banyan instructions "Answer in two sentences, in German." --kb papers',
                      "banyan instructions \"'The box' means Vex 3000.\" --kb papers --for extraction",
                      "banyan instructions --kb papers --clear"),
-    "documents": ("banyan documents --kb papers",),
+    "documents": ("banyan documents --kb papers", 'banyan documents --kb papers --trust "wiki/*" -1'),
     "delete": ("banyan delete report.pdf --kb papers",),
     "rename": ("banyan rename papers archive",),
     "drop": ("banyan drop papers", "banyan drop papers --yes"),

@@ -1,8 +1,8 @@
-"""Documents that others supersede or amend: which are out of date for a question, and what is said of them."""
+"""Documents that others supersede or amend, or that a person trusts less: how they rank, and what is said of them."""
 
 import re
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ingest.metadata import document_name
+from ..schemas.edits import trust_ranks
 from ..schemas.naming import canonical_name
 from ..text.dates import find_dates, parse_date
 from .graph.document_names import YEAR, DocumentName, in_force_since, read_name, version_of
@@ -26,6 +27,9 @@ _COMPARES = re.compile(
 """Questions that ask for older versions, too."""
 _BEHIND = 0.99
 """The weight of the best passage of an older version: this share of that of the newer one's best."""
+COMPETES = 0.5
+"""A more trusted document is about the same if its best passage weighs this share of a less trusted one's: below half,
+it is there because nothing better was found in it."""
 
 
 class Versions:
@@ -67,6 +71,21 @@ class Versions:
     def amended(self) -> dict[str, list[str]]:
         """For each amended document those that amend it."""
         return self._links(AMENDS)
+
+    @cached_property
+    def trust(self) -> dict[str, int]:
+        """The rank of each document; empty if all are trusted alike."""
+        ranks = trust_ranks(self._index.store.edits.in_force(), self._index.document_ids)
+        return ranks if any(ranks.values()) else {}
+
+    def trusted_less(self, document: str, others: Iterable[str]) -> str:
+        """Return "trusted less than X" for the most trusted of other documents with higher ranks, the first if equal.
+
+        "" if there is none. Of documents that supersede one another, the ranks decide nothing.
+        """
+        family = next((family for family in self._families if document in family), set[str]())
+        higher = [one for one in others if self.trust[one] > self.trust[document] and one not in family]
+        return f"trusted less than {self._called(max(higher, key=self.trust.__getitem__))}" if higher else ""
 
     def status(self, document: str, *, is_later: bool = False) -> str:
         """Return what became of a document: "superseded by Travel policy 2023"; "" if nothing is known.
@@ -143,8 +162,12 @@ class Versions:
         return {max(begun, key=lambda one: (self._since(one), one not in self.superseded, one))} if begun else current
 
     def rank(self, scores: NDArray[np.float32], question: str) -> NDArray[np.float32]:
-        """Return the weights of chunks with those of older versions behind the best of the newer ones."""
+        """Return the weights of chunks with those of older versions behind the best of the newer ones.
+
+        Those of less trusted documents are behind the best of more trusted ones that are about the same.
+        """
         outdated, behind = self.outdated(question), dict[str, set[str]]()
+        scores = self._rank_by_trust(scores, outdated) if self.trust else scores
         for family in self._families:
             behind |= dict.fromkeys(family & outdated, family - outdated)
         behind |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
@@ -158,4 +181,17 @@ class Versions:
             if older in row and 0 < most < best[row[older]]:
                 share[row[older]] = most / best[row[older]]
                 best[row[older]] = most
+        return scores * share[document_of]
+
+    def _rank_by_trust(self, scores: NDArray[np.float32], outdated: frozenset[str]) -> NDArray[np.float32]:
+        ids, document_of = self._index.document_ids, self._index.documents[1]
+        ranks, current = np.array([[self.trust[one], one not in outdated] for one in ids]).T
+        best, share = np.zeros(len(ids), np.float32), np.ones(len(ids), np.float32)
+        np.maximum.at(best, document_of, scores)
+        ahead = np.float32(0)
+        for rank in sorted({*ranks.tolist()}, reverse=True):
+            most = np.max(best, where=(ranks == rank) & (current == 1), initial=0)
+            if COMPETES * most <= ahead < most:
+                share[ranks == rank] = ahead * np.float32(_BEHIND) / most
+            ahead = max(ahead, most * share[ranks == rank][0])
         return scores * share[document_of]

@@ -7,7 +7,7 @@ facts and values on top of the graph, like aliases.
 from typing import NamedTuple
 
 from ..schemas.delta import ElementKind
-from ..schemas.edits import Edit, EntityRef, FactEdit, FactRef, Rename, Retype, Supersede, ValueEdit, ValueRef
+from ..schemas.edits import Edit, EntityRef, FactEdit, FactRef, Rename, Retype, Supersede, Trust, ValueEdit, ValueRef
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.naming import canonical_name, label_key, normalise
 from ..text.quantities import parse_value
@@ -19,7 +19,7 @@ from .ledger.entity_rows import EditTable
 from .resolution.decisions import match_node
 from .store_errors import EntityDecisionError
 
-_LONGEST_NAME = 500
+_LONGEST_NAME, _HIGHEST_RANK = 500, 1000
 
 
 class Said(NamedTuple):
@@ -87,6 +87,15 @@ class GraphEditor(EditTable):
         if newer == older:
             raise EntityDecisionError(f"{newer!r} cannot supersede itself: name two documents")
         return self._record(Supersede(newer=newer, older=older), who, why)
+
+    def trust(self, pattern: str, rank: int, who: str, why: str = "") -> int:
+        """Rank the documents whose ids match a pattern such as "wiki/*", higher is better; return the edit's number."""
+        if not -_HIGHEST_RANK <= rank <= _HIGHEST_RANK:
+            raise EntityDecisionError(f"{rank} is no rank: choose a number from -{_HIGHEST_RANK} to {_HIGHEST_RANK}")
+        edit = Trust(pattern=pattern, rank=rank)
+        if not any(map(edit.concerns, self._db.texts("SELECT id FROM documents"))):
+            raise EntityDecisionError(f"no document matches {pattern!r}; see `banyan documents`")
+        return self._record(edit, who, why)
 
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, as if it had never been made."""

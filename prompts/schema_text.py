@@ -71,8 +71,9 @@ _MODES: dict[Language, dict[Mode, str]] = {
            "open": "没有条目可用时，结论可以来自你自己的知识：这样的结论没有引用。"},
 }
 _SUPERSEDED: dict[Language, str] = {
-    "en": " Prefer documents in force; say in the claim what a [superseded ...] one says otherwise.",
-    "zh": "用现行文件；superseded 的须写明。"}
+    "en": " Prefer documents in force and trusted ones; say in the claim what a [superseded ...] or [trusted less ...] "
+          "one says otherwise.",
+    "zh": "用现行、更可信的文件；superseded 或 trusted less 的须写明。"}
 _LAST: dict[Language, str] = {"en": "No lookups are left: answer now.", "zh": "不能再查找了：请现在回答。"}
 
 

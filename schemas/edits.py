@@ -1,6 +1,7 @@
-"""Manual edits of the graph: an entity's name or type, a fact, a value, which document supersedes which."""
+"""Manual edits of the graph: an entity's name or type, a fact, a value, and how documents rank."""
 
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -85,7 +86,19 @@ class Supersede(Frozen):
     older: Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-Edit = Annotated[Rename | Retype | FactEdit | ValueEdit | Supersede, Field(discriminator="kind")]
+class Trust(Frozen):
+    """A rank of the documents whose ids match a pattern: where documents differ, the higher rank counts."""
+
+    kind: Literal["trust"] = "trust"
+    pattern: Annotated[str, Field(min_length=1, max_length=1000)]
+    rank: int = Field(ge=-1000, le=1000)
+
+    def concerns(self, document: str) -> bool:
+        """Return True if the pattern is the document's id, or matches it as a file name pattern does."""
+        return document == self.pattern or fnmatchcase(document, self.pattern)
+
+
+Edit = Annotated[Rename | Retype | FactEdit | ValueEdit | Supersede | Trust, Field(discriminator="kind")]
 
 
 class EditDecision(Frozen):
@@ -113,6 +126,8 @@ def in_words(edit: Edit) -> str:
             return f"correct {edit.value} to {edit.corrected}" if edit.corrected else f"reject {edit.value}"
         case Supersede():
             return f"{edit.newer} supersedes {edit.older}"
+        case Trust():
+            return f"trust {edit.pattern} by rank {edit.rank}"
 
 
 def edited_entity(edit: Edit) -> str:
@@ -126,8 +141,14 @@ def edited_entity(edit: Edit) -> str:
             return edit.fact.head.id
         case ValueEdit():
             return edit.value.entity.id
-        case Supersede():
+        case Supersede() | Trust():
             return ""
+
+
+def trust_ranks(edits: Iterable[Edit], documents: Iterable[str]) -> dict[str, int]:
+    """Return the rank of each document, by id; the last edit that concerns it counts, and without one it is 0."""
+    decided = [edit for edit in edits if isinstance(edit, Trust)][::-1]
+    return {document: next((edit.rank for edit in decided if edit.concerns(document)), 0) for document in documents}
 
 
 Types = Mapping[tuple[str, str], str]

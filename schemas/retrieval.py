@@ -53,7 +53,8 @@ class Passage(Frozen):
     support it; `text` and `start` are those of the first one. `cells` are the head, relation, tail and time of a
     single fact, or a row of a query's result as a short answer; of such a row, `basis` is what it rests on. `about` is
     the document's metadata, and `said_on` the date by which the relative dates of a passage are read. `status` says
-    what became of the document ("superseded by Policy 2023"); `is_outdated`: it is not in force for the question.
+    what became of the document ("superseded by Policy 2023", "trusted less than Policy"); `is_outdated`: it is not in
+    force for the question; `is_trusted_less`: an item of a document with a higher rank is beside it.
     `base` is the knowledge base that it is from, if several are asked. An `is_excerpt` is a part of its chunk, which a
     search in its document shows whole.
     """
@@ -70,6 +71,7 @@ class Passage(Frozen):
     said_on: str = ""
     status: str = ""
     is_outdated: bool = False
+    is_trusted_less: bool = False
     statement: str = ""
     cells: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()

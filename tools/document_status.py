@@ -1,10 +1,15 @@
-"""What became of the documents behind items: superseded and amended ones are marked, and their rows are told apart."""
+"""What became of the documents behind items: superseded, amended and less trusted ones are marked.
 
-from collections.abc import Iterable, Sequence
+Rows of superseded ones are told apart.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import sqlglot
 from sqlglot import exp
 
+from ..graph_store.document_versions import COMPETES, Versions
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.checking import DIALECT
 from ..graph_store.sql.logical_tables import DOCUMENT
@@ -14,22 +19,48 @@ from ..schemas.retrieval import Passage
 
 
 def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> list[Block]:
-    """Return blocks with the items of superseded and amended documents marked."""
-    versions = index.versions
-    if not (versions.superseded or versions.amended):
-        return [*blocks]
+    """Return blocks with the items of superseded, amended and less trusted documents marked."""
+    versions, blocks = index.versions, [*blocks]
     outdated = versions.outdated(question)
+    if versions.superseded or versions.amended:
+        blocks = _change_items(blocks, partial(_mark_version, versions, outdated))
+    if versions.trust:
+        current = [item for block in blocks for item in block.items if not item.is_outdated]
+        blocks = _change_items(blocks, partial(_mark_trust, versions, current))
+    return blocks
 
-    def mark(item: Passage) -> Passage:
-        documents = sorted({place.document for place in item.places} or {item.document} - {""})
-        is_outdated = set(documents) <= outdated
-        if not documents or not (item.kind == "passage" or is_outdated or set(documents) <= versions.superseded.keys()):
-            return item
-        status = versions.status(documents[0], is_later=is_outdated)
-        statement = f"{item.statement} [{status}]" if item.statement and status else item.statement
-        return item.model_copy(update={"status": status, "is_outdated": is_outdated, "statement": statement})
 
-    return [block.model_copy(update={"items": tuple(map(mark, block.items))}) for block in blocks]
+def _change_items(blocks: Iterable[Block], change: Callable[[Passage], Passage]) -> list[Block]:
+    return [block.model_copy(update={"items": tuple(map(change, block.items))}) for block in blocks]
+
+
+def _mark_version(versions: Versions, outdated: frozenset[str], item: Passage) -> Passage:
+    documents = _documents_of(item)
+    is_outdated = set(documents) <= outdated
+    if not documents or not (item.kind == "passage" or is_outdated or set(documents) <= versions.superseded.keys()):
+        return item
+    return _with_status(item, versions.status(documents[0], is_later=is_outdated), is_outdated=is_outdated)
+
+
+def _mark_trust(versions: Versions, current: Sequence[Passage], item: Passage) -> Passage:
+    """Return an item with the mark that a more trusted document has one of its kind, which is as likely about that."""
+    documents = [one for one in _documents_of(item) if one in versions.trust]
+    if not documents or item.is_outdated:
+        return item
+    rivals = [one for rival in current if rival.kind == item.kind and rival.score >= COMPETES * item.score
+              for one in _documents_of(rival) if one in versions.trust]
+    note = versions.trusted_less(max(documents, key=versions.trust.__getitem__), rivals)
+    return _with_status(item, note, is_trusted_less=True) if note else item
+
+
+def _documents_of(item: Passage) -> list[str]:
+    return sorted({place.document for place in item.places} or {item.document} - {""})
+
+
+def _with_status(item: Passage, status: str, **marks: bool) -> Passage:
+    statement = f"{item.statement} [{status}]" if item.statement and status else item.statement
+    shown = "; ".join(filter(None, (item.status, status)))
+    return item.model_copy(update={"status": shown, "statement": statement, **marks})
 
 
 def outdated_rows(index: GraphIndex, table: TableInfo, question: str) -> list[str]:

@@ -36,6 +36,7 @@ _METADATA_LENGTH = 1000
 """Characters at the beginning of a document in which its metadata is looked for."""
 _HEADING = re.compile(r"^#{1,6}[ \t]+([^\n]+)", re.MULTILINE)
 _PUNCTUATION = re.compile(r"[\W_]+")
+_IS_BEHIND = re.compile(r"^superseded|trusted less")
 _THOUSANDS = re.compile(r"(?<=\d)[,.\u00a0\u202f'’ ](?=\d{3}(?!\d))")
 _ROOT_LENGTH = 6
 """Letters at the beginning of a word by which two forms of it are compared."""
@@ -171,10 +172,10 @@ def cite_claim(claim: Claim, items: Sequence[Passage], documents: SourceDocument
 
 
 def _outdated_note(claim: Claim, items: Sequence[Passage]) -> str:
-    """Return what became of the documents of a claim if all of them are superseded, unless the claim says so."""
+    """Return the status of a claim's documents if all are superseded or trusted less, unless the claim says so."""
     statuses = [item.status for _, item in quoted_items(claim, items)]
-    says_so = re.search(r"supersed|replac|取代|代替|废止|失效", claim.text)
-    if says_so or not statuses or not all(status.startswith("superseded") for status in statuses):
+    says_so = re.search(r"supersed|replac|trusted less|取代|代替|废止|失效", claim.text)
+    if says_so or not statuses or not all(_IS_BEHIND.search(status) for status in statuses):
         return ""
     return f" ({'; '.join(dict.fromkeys(statuses))})"
 

@@ -3,6 +3,7 @@
 import getpass
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from ...agents.resources import Resources
 from ...api.progress import track
 from ...export.export_formats import FORMATS, ExportFormat
 from ...export.wiki import INDEX, wiki
+from ...graph_store.graph_edits import GraphEditor
 from ...graph_store.integrity.backup import back_up
 from ...graph_store.integrity.restore import restore as restore_ledger
 from ...graph_store.integrity.verify import RESTORE, Problem, damages_on_disk
@@ -35,22 +37,35 @@ def documents(
     supersedes: Annotated[tuple[str, str] | None, typer.Option("--supersedes", metavar="NEWER OLDER", help=(
         "State that a document takes the place of another one, both by id; `banyan entities undo` takes it "
         "back."))] = None,
+    trust: Annotated[tuple[str, int] | None, typer.Option("--trust", metavar="PATTERN RANK", help=(
+        'Rank the documents whose ids match a pattern, such as "wiki/*" -1. Others have the rank 0; where documents '
+        "differ, the higher rank counts. `banyan entities undo` takes it back."))] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the documents of a knowledge base, or state which one supersedes another."""
+    """List the documents of a knowledge base, or state which one supersedes another or is trusted more."""
     if supersedes:
         newer, older = supersedes
-        with open_resources(reasons=False) as resources:
-            number = resources.edit(kb, lambda edits: edits.supersede(newer, older, getpass.getuser()))
-        out.print(f"edit {number}: {on_a_line(newer)} supersedes {on_a_line(older)}")
+        _decide(kb, f"{newer} supersedes {older}", lambda edits: edits.supersede(newer, older, getpass.getuser()))
+    if trust:
+        pattern, rank = trust
+        _decide(kb, f"trust {pattern} by rank {rank}", lambda edits: edits.trust(pattern, rank, getpass.getuser()))
+    if supersedes or trust:
         return
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
         entries = snapshot.kb.documents.entries()
     if as_json:
         print_json([entry.model_dump() for entry in entries])
         return
-    out.print(table_of(("document", "title", "characters", "chunks", "failed", "added"), (
-        (entry.id, entry.title, entry.characters, entry.chunks, entry.failed, entry.added_at) for entry in entries)))
+    ranks = ["trust"] if any(entry.trust for entry in entries) else []
+    out.print(table_of(("document", "title", "characters", "chunks", "failed", "added", *ranks), (
+        (entry.id, entry.title, entry.characters, entry.chunks, entry.failed, entry.added_at,
+         *([entry.trust] if ranks else [])) for entry in entries)))
+
+
+def _decide(kb: str, said: str, decide: Callable[[GraphEditor], int]) -> None:
+    with open_resources(reasons=False) as resources:
+        number = resources.edit(kb, decide)
+    out.print(f"edit {number}: {on_a_line(said)}")
 
 
 @app.command()

@@ -11,10 +11,12 @@ from itertools import groupby
 from typing import Literal, NamedTuple, cast
 
 from ...schemas.documents import Chunk, Document, Frozen, SourceTable
+from ...schemas.edits import trust_ranks
 from ...text.relative_dates import SayingDates, document_date, relative_dates, with_meant_dates
 from ...text.section_lines import opening_of
 from ..store_errors import UnknownDocumentError
 from .database import Database, Record, now
+from .entity_rows import EditTable
 from .extractions import read_beside_deleted
 from .revision_rows import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of, read_tables
 from .tables import DOCUMENTS, among, replacement
@@ -42,6 +44,8 @@ class DocumentEntry(Frozen):
     added_at: str
     updating: bool
     """True while new content waits for its extraction; until then, questions are answered from the old content."""
+    trust: int
+    """The rank that a person gave it, 0 without one: of documents that differ, the one of the higher rank counts."""
 
 
 class _Content(NamedTuple):
@@ -199,13 +203,15 @@ class Documents:
     def entries(self, ids: Sequence[str] | None = None) -> list[DocumentEntry]:
         """Return all documents, or some, by id, without their texts."""
         chosen, named = ("", {}) if ids is None else (f"WHERE {among('d.id')} ", {"among": ids})
-        return [DocumentEntry(**row._asdict()) for row in self._db.rows(
+        rows = self._db.rows(
             "SELECT d.id, d.title, d.source, length(d.text) AS characters, "  # noqa: S608
             "count(c.id) FILTER (WHERE c.revision = 0) AS chunks, "
             "count(f.chunk) FILTER (WHERE c.status IN ('failed', 'done')) AS failed, d.added_at, "
             "EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.id) AS updating "
             "FROM documents d LEFT JOIN chunks c ON c.document = d.id LEFT JOIN failures f ON f.chunk = c.id "
-            f"{chosen}GROUP BY d.id ORDER BY d.id", **named)]
+            f"{chosen}GROUP BY d.id ORDER BY d.id", **named)
+        ranks = trust_ranks(EditTable(self._db).in_force(), [row.id for row in rows])
+        return [DocumentEntry(**row._asdict(), trust=ranks[row.id]) for row in rows]
 
     def about(self) -> list[tuple[str, str, str, dict[str, str]]]:
         """Return the names of all documents, by id: (id, title, source, metadata)."""

@@ -80,20 +80,28 @@ class Found:
     says: tuple[float, ...] = ()
 
 
+TRUSTED_LESS = 1
+
+
+def tier_of(passage: Passage) -> int:
+    """Return 0 for a passage that is preferred, 1 for one of a less trusted document, 2 if it is not in force."""
+    return 2 if passage.is_outdated else TRUSTED_LESS * passage.is_trusted_less
+
+
 class Finder:
     """The units of passages, searched for several questions."""
 
     def __init__(self, passages: Sequence[Passage], parser: Parser, named: Sequence[str] = (), *,
-                 outdated: bool = False) -> None:
+                 tier: int = 0) -> None:
         """Split passages, best first, into units; facts and reports among them are ignored.
 
-        Only passages of documents in force are read, or if `outdated`, only those of the others.
+        Only passages of one tier are read; see `tier_of`.
 
         `named` are the documents that the question names: more of their passages are read, and each gets a quote.
         """
-        self.parser, self.named = parser, named
+        self.parser, self.named, self.tier = parser, named, tier
         readable = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement
-                    and passage.is_outdated == outdated]
+                    and tier_of(passage) == tier]
         of_named = [[one for one in readable if one[1].document == document][:_PASSAGES_READ_OF_NAMED]
                     for document in named]
         read = sorted({number: passage for numbered in (readable[:_PASSAGES_READ], *of_named)

@@ -19,7 +19,7 @@ from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, Draft
 from ...text.languages import phrase_language
 from ...text.table_rows import DOCUMENT, Row
 from ..parsing.parser import Parser
-from .finder import Finder, named_documents
+from .finder import TRUSTED_LESS, Finder, named_documents, tier_of
 from .follow_ups import ask_back, condense
 from .question import Question, analyse
 from .short_answers import is_asked_thing, short_answer
@@ -42,7 +42,7 @@ _COVERED_WEIGHT, _COVERED_CONSTANT = 2.18, -1.97
 as benchmarks/found_confidence.py fits it."""
 _REPORT_LIMIT = 6
 _AS_NEAR = 0.8
-"""A quote of a superseded document is shown beside one of a document in force if it is nearly as likely the answer."""
+"""A quote of a superseded or less trusted document is shown beside another if it is nearly as likely the answer."""
 _NAME_END = ". "
 
 
@@ -156,9 +156,9 @@ class Answers:
             return QuotedDraft(answerable=False, confidence=0.0, asks_back=unclear)
         named = named_documents(analysed, passages)
         draft = _draft_answer(analysed, Finder(passages, self._parser, named))
-        if not any(passage.is_outdated for passage in passages):
-            return draft
-        return _beside_older(draft, analysed, Finder(passages, self._parser, named, outdated=True))
+        for tier in sorted({*map(tier_of, passages)} - {0}):
+            draft = _beside_tier(draft, analysed, Finder(passages, self._parser, named, tier=tier))
+        return draft
 
 
 def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
@@ -175,14 +175,19 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
     return QuotedDraft(answerable=True, claims=claims, confidence=_confidence_of_quotes(found[0].covered))
 
 
-def _beside_older(draft: QuotedDraft, question: Question, finder: Finder) -> QuotedDraft:
-    """Return a draft from the documents in force, with the best quote of a superseded one if that differs.
+def _beside_tier(draft: QuotedDraft, question: Question, finder: Finder) -> QuotedDraft:
+    """Return a draft from preferred documents, with the best quote of a superseded or less trusted one if that differs.
 
     A superseded document gives no short answer: what only it says may hold no longer.
     """
     best = next(iter(finder.search(question)), None)
-    if best is None or any(best.unit.text in passage.text for passage in finder.passages if not passage.is_outdated):
+    if best is None or any(best.unit.text in passage.text for passage in finder.passages
+                           if tier_of(passage) < finder.tier):
         return draft
+    if finder.tier == TRUSTED_LESS:
+        only = _draft_answer(question, finder)
+        if _AS_NEAR * only.confidence > draft.confidence:
+            return only.model_copy(update={"claims": [*only.claims, *draft.claims]})
     older, confidence = _quote(best.unit, finder, whole=False), _confidence_of_quotes(best.covered)
     if _AS_NEAR * confidence > draft.confidence:
         return draft.model_copy(update={"answerable": True, "claims": [older, *draft.claims], "confidence": confidence})

@@ -93,6 +93,8 @@ function inWords(edit) {
   if (edit.kind === "rename") return t("edit.done.rename", { one: edit.entity.name, other: edit.name });
   if (edit.kind === "retype")
     return t("edit.done.retype", { one: edit.entities[0].name, other: spaced(edit.type), was: edit.entities[0].type });
+  if (edit.kind === "supersede") return t("edit.done.supersede", { one: edit.newer, other: edit.older });
+  if (edit.kind === "trust") return t("edit.done.trust", { one: edit.pattern, rank: edit.rank });
   const fact = ({ head, relation, tail }) => `${head.name} ${spaced(relation)} ${tail.name}`;
   const value = ({ entity, attribute, value: held }) => `${entity.name}, ${spaced(attribute)}: ${held}`;
   const one = edit.kind === "fact" ? fact(edit.fact) : value(edit.value);
