@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 
 from .. import langgraph_server, llm_server, web
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 FIRST, SECOND = "Marie Curie was born in Warsaw.", "Warsaw lies in Poland."
 CLAIMS = [{"text": text, "quotes": [{"item": 1, "words": text}], "unstated": ""} for text in (FIRST, SECOND)]
@@ -104,7 +104,6 @@ def chat_page(tmp_path_factory):
     return (folder / "page.js").read_text("utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm")
 @web.needs_chromium
 def test_on_a_page_of_use_stream_the_same_is_shown(url, chat_page, web_browser, may_end):
