@@ -215,11 +215,6 @@ def infer_type(name: str) -> str:
     return _general_nouns().type_of_name(name)
 
 
-def type_of_noun(noun: str) -> str:
-    """Return the general seed's type for a noun in lower case, or ""."""
-    return _general_nouns().of_phrase(noun)
-
-
 def kind_of_noun(noun: str) -> str:
     """Return the kind of what a noun in lower case refers to, or "".
 
@@ -227,7 +222,7 @@ def kind_of_noun(noun: str) -> str:
     of").
     """
     relational_kind = next((kind for kind, nouns in _RELATIONAL_NOUNS.items() if noun in nouns), "")
-    return relational_kind or _KINDS.get(type_of_noun(noun), "")
+    return relational_kind or _KINDS.get(_general_nouns().of_phrase(noun), "")
 
 
 @cache

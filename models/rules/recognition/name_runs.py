@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ....text.lexicon import word_set
-from .name_kinds import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES, type_of_noun
+from .name_kinds import CALENDAR, PREPOSITIONS, PRONOUNS, ROLES
 
 _CAPITALS = "A-Z" + "".join(letter for letter in map(chr, range(0xC0, 0x180)) if letter.isupper())
 _PART = (rf"(?:[{_CAPITALS}]\.|[{_CAPITALS}]\w*(?:-[{_CAPITALS}0-9]\w*)*(?:[’'](?!s\b)\w+)*"
@@ -14,7 +14,6 @@ _NICKNAME = r' \(?["“][A-Z][a-z]+["”]\)? '
 """What may stand after a person's first name, as in Ronald ("Ron") Laird."""
 _RUN = re.compile(rf"{_PART}(?:{_NICKNAME}{_PART})?(?:(?: | [-–] | & |–){_PART}){{0,{_LONGEST_RUN}}}")
 _WORD = re.compile(r"[\w’'.&-]+")
-_OF = re.compile(r"(?:\sof(?:\sthe)?\s)")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•]|-\s)\s{0,3}$")
 _ITEM_START = re.compile(r"(?:[-*•][ \t]{1,4})?\Z", re.MULTILINE)
 _ITEM_END = re.compile(r"[ \t]{0,4}(?:$| \([A-Z]|,? v(?:ersion|\.)? ?\d|, wh(?:ich|o|ose)\b)", re.MULTILINE)
@@ -73,17 +72,12 @@ class NameRuns:
         is_whole_line = opens_line and _ITEM_END.match(self._text, end)
         return not (is_whole_line or _MIXED_CASE.match(self._text, at))
 
-    def extend(self, start: int, end: int, *, of: bool = True) -> tuple[int, int]:
-        """Return the complete name around a fragment, or the fragment itself if it is in no run.
-
-        The name takes adjacent words of the run. With `of`, it also takes a noun before "of": "Diocese of La Ceiba".
-        """
+    def extend(self, start: int, end: int) -> tuple[int, int]:
+        """Return a fragment with the adjacent words of its run, or the fragment itself if it is in no run."""
         first_run, last_run = self._run_of.get(start), self._run_of.get(end - 1)
         if first_run is None or last_run is None or self._text[start - 1 : start] == "-":
             return start, end
-        name_start = self._extend_left(first_run[0], start)
-        name_end = self._extend_right(end, last_run[1])
-        return self._extend_before_of(name_start) if of else name_start, name_end
+        return self._extend_left(first_run[0], start), self._extend_right(end, last_run[1])
 
     def _extend_left(self, run_start: int, start: int) -> int:
         """Return where a name begins that includes `start`, with words from `run_start` on that may belong to it."""
@@ -105,20 +99,3 @@ class NameRuns:
             if word[0].endswith(("'s", "’s")):
                 return end
         return end
-
-    def _extend_before_of(self, start: int) -> int:
-        """Return the start of "Diocese" for the "La Ceiba" of "Diocese of La Ceiba", where `start` is that of "La"."""
-        before = max(0, start - len(" of the "))
-        of_match = next((m for m in _OF.finditer(self._text, before, start) if m.end() == start), None)
-        run = self._run_of.get(of_match.start() - 1) if of_match else None
-        if of_match is None or run is None:
-            return start
-        head_end = head_start = of_match.start()
-        for word in reversed(list(_WORD.finditer(self._text, run[0], head_end))):
-            is_next_to_of = head_start == head_end
-            if word[0].lower() in _NOT_AT_START or (is_next_to_of and self.has_position_capital(word.start())):
-                break
-            head_start = word.start()
-        head = self._text[head_start:head_end].split()
-        is_head = len(head) == 1 or (head and type_of_noun(head[-1].lower()))
-        return head_start if is_head else start

@@ -52,7 +52,6 @@ _WORK_CONTEXT = re.compile(
     r"featur(?:es|ing)|read)\b", re.IGNORECASE)
 """What is said around the title of a work, and not around a term in quotation marks."""
 _QUOTED = re.compile(r"[\"“«]([A-Z0-9][^\"“”«»\n]{1,78})[\"”»]")
-_QUOTES = frozenset("\"“”")
 _INITIALS = re.compile(r"(?:[A-Z]\.[- ]?){1,4}[A-Z]?")
 _ENDS_IN_INITIALS = re.compile(r" (?!(?:I{2,3}|IV|V)$)[A-Z][A-Z.]{0,4}$")
 """How citations give names: "Curie M", and what a recogniser makes of the beginning of the next sentence."""
@@ -69,7 +68,6 @@ _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
 _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
 _KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
 """What stands before the name of a kind of thing: (each, a “Gold Member”)."""
-_IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
@@ -101,8 +99,8 @@ def without_emphasis(text: str) -> str:
 def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
     """Return the names of the sentences in scripts with spaces, outside the `hidden` parts.
 
-    The candidates are the recogniser's entities, extended to complete names, runs of capitalised words, the title, and
-    titles in quotation marks. Their kinds are corrected by the words around them, and common words are removed. `doc`
+    The candidates are the recogniser's entities, extended to complete names, runs of capitalised words, and titles in
+    quotation marks. Their kinds are corrected by the words around them, and common words are removed. `doc`
     is the text `without_emphasis` with its entities.
     """
     marked, text = text, without_emphasis(text)
@@ -120,7 +118,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     pieces = [span for span in (*recognised, *unknown)
               if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
     pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
-    certain = dict.fromkeys([*_find_title(text, title, recognised), *_quoted_titles(text, recognised)])
+    certain = dict.fromkeys(_quoted_titles(text, recognised))
     spans = without_overlaps(*([span for span in layer if not any(is_hidden[span.start : span.end])]
                                for layer in (certain, pieces)))
     spans, kinds_by_words = _correct_kinds(text, spans, certain)
@@ -141,12 +139,12 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         if is_first or has_address(text, ent.start_char, ent.end_char):
             kind = "person"
         if place := _trim_name(text, ent.start_char, ent.end_char, kind):
-            whole = runs.extend(*place, of=kind != "person")
+            whole = runs.extend(*place)
             yield Span(*(_trim_name(text, *whole, kind) or place), kind)
     for match in _CAPITALISED.finditer(text):  # the recogniser overlooks many
         is_first = is_first_name(match[0]) and not runs.has_position_capital(match.start())
         if (is_first or has_address(text, *match.span())) and (
-                place := _trim_name(text, *runs.extend(*match.span(), of=False), "person")):
+                place := _trim_name(text, *runs.extend(*match.span()), "person")):
             yield Span(*place, "person")
 
 
@@ -218,22 +216,6 @@ def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
         if is_term or _KIND_DEFINED.search(before):
             terms.add(name_of(text, span))
     return terms
-
-
-def _find_title(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
-    """Yield the places in a text where its title is a name."""
-    if not title:
-        return
-    for match in re.finditer(rf"(?<!\w)(?<!\w-){re.escape(title)}(?!\w)", text, re.IGNORECASE):
-        kind = next((span.kind for span in recognised if match.start() <= span.start and span.end <= match.end()
-                     and span.end - span.start >= len(title) / 2), "")
-        has_inner_capital = any(part[0].isupper() for part in title.split()[1:])
-        is_quoted = (text[match.start() - 1 : match.start()] in _QUOTES
-                     and text[match.end() : match.end() + 1] in _QUOTES)
-        if is_quoted and _is_called_work(text, *match.span()):
-            kind = "work"
-        if _IS_A.match(text, match.end()) or (match[0] == title and (has_inner_capital or kind)):
-            yield Span(*match.span(), kind or "name")
 
 
 def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
