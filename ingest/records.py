@@ -28,6 +28,8 @@ _LOOKED_AT = 20  # the number of lines at the beginning of a file that decide wh
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
+_LONGEST_LIST = 2_000
+"""The most items of a list that is a single cell."""
 _SAMPLE, _ROWS = 64 * 1024, 50  # the characters and rows of a file that decide on its delimiter
 _DELIMITERS = ",;\t|"
 _DECLARED = re.compile(r'"?sep=(?P<delimiter>.)"?\r?', re.IGNORECASE)
@@ -75,13 +77,33 @@ def _join_lines(table: Iterable[str], limits: Limits) -> str:
 
 
 def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
-    """Return the text of a file that is one object: its lists of objects as tables, its other fields as a row."""
-    tables = {name: list(map(read_fields, items)) for name, items in value.items()
-              if isinstance(items, list) and items and all(isinstance(item, dict) and item for item in items)}
-    single_fields = read_fields({name: item for name, item in value.items() if name not in tables})
+    """Return the text of a file that is one object: its lists of objects as tables, its other fields as a row.
+
+    So is a list of more than `_LONGEST_LIST` texts or numbers, one in each row: as a single cell it would be read like
+    the sentences of a book.
+    """
+    tables = list[tuple[str, list[Fields]]]()
+    single_fields = read_fields(_without_tables(value, (), tables))
     parts = [record_lines([single_fields], title, limits)] if any(single_fields.values()) else []
-    parts += [f"## {name}\n\n{record_lines(rows, str(name), limits)}" for name, rows in tables.items()]
+    parts += [f"## {name}\n\n{record_lines(rows, name, limits)}" for name, rows in tables]
     return "\n\n".join(parts)
+
+
+def _without_tables(value: Mapping[str, object], above: tuple[str, ...],
+                    tables: list[tuple[str, list[Fields]]]) -> dict[str, object]:
+    """Return an object without its lists that are tables, added to `tables` with the names that lead there."""
+    rest = dict[str, object]()
+    for name, item in value.items():
+        path = (*above, str(name))
+        if isinstance(item, dict):
+            rest[name] = _without_tables(item, path, tables)
+        elif isinstance(item, list) and item and all(isinstance(inner, dict) and inner for inner in item):
+            tables.append((" ".join(path), list(map(read_fields, item))))
+        elif isinstance(item, list) and len(item) > _LONGEST_LIST:
+            tables.append((" ".join(path), [{str(name): _value_text(inner)} for inner in item]))
+        else:
+            rest[name] = item
+    return rest
 
 
 def _value_text(value: object) -> str:
@@ -192,7 +214,7 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         UnreadableError: a line is larger than a document may be, or the file is not text.
         OSError: the file cannot be read.
     """
-    rows: list[Fields] = []
+    objects: list[dict[str, object]] = []
     encoding = encoding_of(path)
     about = {UNREAD: encoding.note} if encoding.note else {}
     is_table = _begins_as_table(path, limits, encoding)
@@ -203,14 +225,15 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
                 yield read_record(number, {**value, **about} if isinstance(value, dict) else value, limits)
             elif isinstance(value, dict):
                 _check_depth(value, limits)
-                rows.append(read_fields(value))
+                objects.append(value)
             else:
                 report(f"line {line_number}: a record is an object, not {_kind_of_value(value)}")
         except BadRecordError as error:
             report(f"line {line_number}: {error}")
-    if rows:
+    if objects:
         with collected_tables() as tables:
-            text = record_lines(rows, path.stem, limits)
+            text = object_lines(objects[0], path.stem, limits) if len(objects) == 1 else record_lines(
+                list(map(read_fields, objects)), path.stem, limits)
         yield Record(None, None, path.stem, text, about, tables)
 
 

@@ -28,8 +28,8 @@ _LONGEST_HEADER = 100
 _LONGEST_NAME = 200
 _MOSTLY = 0.8  # the share of a column's cells that counts as most of them
 _GAPS = 0.5  # the share of filled cells from which the first column may name the rows; others have to be filled mostly
-_MOST_NAMED = 2_000
-"""The most rows of a table whose rows are things of the graph.
+_MOST_NAMED, _MOST_DESCRIBED = 2_000, 20_000
+"""The most rows of a table whose rows are things of the graph, and the most cells in them: ten facts of each thing.
 
 A thing with its vectors, facts and community takes twenty times as long as a record: this many about half a minute.
 """
@@ -222,7 +222,7 @@ class _Columns:
         """
         sample = rows[:_SAMPLE]
         described = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)]
-        if not described or len(rows) > _MOST_NAMED:
+        if not described or len(rows) > _MOST_NAMED or len(rows) * len(columns) > _MOST_DESCRIBED:
             return None
         describing = {at for at, header in enumerate(self._headers[:len(columns)])
                       if at > 0 and (header.endswith(("?", "？")) or label_key(header) in _DESCRIBING)}

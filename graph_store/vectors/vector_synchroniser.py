@@ -16,7 +16,7 @@ from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.threads import check_cancelled
 from ...schemas.documents import Chunk
 from ...schemas.naming import relation_id, triple_id
-from ...text.table_rows import numbered_columns
+from ...text.table_rows import LONGEST_LINE, numbered_columns
 from ..graph.knowledge_graph import KnowledgeGraph, relation_text
 from ..graph.resolved_graph import LedgerGraph, ResolvedGraph
 from ..layout import Layout
@@ -29,6 +29,8 @@ from .ledger_embedder import LedgerEmbedder, record_model, recorded_model
 from .vector_store import KINDS, Kind, VectorStore, collections_of, pages_of
 
 _LOG = logging.getLogger("banyan")
+_LONGEST_WHOLE = LONGEST_LINE * 3 // 4
+"""The most characters in a line that is taken for a whole row: the lines of a cut row lack only room for a cell."""
 
 
 class Embedded(NamedTuple):
@@ -61,11 +63,14 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
 def _chunk_text(chunk: Chunk) -> str:
     """Return the text that is embedded for a chunk; for numbered rows, their title, heading and columns.
 
-    A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL.
+    A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL. A row of
+    hundreds of columns is cut into lines at other columns than the next row, so columns are left out of such lines:
+    they would give each chunk a text of its own.
     """
     if not (columns := numbered_columns(chunk.text)):
         return chunk.titled_text()
-    return chunk.model_copy(update={"text": ", ".join(columns)}).titled_text()
+    is_cut = max(map(len, chunk.text.split("\n"))) > _LONGEST_WHOLE
+    return chunk.model_copy(update={"text": "" if is_cut else ", ".join(columns)}).titled_text()
 
 
 Recall = Callable[[Kind, Collection[str]], Mapping[str, Vectors]]

@@ -1,7 +1,8 @@
 """Stored vectors: written, found, dropped; not read while a writer is at work or was killed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from banyan.graph_store.vectors.chroma_collections import FolderCollections
 from banyan.graph_store.vectors.vector_store import VectorStore
 
 from ...hashed_embedding import HashedEmbedder
+from ...scripted import Workshop
 
 KEYS = [f"key {number:03}" for number in range(60)]
 
@@ -67,3 +69,28 @@ def test_what_a_killed_writer_left_is_not_read(store, tmp_path):
     assert not other.collections.was_interrupted()
     assert other.ids("entities") == set(KEYS[:1])
     other.close()
+
+
+class NotingEmbedder(HashedEmbedder):
+    """Notes every text that is encoded."""
+
+    def __init__(self) -> None:
+        self.encoded = set[str]()
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        self.encoded.update(texts)
+        return super().encode(texts)
+
+
+def test_rows_of_hundreds_of_columns_are_embedded_as_one_text(tmp_path):
+    """Each is cut into lines at other columns, so that their columns would be a text of its own for each chunk."""
+    shop = Workshop(tmp_path, NotingEmbedder())
+    rows = [[f"row {row}", *(str(10 ** (row * at % 9)) for at in range(300))] for row in range(80)]
+    header = ["id", *(f"column {at}" for at in range(300))]
+    report = shop.build(shop.write({"wide.csv": "\n".join(",".join(cells) for cells in (header, *rows))}))
+    assert report["chunks"] > 80
+    assert len(shop.vectors()["chunks"]) == report["chunks"]
+    assert len([text for text in shop.embedder.encoded if "wide" in text]) < 10
+    with shop.resources() as resources, resources.snapshot("kb") as snapshot:
+        (found,) = snapshot.index.sql.run("SELECT count(*), sum(column_299) FROM wide").rows
+    assert found == (80, sum(int(row[-1]) for row in rows))

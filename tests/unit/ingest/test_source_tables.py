@@ -145,6 +145,18 @@ def test_each_row_is_a_record_as_written(write, made, tmp_path_factory):
         assert all(cell.replace("|", "/") in quote for cell in row)
 
 
+@pytest.mark.parametrize("name", ["archive.json", "archive.jsonl"])
+def test_long_lists_of_an_object_are_tables_wherever_they_are(name, tmp_path):
+    names, rooms = [f"Reef {number}" for number in range(3000)], [{"room": "A", "size": 3}, {"room": "B", "size": 4}]
+    (tmp_path / name).write_text(json.dumps(
+        {"title": "Archive", "sites": {"names": names, "tags": ["wet", "old"]}, "house": {"rooms": rooms}}))
+    (document,) = load(tmp_path)
+    by_column = {table.columns[0]: table.rows for table in document.tables}
+    assert by_column["names"] == tuple((name,) for name in names)
+    assert by_column["room"] == (("A", "3"), ("B", "4"))
+    assert by_column["title"] == (("Archive", "wet; old"),)
+
+
 def test_records_of_documents_are_none_of_a_table(tmp_path):
     (tmp_path / "notes.csv").write_text("id,title,text\na,A,Words of a.\nb,B,Words of b.\n")
     assert [document.tables for document in load(tmp_path)] == [(), ()]

@@ -60,6 +60,9 @@ def test_the_rows_of_a_large_table_are_records_alone():
     rows = [[f"Item {number}", "red"] for number in range(4000)]
     assert lines(["Name", "Colour"], *rows[:1000])[0] == "| Name: Item 0 | Colour: red |"
     assert lines(["Name", "Colour"], *rows)[0] == "| row: Things row 1 | Name: Item 0 | Colour: red |"
+    wide = [[f"Item {number}", *["7"] * 300] for number in range(100)]
+    first, *_ = lines(["Name", *(f"Part {at}" for at in range(300))], *wide)
+    assert first.startswith("| row: Things row 1 | Name: Item 0")
 
 
 @pytest.mark.parametrize(("header", "rows"), [
