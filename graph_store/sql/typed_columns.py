@@ -107,9 +107,8 @@ def _describe_values(name: str, title: str, kind: ColumnKind, items: Sequence[An
     most = nsmallest(MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
     ends = ("", "")
     if kind in ("number", "date") and items:
-        places = range(len(items))
-        ends = (shown[min(places, key=lambda place: _to_comparable(items[place]))],
-                shown[max(places, key=lambda place: _to_comparable(items[place]))])
+        comparable = items if kind == "number" else list(map(_to_comparable, items))
+        ends = (shown[comparable.index(min(comparable))], shown[comparable.index(max(comparable))])
     return ColumnInfo(name=name, title=title, kind=kind, distinct=len(set(shown)), smallest=ends[0], largest=ends[1],
                       frequent=tuple(most) if most and most[0][1] > 1 else ())
 
