@@ -13,10 +13,11 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "errors.md"
 _ROOTS = {"BanyanError", "UnreadableError", "BadRecordError", "SizeError", "DateError"}
 """Their classes and those that derive from them; the last four follow the name of a file, record or field."""
-_FACES = {"HTTPException": "What the server refuses before it reads a request to its end.",
-          "_refusal": "What LangGraph's server refuses.", "ToolError": "What a tool over MCP refuses.",
-          "BadParameter": "What the command line refuses before it begins."}
-"""What a face raises in its library's own way, with a message of Banyan's."""
+_FACES = {"HTTPException": ("HTTPException", "What the server refuses before it reads a request to its end."),
+          "_refusal": ("Auth.exceptions.HTTPException", "What LangGraph's server refuses."),
+          "ToolError": ("ToolError", "What a tool over MCP refuses."),
+          "BadParameter": ("BadParameter", "What the command line refuses before it begins.")}
+"""What a face raises in its library's own way, with a message of Banyan's, by what the code calls."""
 _NO_PACKAGE = {"tests", "benchmarks", "examples", "docs", "deploy", "build"}
 _HEAD = """\
 # Errors
@@ -70,7 +71,7 @@ def errors() -> list[Error]:
 
     found = {name: Error(name, (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " "), [])
              for name, node in sorted(classes.items()) if is_error(name)}
-    found |= {name: Error(name, says, []) for name, says in _FACES.items()}
+    found |= {call: Error(name, says, []) for call, (name, says) in _FACES.items()}
     for node in nodes:
         if isinstance(node, ast.Call) and (name := ast.unparse(node.func).rpartition(".")[2]) in found and node.args:
             texts = map(_text, _branches(node.args[-1 if name in _FACES else 0]))

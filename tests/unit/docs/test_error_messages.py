@@ -17,5 +17,5 @@ def test_each_message_names_the_fix_and_the_page_has_every_error():
     assert all(error.says for error in errors)
     assert [message for error in errors if error.name not in FIX_OF_CLASS | ABOUT_A_STATEMENT
             for message in error.messages if not FIX.search(message)] == []
-    listed = set(re.findall(r"^## (\w+)$", error_messages.PAGE.read_text("utf-8"), re.MULTILINE))
+    listed = set(re.findall(r"^## (.+)$", error_messages.PAGE.read_text("utf-8"), re.MULTILINE))
     assert listed == {error.name for error in errors}, "run `python -m tests.error_messages`"
