@@ -76,6 +76,10 @@ def check(folder: Path) -> None:
                  ready=f"http://127.0.0.1:{STUDIO}/ok"):
         found = json.loads(fetched(f"http://127.0.0.1:{STUDIO}/assistants/search", {}))
         assert {assistant["graph_id"] for assistant in found} >= set(GRAPHS), found
+        asked = json.loads(fetched(f"http://127.0.0.1:{STUDIO}/runs/wait", {
+            "assistant_id": "retrieval", "input": {"knowledge_base": "english",
+                                                   "question": "When was Marie Curie born?"}}))
+        assert "1867" in asked["answer"], asked
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """`banyan doctor`: check the installation, the folders and every configured endpoint, and name the fix for each."""
 
 import platform
+import re
 import shutil
 import tempfile
 from collections import defaultdict
@@ -161,8 +162,8 @@ def _check_model(part: str, settings: Settings) -> Check:
         failed, asked = _failure(part, error), (settings.llm_base_url, settings.llm_model)
         if asked not in [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]:
             return failed
-        fix = failed.fix.replace("BANYAN_LLM_API_KEY", "`api_key`").replace("BANYAN_LLM_BASE_URL", "`base_url`")
-        return failed._replace(fix=f"{fix} of this endpoint in BANYAN_LLM_ENDPOINTS")
+        return failed._replace(fix=re.sub(r"BANYAN_LLM_(API_KEY|BASE_URL|MODEL)\b", lambda match: (
+            f"its `{match[1].lower()}` in BANYAN_LLM_ENDPOINTS"), failed.fix))
     form = "replies in JSON" if trial.is_json else "does not reply in the JSON that was asked for"
     speed = trial.completion_tokens / max(trial.seconds, 0.001)
     price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
