@@ -23,6 +23,8 @@ _NOUNS = frozenset({"head", "row_nouns", "people", "documents", "value", "column
 _ASKING = frozenset({"which", "what", "list", "show", "name", "welch", "welcher", "welches", "welche", "find", "give"})
 _ASKING_BEFORE, _ASKING_BEHIND = re.compile(r"哪[一几]?.?$"), frozenset({"是哪", "有哪"})
 _AUXILIARIES, _ARTICLES = frozenset({"do", "does", "did", "has", "have", "had"}), frozenset({"the", "our", "this"})
+_NO_GROUPS = frozenset({"value", "over", "under", "least_bound", "most_bound"})
+"""What nothing is grouped by: "owned by Ada", "written by more than two people"."""
 _SUPERLATIVES = frozenset({"max", "min", "latest", "earliest"})
 _OFTEN = frozenset({"how often", "wie oft", "几次", "多少次"})
 _NEWEST = frozenset({"newest", "neueste", "neuesten", "最新"})
@@ -70,8 +72,8 @@ class AskedParts:
                       or any(mention.last == date.first and mention.kind == "year" for date in dates)
                       or (mention.first and self.words(mention) == "whose")}
         for by, after in pairwise(self.mentions):
-            if self.words(by) == "by" and after.kind == "value":
-                self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")  # "owned by Ada" groups nothing
+            if self.words(by) == "by" and after.kind in _NO_GROUPS:
+                self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")
                 self.use(by)
         for by in [one for one in self.unused("group") if self.words(one) == "by" and self.has(*DEGREES)]:
             measure = self.following(by, "count", "sum", "mean", "median", "column", gap=1)
@@ -253,7 +255,7 @@ class AskedParts:
 
     def are_counted(self) -> bool:
         """Return True if the noun that is counted is what the table's rows are, or a value of theirs, or none."""
-        counts = [mention for mention in self.mentions if mention.kind in {"count", "difference"}]
+        counts = [mention for mention in self.mentions if mention.kind in {"count", "difference", "ratio"}]
         noun = self.noun_after(counts[0]) if counts else None
         # "Of the proposals by Ada, how many are final?"
         if noun is None and (not counts or self.words(counts[0]) in _OFTEN or any(
@@ -286,6 +288,9 @@ class AskedParts:
                 noun = other
             elif other.kind == "neutral" and text in (_INSIDE_NOUNS if noun is not None else _LEADS):
                 continue
+            elif noun is not None and noun.kind == "value" and self.following(other, "value", gap=0) and (
+                    other.kind == "or" or text == "and"):
+                continue  # "draft or final proposals"
             elif other.kind not in {"distinct", "date"} or (noun is not None and other.kind == "date"):
                 break
         return noun

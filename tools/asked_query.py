@@ -146,8 +146,7 @@ def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan, n
         cells = [_cell(value, unit, plan) for value, unit in zip(row, units, strict=True) if value is not None]
         cells = [NONE, *cells] if row[0] is None and len(row) > 1 else cells
         texts.append(f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0])
-    if plan.percent:
-        return f"{texts[0]}%"
+    texts = [f"{text}%" for text in texts] if plan.percent else texts
     more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
     return "; ".join(dict.fromkeys(texts)) + more
 

@@ -1,11 +1,13 @@
 """The query of a question that compares rows: a share, groups in order or of a size, a difference, several counts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from .asked_parts import UnclearError, is_date, is_list, quoted
-from .question_conditions import SIGNS
+from .asked_parts import DEGREES, UnclearError, is_date, is_list, quoted
+from .question_conditions import SIGNS, Condition
 from .question_target import AGGREGATES, Plan, QuestionTarget, bare_name, members_of
 
+_EXTREMES = {"max": "highest", "min": "lowest"}
 EACH = frozenset({"each", "of each", "for each"})
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "fall", "falls", "ist", "sind", "war", "waren",
                     "是"})
@@ -17,9 +19,9 @@ class ComparedRows(QuestionTarget):
 
     def _share(self) -> Plan | None:
         """Read "what percentage of the birds are female"."""
-        share = self._parts.take("share")
-        if share is None:
+        if self._parts.unused(*DEGREES) or (share := self._parts.take("share")) is None:
             return None
+        group = self._group() if self._parts.unused("group") else None
         verbs = [mention for mention in self._parts.mentions
                  if mention.first > share.last and self._parts.words(mention).partition(" ")[0] in _VERBS]
         whole = [condition for condition in self.conditions if verbs and condition.last <= verbs[0].first]
@@ -32,11 +34,47 @@ class ComparedRows(QuestionTarget):
                  or mention.kind in {"row_nouns", "people", "value"}]
         if not wanted or self._named_documents() or self._parts.unused("column", "count", *AGGREGATES) or not nouns:
             raise UnclearError(share)
-        self._parts.take("group")
-        inner = " AND ".join(condition.sql for condition in wanted)
-        sql = self._select(f"100.0 * count(*) FILTER (WHERE {inner}) / count(*) AS percent", conditions=whole)
-        return Plan(sql, f"share of {self._table.title}{self._where(whole)} {self._where(wanted).strip()}",
-                    percent=True)
+        self.conditions = whole
+        plan = self._computed(_share_of(wanted), "percent", group)
+        each = f" for each {group[1]}" if group is not None else ""
+        return replace(plan, understood=f"share of {self._table.title}{self._where(whole)} "
+                                        f"{self._where(wanted).strip()}{each}", percent=True)
+
+    def _share_ranked(self) -> tuple[str, str] | None:
+        """Return the share that groups are ranked by: "the highest percentage of final proposals"; None without one."""
+        share = self._parts.take("share")
+        if share is None:
+            return None
+        wanted = [condition for condition in self.conditions if condition.first >= share.last]
+        if not wanted or len(wanted) < len(self.conditions) or not any(map(self._parts.is_rows, self._parts.mentions)):
+            raise UnclearError(share)
+        self._take_heads()
+        label, self.conditions = f"percent{self._where(wanted)}", []
+        return _share_of(wanted), label
+
+    def _several_figures(self) -> Plan | None:
+        """Read "the lowest and the highest price", and the difference between them."""
+        figures = {mention.kind: mention for mention in self._parts.unused("max", "min", *AGGREGATES)}
+        others = self._parts.unused("group", "count", "who", "most", "fewest", "latest", "earliest")
+        between = [one for one in self._parts.mentions if any(figure.first < one.first for figure in figures.values())]
+        is_joined = any(self._parts.words(one) in {"and", "und", "和", "与"} and self._parts.following(one, *figures)
+                        for one in between)
+        if len(figures) < 2 or others or not is_joined or not figures.keys() & {"max", "min"} or (  # noqa: PLR2004
+                self._parts.are_asked()):
+            return None
+        column = self._number_column()
+        if column is None or any(one.name for one in figures.values()):
+            raise UnclearError(self._table.name)
+        self._take_heads()
+        self._parts.use(*self._parts.unused("max", "min", *AGGREGATES))
+        shown = [(f"{AGGREGATES.get(kind, (kind,))[0]}({quoted(column.name)})",
+                  AGGREGATES[kind][1] if kind in AGGREGATES else _EXTREMES[kind]) for kind in figures]
+        if self._parts.take("difference") is not None:
+            if figures.keys() != {"max", "min"}:
+                raise UnclearError(column.name)
+            shown.insert(0, (f"max({quoted(column.name)}) - min({quoted(column.name)})", "difference"))
+        sql = self._select(", ".join(f"{value} AS {quoted(words)}" for value, words in shown))
+        return Plan(sql, f"{', '.join(words for _, words in shown)} of {column.title}{self._where()}", is_named=True)
 
     def _comparison(self) -> Plan | None:
         """Read "Which weighs more on average, A or B?" as groups in order."""
@@ -58,8 +96,9 @@ class ComparedRows(QuestionTarget):
 
     def _several_counts(self) -> Plan | None:
         """Read "How many are open, and how many closed?" and "How many more are open than closed?"."""
-        counts = [one for one in self._parts.mentions if one.kind in {"count", "difference"}]
-        difference = next((one for one in counts if one.kind == "difference"), None)
+        counts = [one for one in self._parts.mentions if one.kind in {"count", "difference", "ratio"}]
+        difference = next((one for one in counts if one.kind in {"difference", "ratio"}), None)
+        is_ratio = difference is not None and difference.kind == "ratio"
         compared = [one for one in self.conditions if one.alternatives and any(
             difference is not None or one.first < count.first < one.last for count in counts)]
         if not compared:
@@ -71,17 +110,19 @@ class ComparedRows(QuestionTarget):
             self._parts.is_rows(mention) and one.first < mention.first for mention in self._parts.after(last))
         is_clear = len(compared) == 1 and not one.is_negative and (not others or is_shared) and all(
             condition.last <= one.first for condition in others)
-        if not is_clear or len(one.alternatives) != max(len(counts), 2) or not self._parts.are_counted() or (
-                difference is not None and not self._parts.has("than")):
+        are_counted = self._parts.are_counted() or (is_ratio and any(map(self._parts.is_rows, self._parts.after(last))))
+        if not is_clear or len(one.alternatives) != max(len(counts), 2) or not are_counted or (
+                difference is not None and not is_ratio and not self._parts.has("than")):
             raise UnclearError(one.text)
         self._parts.use(*counts, *self._parts.unused("than"))
         self._take_heads()
         shown = [(f"count(*) FILTER (WHERE {sql})", words) for words, sql in one.alternatives.items()]
         if difference is not None:
             more, less = shown[::-1] if self._parts.words(difference).endswith("fewer") else shown
-            shown.insert(0, (f"{more[0]} - {less[0]}", "difference"))
+            shown.insert(0, (f"{more[0]} / {less[0]}", "ratio") if is_ratio else (
+                f"{more[0]} - {less[0]}", "difference"))
         sql = self._select(", ".join(f"{sql} AS {quoted(words)}" for sql, words in shown), conditions=others)
-        label = "difference of counts" if difference is not None else "counts"
+        label = f"{shown[0][1]} of counts" if difference is not None else "counts"
         column = self._parts.columns[one.column].title
         return Plan(sql, f"{label} of {self._table.title} where {column} is {' and '.join(one.alternatives)}"
                          f"{self._where(others).replace(' where ', ', and where ', 1)}", is_named=True)
@@ -109,3 +150,9 @@ class ComparedRows(QuestionTarget):
             return plan
         sql, folded = (f"SELECT count(*) FROM ({sql}) AS sizes" for sql in (plan.sql, plan.folded))  # noqa: S608 - as above
         return Plan(sql, f"number of {plan.understood}", otherwise=folded if plan.folded else "")
+
+
+def _share_of(wanted: Sequence[Condition]) -> str:
+    """Return the percentage of rows that meet some conditions, in SQL."""
+    inner = " AND ".join(condition.sql for condition in wanted)
+    return f"100.0 * count(*) FILTER (WHERE {inner}) / count(*)"

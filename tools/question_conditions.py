@@ -198,18 +198,19 @@ class MeasureReader:
             is_range = link.kind == "through" or self._parts.words(link) == "to" or kind in {"between", "since"}
             sql = _date_sql(column, "", low, high) if is_range else (
                 f"({_date_sql(column, '', low, low)} OR {_date_sql(column, '', high, high)})")
-            condition = self._condition(column, sql, f"{column.title} is {low} {'to' if is_range else 'or'} {high}",
-                                        first, link, second, sign, values=(low, high))
+            said = f"{_shown_period(low)} {'to' if is_range else 'or'} {_shown_period(high)}"
+            condition = self._condition(column, sql, f"{column.title} is {said}", first, link, second, sign,
+                                        values=(low, high))
             return condition if is_range else replace(condition, alternatives={
-                period: _date_sql(column, "", period, period) for period in (low, high)})
+                _shown_period(period): _date_sql(column, "", period, period) for period in (low, high)})
         if ("X" in first.name and kind) or kind == "between":
             raise UnclearError(first)
         word = _SAME_SIGNS.get(f"{kind} {sign.name}".strip(), kind) if sign is not None else ""
         if word in _SAME_SIGNS:
             raise UnclearError(first)  # "longer than 2019"
         sql = _date_sql(column, word, first.name, first.name)
-        condition = self._condition(column, sql, f"{column.title} is {word or 'in'} {first.name}", first, sign,
-                                    values=(first.name,))
+        condition = self._condition(column, sql, f"{column.title} is {word or 'in'} {_shown_period(first.name)}",
+                                    first, sign, values=(first.name,))
         if sign is not None and self._parts.words(sign).replace(" ", "") in _OPEN_SIGNS:
             including = _date_sql(column, _INCLUDING[word], first.name, first.name)
             return replace(condition, otherwise=condition.sql.replace(sql, including))
@@ -266,6 +267,13 @@ def _date_sql(column: ColumnInfo, sign: str, first: str, last: str) -> str:
         form = "%m-%d" if first.count("-") > 1 else "%m"
         return f"strftime({quoted(column.name)}, '{form}') BETWEEN '{first[5:]}' AND '{last[5:]}'"
     return _DATE_SQL[sign].format(quoted(column.name), _bounds(column, first)[0], _bounds(column, last)[1])
+
+
+def _shown_period(period: str) -> str:
+    """Return a period as people write it: 2020-Q3 and 2020-H1 for the numbers of EDTF."""
+    year, _, code = period.partition("-")
+    month, months = _PARTS_OF_YEAR.get(int(code), (0, 0)) if code.isdigit() else (0, 0)
+    return f"{year}-{'Q' if months == 3 else 'H'}{month // months + 1}" if months else period  # noqa: PLR2004
 
 
 def _bounds(column: ColumnInfo, period: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from .question_target import (
     members_of,
 )
 from .question_values import ConditionReader
-from .question_words import is_kind_of, keys_of, lexicon
+from .question_words import is_kind_of, lexicon
 from .table_mentions import Mention, Reading
 
 _EXTREMES = {"DESC": ("highest", "latest"), "ASC": ("lowest", "earliest")}
@@ -48,8 +48,8 @@ class QuestionQuery(ComparedRows):
 
     def plan(self) -> Plan:
         """Return the query of the first form that the question has."""
-        forms = (self._share, self._several_counts, self._groups_of_size, self._comparison, self._ranking,
-                 self._aggregate, self._listing, self._count, self._lookup)
+        forms = (self._share, self._several_counts, self._several_figures, self._groups_of_size, self._comparison,
+                 self._ranking, self._aggregate, self._listing, self._count, self._lookup)
         plan = next((plan for form in forms if (plan := form()) is not None), None)
         if plan is None:
             raise UnclearError(self._table.name)
@@ -75,7 +75,7 @@ class QuestionQuery(ComparedRows):
             return self._extreme(degree, limit)
         self._parts.take("who")
         value = self._group_value(degree.name) if of is None else count_different(self._parts.column_of(of))
-        return self._ranked_groups(group, *value, order, limit)
+        return replace(self._ranked_groups(group, *value, order, limit), percent=value[1].startswith("percent"))
 
     def _longest_list(self, degree: Mention) -> Plan | None:
         """Read "Which book has the most authors?" as the row with the longest list."""
@@ -116,16 +116,18 @@ class QuestionQuery(ComparedRows):
         years = {column.name for column in self._parts.years()}
         numbers = [mention for mention in self._columns() if self._parts.columns_for(mention, is_number)
                    and not (self._parts.asks(mention) and years.issuperset(mention.columns))]
-        has_operation = self._parts.unused(*AGGREGATES)
+        has_operation = self._parts.unused("share", *AGGREGATES)
         # "the top three regions by number of sales"
         is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or bool(self._parts.unused("count")))
         if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
             return None
         groups = [mention for mention in self._columns() if mention not in numbers]
-        made = [one for one in groups if is_kind_of("made", self._parts.words(one))]
         if any(self._names_maker(one) for one in groups):  # "which publisher released the most"
+            made = self._made()
             self._parts.use(*made)
             groups = [one for one in groups if one not in made]
+        if has_operation and (listed := self._counted_list()) is not None:
+            groups = [one for one in groups if one != listed]
         self._parts.use(*(self._parts.by_after(mention) for mention in groups))
         periods = self._parts.unused(*PERIODS)
         if len(periods) == 1 and all(self._parts.columns_for(one, is_date) for one in groups):
@@ -139,13 +141,15 @@ class QuestionQuery(ComparedRows):
         column = self._labelled("author")
         return members_of(column), column.title
 
-    def _names_maker(self, mention: Mention) -> bool:
-        keys = {key for name in mention.columns for key in keys_of(self._parts.columns[name].title)}
-        return any((key,) in lexicon().labels["owner"] for key in keys)
-
     def _extreme(self, degree: Mention, limit: int) -> Plan:
         """Return a query for the highest or latest value, or for the rows that have it."""
         column, order = self._ranked_column(degree, DEGREES[degree.kind])
+        period = next((one for one in self._parts.unused("year", "month", "decade") if self._parts.asks(one)), None)
+        if is_date(column) and period is not None and limit == 1 and not self._parts.unused("group"):
+            self._parts.use(period)  # "In which year was the first one made?"
+            first = PERIODS[period.kind].format(f"{'max' if order == 'DESC' else 'min'}({quoted(column.name)})")
+            return Plan(self._select(f"{first} AS {quoted(period.kind)}"),
+                        f"{period.kind} of the {_EXTREMES[order][1]} {column.title}{self._where()}")
         if is_date(column):
             self._parts.use(self._parts.take("when"), self._parts.take("day"))
         elif any(column in self._parts.measured(mention.name) for mention in self._parts.unused("measure")):
@@ -170,10 +174,14 @@ class QuestionQuery(ComparedRows):
     def _ranked_column(self, degree: Mention, order: str) -> tuple[ColumnInfo, str]:
         """Return the column by which rows are ranked, and the order: the oldest has the earliest date."""
         named = self._parts.following(degree, "column", gap=0)
+        if degree.name and self._parts.following(degree, "reading", gap=0) is not None:
+            raise UnclearError(degree)  # "the longest production"
         if degree.name:
             columns = self._parts.measured(degree.name)
             if named is not None and self._parts.columns_for(named, is_number):  # "the longest period", not distance
-                is_other = degree.name == "age" or is_kind_of("number_word", self._parts.words(named).split()[-1])
+                measured = [one.name for other in lexicon().measures for one in self._parts.measured(other)]
+                is_other = degree.name == "age" or not set(measured).isdisjoint(named.columns) or is_kind_of(
+                    "number_word", self._parts.words(named).split()[-1])
                 columns = [column for column in columns if column.name in named.columns] or (
                     [] if is_other else [self._parts.column_of(named, is_number)])
             if degree.name == "age" and not columns:
@@ -225,14 +233,13 @@ class QuestionQuery(ComparedRows):
             self._parts.use(*operations)
             return self._count()  # "how many in total"
         if column is None:  # "how many authors on average"
-            nouns = [self._parts.noun_after(mention) for mention in counts]
-            lists = [one for one in nouns if one is not None and self._parts.columns_for(one, is_list)]
-            if kind != "sum" and counts and not lists:
+            listed = self._counted_list()
+            if kind != "sum" and counts and listed is None:
                 return self._mean_size(kind, counts)
-            if kind == "sum" or not lists:
+            if kind == "sum" or listed is None:
                 raise UnclearError(kind)
-            self._parts.use(*lists)
-            column = self._parts.column_of(lists[0], is_list)
+            self._parts.use(listed)
+            column = self._parts.column_of(listed, is_list)
         self._parts.use(*operations, *counts)
         function, word = AGGREGATES[kind]
         value, label = size(column)
@@ -255,7 +262,9 @@ class QuestionQuery(ComparedRows):
     def _count(self) -> Plan | None:
         """Read how many rows there are, or different values of a column."""
         counts = [mention for mention in self._parts.mentions if mention.kind == "count"]
-        if self._identifiers or not (counts or self._parts.unused("distinct", "spread")):
+        # "films by genre"
+        is_heading = self._parts.is_rows(self._parts.mentions[0]) and bool(self._parts.unused("group"))
+        if self._identifiers or not (counts or is_heading or self._parts.unused("distinct", "spread")):
             return None
         noun = next((self._parts.noun_after(mention) for mention in counts), None)
         self._parts.take("count")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from ..schemas.records import ColumnInfo
 from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
-from .question_conditions import Condition
-from .question_words import keys_of, lexicon, normal_unit
+from .question_conditions import Condition, size
+from .question_words import is_kind_of, keys_of, lexicon, normal_unit
 from .table_mentions import Mention
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
@@ -185,12 +185,22 @@ class QuestionTarget:
             of = self._parts.following(mention, "column", "head", "where", *PERIODS, gap=2)
             if of is not None or self._parts.words(mention) == "by":
                 self._parts.use(mention)
+            if of is not None and self._names_maker(of):
+                self._parts.use(*self._made())  # "how many books did each publisher release"
             if of is not None and not (self._parts.is_rows(of) and self._parts.are_documents):
                 return self._grouping(of)
             if of is not None and not self._parts.has(*AGGREGATES):
                 raise UnclearError(of)  # "on average per proposal" is of all, but not "how many per proposal"
             self._parts.use(of)
         return None
+
+    def _names_maker(self, mention: Mention) -> bool:
+        keys = {key for name in mention.columns for key in keys_of(self._parts.columns[name].title)}
+        return any((key,) in lexicon().labels["owner"] for key in keys)
+
+    def _made(self) -> list[Mention]:
+        """Return the verbs for making something that are the name of a column of dates: "released"."""
+        return [one for one in self._columns() if is_kind_of("made", self._parts.words(one))]
 
     def _grouping(self, mention: Mention) -> tuple[str, str]:
         """Return the expression and the words of a group by a column, a place or a period of dates."""
@@ -210,9 +220,23 @@ class QuestionTarget:
         column = column or only([*limited.values()] or self._dates(), period)
         return PERIODS[period].format(quoted(column.name)), f"{period} of {column.title}"
 
+    def _share_ranked(self) -> tuple[str, str] | None:
+        raise NotImplementedError
+
+    def _counted_list(self) -> Mention | None:
+        """Return the list whose members are counted: "how many authors", "the average number of authors"."""
+        nouns = [self._parts.noun_after(mention) for mention in self._parts.unused("count")]
+        return next((one for one in nouns if one is not None and self._parts.columns_for(one, is_list)), None)
+
     def _group_value(self, measure: str = "") -> tuple[str, str]:
         """Return what is computed of each group, in SQL and in words."""
+        if (share := self._share_ranked()) is not None:
+            return share
         operation = self._parts.take(*AGGREGATES)
+        if operation is not None and (listed := self._counted_list()) is not None:
+            self._parts.use(*self._parts.unused("count"), listed)
+            value, label = size(self._parts.column_of(listed, is_list))
+            return f"{AGGREGATES[operation.kind][0]}({value})", f"{AGGREGATES[operation.kind][1]} of {label}"
         measured = self._parts.measured(measure) if measure else []
         column = measured[0] if len(measured) == 1 else self._number_column()
         self._parts.take("count")  # the average number of pages

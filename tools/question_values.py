@@ -223,7 +223,19 @@ class ConditionReader(MeasureReader):
                 sql = f"{'NOT ' * is_missing}{quoted(column.name)}"
                 text = f"{column.title} is {'no' if is_missing else 'yes'}"
             conditions.append(self._condition(column, sql, text, mention, beside))
+            while mention.kind == "have" and (beside := self._joined_column(beside)) is not None:
+                column = self._parts.column_of(beside)
+                conditions.append(self._condition(column, f"{quoted(column.name)} IS NOT NULL",
+                                                  f"{column.title} is given", beside))
         return conditions
+
+    def _joined_column(self, column: Mention) -> Mention | None:
+        """Return the column that "and" joins with one before it: "have a stage and a sponsor"."""
+        following = self._parts.following(column, "column", gap=2)
+        between = self._words_between(column, following) if following is not None else []
+        is_joined = between[:1] == ["and"] and following is not None and self._parts.columns_for(
+            following, lambda one: one.empty > 0 and one.kind != "boolean")
+        return following if is_joined else None
 
     def _flags(self) -> list[Condition]:
         """Read the name of a column of truth values as true, unless it is what is asked for."""

@@ -299,7 +299,6 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
                                     ("value", whole, tuple(sorted(keys))), ("value_word", parts, keys)):
             if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
                 continue
-            is_name = first > 0 and words[first].text[0].isupper()
             # The page "done" is not "done (in part)" as well, but the status is.
             exact = {value for fitting in index[wanted].values() for value in fitting
                      if said in literals and value.casefold() == said}
@@ -308,9 +307,10 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
                 if keys in heads and column in _PLAIN:
                     continue  # RFCs are all documents, not that titled "RFC"
                 is_category = columns[column].distinct <= _MOST_CATEGORIES
-                if is_category or index is whole or is_name:
-                    meant = exact.intersection(() if is_category else fitting)
-                    values[column] = tuple(sorted(meant or set(fitting)))
+                if is_category or index is whole or (first > 0 and words[first].text[0].isupper()):  # a name
+                    values[column] = tuple(sorted({
+                        value for value in fitting if exact.isdisjoint(fitting) or value in exact
+                        or (is_category and len(words_of(value)) != last - first)}))
             number = words[last - 1].key
             lists = whole.get((number,), {}) if "document" in values else {}
             values |= {column: (number,) for column, members in lists.items()

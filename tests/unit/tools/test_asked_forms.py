@@ -49,6 +49,16 @@ OF_RECORDS = [
     ("How many films are older than 2020?", "3"), ("How many films are newer than 2020?", "1"),
     ("2019年之后上映的电影有多少部？", "3"), ("类型是Drama的电影有多少部？", "3"),
     ("Which year had the most wines?", "2003: 2"),
+    ("Which genre has the highest share of films from Alba?", "Drama: 66.6667%"),
+    ("What percentage of the films of each genre is from Alba?", "Comedy: 50%; Drama: 66.6667%; Horror: 0%"),
+    ("What is the ratio of dramas to comedies?", "ratio: 1.5; dramas: 3; comedies: 2"),
+    ("What is the difference between the highest and the lowest rating?", "difference: 3.2; highest: 8.2; lowest: 5"),
+    ("What are the minimum, maximum and mean rating?", "lowest: 5; highest: 8.2; average: 6.675"),
+    ("Which genre has the highest average budget?", "Drama: 4,000,000"),
+    ("How many films did each studio release?", "Alba: 3; Bora: 2; Cala: 1"),
+    ("Films by genre", "Comedy: 2; Drama: 3; Horror: 1"),
+    ("How many films have both a rating and a distance?", "2"),
+    ("In which year was the last drama released?", "2020"),
     ("In what year was the first wine made?", "Alto: 1998")]
 OF_DOCUMENTS = [
     ("What is the status of MEP 2019?", "Draft"), ("Who wrote MEP 31?", "Ann; Bo; Cy"),
@@ -59,16 +69,25 @@ OF_DOCUMENTS = [
     ("What is the average number of MEPs per author?", "2.6667"), ("有多少个MEP的状态是Draft？", "2"),
     ("最新的MEP是哪一个？", "Clocks"), ("2018年之后创建了多少个MEP？", "4"), ("2020年下半年创建了多少个MEP？", "2"),
     ("How many MEPs are drafts, and how many are final?", "drafts: 2; final: 2"),
-    ("Which SIG created the most MEPs?", "node: 3")]
+    ("Which SIG created the most MEPs?", "node: 3"), ("How many alpha or beta MEPs were created before 2020?", "1"),
+    ("Which status has the highest average number of authors?", "Final: 2.5"),
+    ("How many MEPs are written by more than one person?", "2"),
+    ("In which year was the first beta MEP created?", "2020")]
 DECLINED = [
     "How many films without a rating of 5 are there?", "How many films without a rating above 5 are there?",
     "How many dramas were released in 2019, and how many comedies?", "Which director released the most films?",
     "How many films are longer than 2019?", "How many wines have more than 3 kg?",
     "How many wines are larger than 5 ha?", "Which film has the highest budget in each genre?",
-    "What is the average number of films per month per studio?"]
+    "What is the average number of films per month per studio?", "What is the longest budget?",
+    "Which film has the longest production?", "Which genre has the highest share of good films?", "Films by country",
+    "What is the difference between dramas and comedies?", "What is the highest average budget?",
+    "How many films from Alba are dramas, and how many films are comedies?"]
 DECLINED_OF_DOCUMENTS = [
     "Which reviewer created the most MEPs?", "How many MEPs were there in MEP 2020?", "What is the status of MEP 2018?",
-    "2019年以后创建了多少个MEP？", "How many people are there?", "Which SIG has the maximum number of authors?"]
+    "2019年以后创建了多少个MEP？",
+    "How many people are there?", "What is the ratio of authors to reviewers?",
+    "How many more authors wrote alpha MEPs than beta MEPs?", "In which year was the first MEP rejected?",
+    "Which SIG has the maximum number of authors?"]
 
 
 @pytest.fixture(scope="module")
