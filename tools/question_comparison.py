@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .asked_parts import DEGREES, UnclearError, is_date, is_list, quoted
-from .question_conditions import SIGNS, Condition
+from .question_conditions import SIGNS, Condition, size
 from .question_target import AGGREGATES, Plan, QuestionTarget, bare_name, members_of
 
 _EXTREMES = {"max": "highest", "min": "lowest"}
@@ -51,6 +51,25 @@ class ComparedRows(QuestionTarget):
         self._take_heads()
         label, self.conditions = f"percent{self._where(wanted)}", []
         return _share_of(wanted), label
+
+    def _group_value(self, measure: str = "") -> tuple[str, str]:
+        """Return what is computed of each group, in SQL and in words."""
+        if (share := self._share_ranked()) is not None:
+            return share
+        operation = self._parts.take(*AGGREGATES)
+        if operation is not None and (listed := self._counted_list()) is not None:
+            self._parts.use(*self._parts.unused("count"), listed)
+            value, label = size(self._parts.column_of(listed, is_list))
+            return f"{AGGREGATES[operation.kind][0]}({value})", f"{AGGREGATES[operation.kind][1]} of {label}"
+        measured = self._parts.measured(measure) if measure else []
+        column = measured[0] if len(measured) == 1 else self._number_column()
+        self._parts.take("count")  # the average number of pages
+        if operation is not None and column is not None:
+            function, word = AGGREGATES[operation.kind]
+            return f"{function}({quoted(column.name)})", f"{word} of {column.title}"
+        if operation is not None or column is not None or not self._parts.are_counted():
+            raise UnclearError(self._table.name)
+        return "count(*)", f"count of {self._table.title}"
 
     def _several_figures(self) -> Plan | None:
         """Read "the lowest and the highest price", and the difference between them."""

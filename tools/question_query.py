@@ -6,7 +6,7 @@ from dataclasses import replace
 from ..schemas.records import ColumnInfo
 from .asked_parts import DEGREES, SKIPPED, AskedParts, UnclearError, is_date, is_list, is_number, only, quoted
 from .question_comparison import EACH, ComparedRows
-from .question_conditions import Condition, size
+from .question_conditions import size
 from .question_target import (
     AGGREGATES,
     PERIODS,
@@ -118,7 +118,8 @@ class QuestionQuery(ComparedRows):
                    and not (self._parts.asks(mention) and years.issuperset(mention.columns))]
         has_operation = self._parts.unused("share", *AGGREGATES)
         # "the top three regions by number of sales"
-        is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or bool(self._parts.unused("count")))
+        is_by_count = not degree.name and bool(self._parts.unused("count"))
+        is_count = not numbers and (degree.kind in {"most", "fewest", "commonest"} or is_by_count)
         if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
             return None
         groups = [mention for mention in self._columns() if mention not in numbers]
@@ -368,15 +369,6 @@ class QuestionQuery(ComparedRows):
         is_single = not are_rows and not self._identifiers and (
             len(listed) > 1 or any(is_number(column) for column in listed))
         return Plan(self._select(f"DISTINCT {what}", rest=" ORDER BY ALL"), text, must_be_single=is_single)
-
-    def _named_documents(self) -> list[Condition]:
-        """Return the conditions that name single documents, by the names of their files or by words of their titles.
-
-        Of those that a question says to be titled so, there may be several.
-        """
-        is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)
-        return [one for one in self.conditions if self._parts.are_documents and one.values and (
-            one.column == "document" or (one.column == "title" and not is_titled))]
 
     def _asks_whether_or_of_others(self) -> bool:
         """Return True for "Does RFC 1 require RFC 2?", "the status of what RFC 1 requires", and "who wrote both".

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ..schemas.records import ColumnInfo
 from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
-from .question_conditions import Condition, size
+from .question_conditions import Condition
 from .question_words import is_kind_of, keys_of, lexicon, normal_unit
 from .table_mentions import Mention
 
@@ -220,32 +220,19 @@ class QuestionTarget:
         column = column or only([*limited.values()] or self._dates(), period)
         return PERIODS[period].format(quoted(column.name)), f"{period} of {column.title}"
 
-    def _share_ranked(self) -> tuple[str, str] | None:
-        raise NotImplementedError
-
     def _counted_list(self) -> Mention | None:
         """Return the list whose members are counted: "how many authors", "the average number of authors"."""
         nouns = [self._parts.noun_after(mention) for mention in self._parts.unused("count")]
         return next((one for one in nouns if one is not None and self._parts.columns_for(one, is_list)), None)
 
-    def _group_value(self, measure: str = "") -> tuple[str, str]:
-        """Return what is computed of each group, in SQL and in words."""
-        if (share := self._share_ranked()) is not None:
-            return share
-        operation = self._parts.take(*AGGREGATES)
-        if operation is not None and (listed := self._counted_list()) is not None:
-            self._parts.use(*self._parts.unused("count"), listed)
-            value, label = size(self._parts.column_of(listed, is_list))
-            return f"{AGGREGATES[operation.kind][0]}({value})", f"{AGGREGATES[operation.kind][1]} of {label}"
-        measured = self._parts.measured(measure) if measure else []
-        column = measured[0] if len(measured) == 1 else self._number_column()
-        self._parts.take("count")  # the average number of pages
-        if operation is not None and column is not None:
-            function, word = AGGREGATES[operation.kind]
-            return f"{function}({quoted(column.name)})", f"{word} of {column.title}"
-        if operation is not None or column is not None or not self._parts.are_counted():
-            raise UnclearError(self._table.name)
-        return "count(*)", f"count of {self._table.title}"
+    def _named_documents(self) -> list[Condition]:
+        """Return the conditions that name single documents, by the names of their files or by words of their titles.
+
+        Of those that a question says to be titled so, there may be several.
+        """
+        is_titled = any(one.kind == "column" and "title" in one.columns for one in self._parts.mentions)
+        return [one for one in self.conditions if self._parts.are_documents and one.values and (
+            one.column == "document" or (one.column == "title" and not is_titled))]
 
 
 def folded_text(expression: str) -> str:

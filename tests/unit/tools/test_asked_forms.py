@@ -20,6 +20,7 @@ Alto,North,1998,700
 Bruno,North,2003,1200
 Corvo,South,2003,400
 """
+BIRDS = "species,mass_g,sex\nSwift,40,f\nSwift,38,m\nCrane,5000,f\n"
 MEPS = [(7, "Fees", "Ann, Bo", "Cy", "Final", "alpha", "2018-05-01", "node"),
         (12, "Names", "Bo", "Cy, Dee", "Draft", "", "2019-02-01", "node"),
         (2019, "Rent", "Ann", "Dee", "Draft", "", "2019-03-01", "cli"),
@@ -59,6 +60,7 @@ OF_RECORDS = [
     ("Films by genre", "Comedy: 2; Drama: 3; Horror: 1"),
     ("How many films have both a rating and a distance?", "2"),
     ("In which year was the last drama released?", "2020"),
+    ("Which species is the lightest bird of all and how many grams does it weigh?", "Swift: 38 g"),
     ("In what year was the first wine made?", "Alto: 1998")]
 OF_DOCUMENTS = [
     ("What is the status of MEP 2019?", "Draft"), ("Who wrote MEP 31?", "Ann; Bo; Cy"),
@@ -92,7 +94,8 @@ DECLINED_OF_DOCUMENTS = [
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory, hashed_embedder):
-    return made(tmp_path_factory.mktemp("films"), {"films.csv": FILMS, "wines.csv": WINES}, hashed_embedder)
+    return made(tmp_path_factory.mktemp("films"), {
+        "films.csv": FILMS, "wines.csv": WINES, "birds.csv": BIRDS}, hashed_embedder)
 
 
 @pytest.fixture(scope="module")
