@@ -102,21 +102,42 @@ def in_postgresql(postgresql: Any) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def reading_processes() -> Iterator[dict[Any, Any]]:
+    """The processes of `shared_reading`, by the limits that they read with."""
+    processes: dict[Any, Any] = {}
+    yield processes
+    for process in processes.values():
+        process.end()
+
+
 @pytest.fixture(scope="module")
-def shared_reading() -> Iterator[None]:
-    """One process for the files that a module's tests read, where the process itself is not what is tested."""
+def shared_reading(reading_processes: dict[Any, Any]) -> Iterator[None]:
+    """One process for the files that tests read, where the process itself is not what is tested.
+
+    It takes seconds to start. One with limits of a module's own ends with the module.
+    """
     loaders = importlib.import_module("banyan.ingest.loaders")
-    shared: dict[Any, Any] = {}
+    usual = importlib.import_module("banyan.ingest.reading").DEFAULT_LIMITS
 
     class SharedProcess(loaders.ReadingProcess):
+        def read(self, path: Path) -> Any:
+            if self._process and self._process.poll() is not None:  # it ends by itself after minutes without a file
+                self._end_process()
+            return super().read(path)
+
         def __exit__(self, *_: object) -> None:
             pass
 
+        def end(self) -> None:
+            super().__exit__()
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loaders, "ReadingProcess", lambda limits: shared.setdefault(limits, SharedProcess(limits)))
+        patch.setattr(loaders, "ReadingProcess",
+                      lambda limits: reading_processes.setdefault(limits, SharedProcess(limits)))
         yield
-    for process in shared.values():
-        super(SharedProcess, process).__exit__()
+    for limits in reading_processes.keys() - {usual}:
+        reading_processes.pop(limits).end()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,8 @@ from banyan.ingest.markdown_files import clean_markdown, count_in_markdown
 
 from ...loading import only, write
 
+pytestmark = pytest.mark.usefixtures("shared_reading")
+
 
 def read(tmp_path, text, name="a.md"):
     return only(write(tmp_path / name, text))

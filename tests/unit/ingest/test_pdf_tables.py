@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from banyan.ingest.loaders import load_documents
 from fpdf import FPDF, FontFace
 
@@ -17,6 +18,8 @@ from ...pdf_sheets import (
     text_of,
     write_table,
 )
+
+pytestmark = pytest.mark.usefixtures("shared_reading")
 
 
 def test_a_ruled_table_is_rows_in_its_place_and_its_words_stand_once():

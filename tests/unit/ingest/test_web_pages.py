@@ -8,6 +8,8 @@ from pptx import Presentation
 
 from ...loading import only
 
+pytestmark = pytest.mark.usefixtures("shared_reading")
+
 WORDS = "<p>The park opened in 1898 beside the river, and has had eight roller coasters since the year 2019.</p>"
 MENU = "<ul><li><a href='/'>Home</a></li><li><a href='/shop'>Shop</a></li></ul>"
 
