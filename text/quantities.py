@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Literal
@@ -266,10 +267,12 @@ def find_values(text: str) -> list[Value]:
     return sorted((*dates, *numbers), key=lambda value: value.start)
 
 
+@lru_cache(maxsize=4096)
 def parse_value(text: str, kind: ValueKind, unit: str = "") -> str:
     """Return the normal form of a date or a number, or "" if the value is not of its `kind`.
 
-    `unit` is that of numbers that state none.
+    `unit` is that of numbers that state none. Each fact of a chunk is compared with all values there, so results are
+    cached: a row of a hundred cells asks for the same hundred values a hundred times.
     """
     if kind == "number":
         normal = parse_number(text)
