@@ -190,7 +190,7 @@ def become(arguments: list[str]) -> None:
     use_hashed()
     if DESCRIPTORS in os.environ:
         most = int(os.environ[DESCRIPTORS])
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     program, *rest = arguments
     if program == BANYAN:
         sys.argv = arguments

@@ -30,6 +30,8 @@ MAX_HEAD = 32 * 1024
 """Most bytes of a request's line and headers that arrive in several pieces."""
 HEAD_SECONDS = 20
 """Seconds in which the head of a request arrives, from the connection or its last answer; then it is closed."""
+_DESCRIPTORS = 4096
+"""Open files of a process: its connections, and those of its knowledge bases."""
 _GRACE = 5
 """Seconds that open requests have to finish when the server stops."""
 MOST_CONNECTIONS = 1000
@@ -58,6 +60,7 @@ def serve(
     hosts, address = Hosts.bound(host, settings.server_hosts), f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     _check_free(host, port)
+    _allow_descriptors()
 
     def listening() -> None:
         _announce(address, browser=not (no_browser or is_reachable))
@@ -94,6 +97,17 @@ def _check_free(host: str, port: int) -> None:
                                "with --port") from error
         raise CommandError(f"{host}:{port} cannot be listened on ({error.strerror or error}): choose another address "
                            "with --host or --port") from error
+
+
+def _allow_descriptors() -> None:
+    """Let the process open `_DESCRIPTORS` files, if the system allows it; many begin with 256 or 1,024."""
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - Windows has none
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _announce(address: str, *, browser: bool) -> None:

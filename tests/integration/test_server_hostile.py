@@ -36,9 +36,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(folder):
-    """A server with small limits, and one knowledge base."""
+    """A server with small limits, as few descriptors as some systems begin with, and one knowledge base."""
     with serving.served(folder, BANYAN_MAX_UPLOAD_MB="1", BANYAN_MAX_REQUEST_KB="64",
-                        **{warm_start.HASHED: "1"}) as server:
+                        **{warm_start.HASHED: "1", warm_start.DESCRIPTORS: "256"}) as server:
         with httpx.Client(base_url=server.url, timeout=60) as client:
             made = rest.built(client, "demo", {"ada.md": f"# Ada {SCRIPT} Byron\n\nAda Byron was born in Ulm.\n"})
         assert made["state"] == "done", made["error"]
