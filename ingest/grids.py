@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..text.cells import says_nothing
 from .reading import DEFAULT_LIMITS
 from .source_tables import TableLine
 from .table_lines import has_header, is_value, table_lines
 
-_SOME = 0.2  # the smallest share of values, and of other cells, in a column that counts as mixed
 _PAIR = 2  # places of a property and its value
 _MOST_CELLS = 1_000_000
 _ENUMERATED = re.compile(r"\(?(?:[a-z]|[ivx]{1,6}|\d{1,3})[.)]", re.IGNORECASE)
@@ -104,21 +102,10 @@ def header_depth(rows: Sequence[GridRow]) -> int:
     depth = next((at for at, row in enumerate(rows) if not all(cell.is_header for cell in row)), len(rows))
     if depth == 0:
         has_row_headers = rows[0][0].is_header  # the file declares headers in the first column only
-        depth = int(not has_row_headers and not _is_of_properties(rows) and has_header(_cell_texts(rows)))
+        depth = int(not has_row_headers and has_header(_cell_texts(rows)))
     while 0 < depth < len(rows) - 1 and _is_divided(rows, depth):
         depth += 1
     return depth
-
-
-def _is_of_properties(rows: Sequence[GridRow]) -> bool:
-    """Return True if each row is a property and its value: of two columns, the second mixes values and other texts.
-
-    Names of properties differ, and signs for a missing value are no texts: "n/a" among numbers is a gap in a column.
-    """
-    if len(rows[0]) != _PAIR or len({row[0].text for row in rows}) < len(rows):
-        return False
-    below = [is_value(row[-1].text) for row in rows[1:] if not says_nothing(row[-1].text)]
-    return len(below) > 1 and _SOME * len(below) <= sum(below) <= (1 - _SOME) * len(below)
 
 
 def _is_divided(rows: Sequence[GridRow], depth: int) -> bool:

@@ -66,8 +66,6 @@ _DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
 _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
 _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
-_KIND_DEFINED = re.compile(r"\((?:each,? )?(?:an?|each) [\"“]\Z")
-"""What stands before the name of a kind of thing: (each, a “Gold Member”)."""
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
@@ -77,14 +75,10 @@ _EMPHASIS = re.compile(
 _SYMBOL = re.compile("[=+×−%$€£]")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
 _ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
-_ADDRESS_WITHIN = re.compile(rf"\S\s{{1,3}}(?={_FORM_OF_ADDRESS}\s)")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
-_PART_OF_TEXT = re.compile(r"(?:Appendix|Annex|Section|Chapter|Article|Clause|Exhibit|Figure|Table|Part|Slide|Step|"
-                           r"Question) (?:[IVX]{1,5}|[A-Z]|\d[\w.]*)")
-_RANK_WORDS = word_set("managing executive deputy vice assistant associate senior acting interim founding")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _CAPITALISED = re.compile(r"(?<![\w.’'-])[A-Z][a-z]+(?!\w)")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
@@ -213,7 +207,7 @@ def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
             # In "a Delta Valves pump" the article belongs to the pump.
             takes_article = not next_word or next_word in ENGLISH_STOP
             is_term = takes_article and _INDEFINITE_ARTICLE.search(before) is not None
-        if is_term or _KIND_DEFINED.search(before):
+        if is_term:
             terms.add(name_of(text, span))
     return terms
 
@@ -260,9 +254,6 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
             name = name[:first_mark]
     if kind != "work":
         name = _END_OF_FIRST_ITEM.split(name, maxsplit=1)[0]
-        if address := _ADDRESS_WITHIN.search(name):  # "Tell Lady Catherine"
-            start += address.end()
-            name = name[address.end():]
     if _MARKUP.search(name.strip(_EDGES)) or "\n\n" in name:
         return None
     # Each cut may uncover something else to cut, so they are repeated until nothing changes.
@@ -293,9 +284,6 @@ def _cut_at_start(name: str, kind: str) -> int:
     if first is None or first.end() == len(name):
         return 0
     word = first[0].rstrip(".").lower()
-    post = _WORD.match(name, first.end() + 1) if word in _RANK_WORDS else None
-    if post and post.end() < len(name) and post[0].lower() in ROLES:  # Managing Director Olaf Grimsby
-        return post.end()
     is_role = kind == "person" and word in (ROLES | HONORIFICS) - {"dean"} and (  # Dean Blum
         word not in HONORIFICS or " " in name[first.end():].strip())  # Mr. Blum
     is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS
@@ -338,7 +326,7 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
         return True
     is_lower_case = name.upper() != name.lower() and not any(c.isupper() for c in parts[0])
     return bool((is_lower_case and not parts[0][0].isdigit()) or parts[0] in {"Best", "Most", "Men's", "Women's"}
-                or _SYMBOL.search(name) or _INITIALS.fullmatch(name) or _PART_OF_TEXT.fullmatch(name)
+                or _SYMBOL.search(name) or _INITIALS.fullmatch(name)
                 or re.search(r"\b[A-Z]{2,}s\b", name))  # "Core EIPs"
 
 
