@@ -12,7 +12,7 @@ from ..config import AskStep, LlmStep, Settings
 from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.token_accounts import Calls
 from ..models.embedding.embedder import Embedder
-from ..models.embedding.embedding_models import EmbeddingModels, default_name, is_chosen_by_documents, load_embedder
+from ..models.embedding.embedding_models import EmbeddingModels, default_name, load_embedder
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
@@ -60,8 +60,8 @@ class ProcessModels(ABC):
 
     @property
     def embedding(self) -> Embedder | EmbeddingModels:
-        """The embedding model of all knowledge bases, or the available ones if each knowledge base chooses (`auto`)."""
-        return self._models if is_chosen_by_documents(self.settings) and self._embedder is None else self.embedder
+        """The embedding model given to this process, or those of the settings, of which each knowledge base has one."""
+        return self._embedder or self._models
 
     def _load_embedder(self, settings: Settings) -> Embedder:
         return load_embedder(settings)

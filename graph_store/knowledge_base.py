@@ -70,7 +70,7 @@ class KnowledgeBase:
             embedder: the embedding model, or several models from which each knowledge base chooses its own.
             create: create the knowledge base if it does not exist.
             any_embedding: open it even if its vectors come from another model, to reindex it; of several models, the
-                one is chosen that fits its current documents.
+                one is chosen that the settings name, or else that fits its current documents.
         """
         layout.check_ledger()
         if create and isinstance(layout.ledger, Path):
@@ -82,7 +82,8 @@ class KnowledgeBase:
         self.documents = Documents(self.database)
         self.printed = PrintedWorks(layout.printed_works, active=layout.database is None)
         if isinstance(embedder, EmbeddingModels):
-            embedder = LedgerEmbedder(embedder, self.database, model_for(self.documents) if any_embedding else "")
+            name = (embedder.chosen or model_for(self.documents)) if any_embedding else ""
+            embedder = LedgerEmbedder(embedder, self.database, name)
         self.embedder: Embedder = embedder
         self.extractions = Extractions(self.database)
         self.schemas = SchemaHistory(self.database)

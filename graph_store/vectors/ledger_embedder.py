@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from ...config import DEFAULT_EMBEDDING_MODEL
 from ...models.embedding.embedder import Embedder, Vectors, as_queries
 from ...models.embedding.embedding_models import EmbeddingModels, fitting_model
 from ...models.local_models import ModelError
@@ -52,7 +51,7 @@ class LedgerEmbedder:
         if recorded_model(self._db)[0]:
             return False
         self._name = ""
-        record_model(self._db, self._models.load(model_for(documents)))
+        record_model(self._db, self._models.load(self._models.chosen or model_for(documents)))
         return True
 
     def reread(self) -> None:
@@ -85,12 +84,12 @@ class LedgerEmbedder:
 
     @property
     def _model(self) -> Embedder:
-        """The loaded model: the one given by name, else the recorded one, else the default."""
+        """The loaded model: the one given by name, else the one for what is recorded."""
         if self._passages is not None:
             return as_queries(self._passages._model)  # noqa: SLF001  (of its own kind)
         self._name = self._name or recorded_model(self._db)[0]
         try:
-            return self._models.load(self._name or DEFAULT_EMBEDDING_MODEL)
+            return self._models.load(self._models.name_for(self._name))
         except ModelError as error:
             raise ModelError(f"{error} Or run `banyan reindex` to embed the knowledge base with another model."
                                  ) from error

