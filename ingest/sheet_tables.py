@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .grids import GridCell, GridRow, GridTable, read_grid
 from .source_tables import TableLine, TableRow
-from .table_lines import has_header, names_values, table_lines
+from .table_lines import has_header, is_value, names_values, table_lines
 
 _HEAD = 50  # the rows of a block that decide on its titles and its header
 _FAR = 2
@@ -168,10 +168,32 @@ def _head_grid(block: TableBlock, merged: Merged) -> list[GridRow]:
         return GridCell(text) if number is None else merged_cells.setdefault(number, GridCell(text))
 
     grid: list[GridRow] = [[cell(row, at) for at in block.columns] for row in rows]
+    if not merged and len(grid) > 2:  # noqa: PLR2004 - two rows may be the header
+        grid[:2] = _spread_titles(grid)
     extra = [[GridCell(text) for text in row.cells[block.columns[-1] + 1:]] for row in rows]
     grid = [[*row, *more] for row, more in zip(grid, extra, strict=True)]
     width = max(map(len, grid))
     return [*([GridCell(next(filter(None, row.cells)))] * width for row in titles), *grid]
+
+
+def _spread_titles(grid: Sequence[GridRow]) -> list[GridRow]:
+    """Return the first two rows of a grid; if both are a header, a name above several names spans their columns."""
+    above, below, *rows = grid
+    names_below_blanks = [at for at, cell in enumerate(above) if not cell.text and below[at].text]
+    names_after_first = [at for at in names_below_blanks if at > 0]
+    texts = [[cell.text for cell in row] for row in (below, *rows)]
+    is_header = (bool(names_after_first) and len(names_below_blanks) < len(above) - 1 and has_header(texts)
+                 and not any(is_value(cell.text) for cell in below if cell.text)
+                 and all(is_value(rows[0][at].text) for at in names_after_first))
+    if not is_header:
+        return [above, below]
+    top: list[GridCell] = []
+    for at, cell in enumerate(above):
+        if cell.text:
+            top.append(cell)
+        else:
+            top.append(top[-1] if top else below[at])
+    return [top, below]
 
 
 # --- tables beside each other

@@ -245,6 +245,9 @@ CSV = {
     "title": ("Sales, by plant\n\nPlant;Price\nPeas;1,5\nBeans;2,5\n",
               ["Sales, by plant", "| Plant: Peas | Price: 1,5 |", "| Plant: Beans | Price: 2,5 |"]),
     "declared": ("sep=;\r\nName;City\r\nAda, Bo;Ulm\r\n", ["| Name: Ada, Bo | City: Ulm |"]),
+    "two rows": ("Plant,2019,,2020,\n,Spring,Autumn,Spring,Autumn\nPeas,1,2,3,4\nBeans,5,6,7,8\n", [
+        "| Plant: Peas | 2019 Spring: 1 | 2019 Autumn: 2 | 2020 Spring: 3 | 2020 Autumn: 4 |",
+        "| Plant: Beans | 2019 Spring: 5 | 2019 Autumn: 6 | 2020 Spring: 7 | 2020 Autumn: 8 |"]),
     "quoted": ('"Name, first, last";"Age"\n"Ada, B., Roth";41\n', ["| Name, first, last: Ada, B., Roth | Age: 41 |"]),
     "several": ("\n\n".join("\n".join(",".join(map(str, row)) for row in table) for table in (PEOPLE, PROJECTS)),
                 PEOPLE_ROWS + PROJECT_ROWS),
