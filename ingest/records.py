@@ -214,7 +214,8 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         UnreadableError: a line is larger than a document may be, or the file is not text.
         OSError: the file cannot be read.
     """
-    objects: list[dict[str, object]] = []
+    rows: list[Fields] = []
+    first: dict[str, object] = {}
     encoding = encoding_of(path)
     about = {UNREAD: encoding.note} if encoding.note else {}
     is_table = _begins_as_table(path, limits, encoding)
@@ -225,15 +226,16 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
                 yield read_record(number, {**value, **about} if isinstance(value, dict) else value, limits)
             elif isinstance(value, dict):
                 _check_depth(value, limits)
-                objects.append(value)
+                first = first if rows else value
+                rows.append(read_fields(value))
             else:
                 report(f"line {line_number}: a record is an object, not {_kind_of_value(value)}")
         except BadRecordError as error:
             report(f"line {line_number}: {error}")
-    if objects:
+    if rows:
+        is_one = len(rows) == 1
         with collected_tables() as tables:
-            text = object_lines(objects[0], path.stem, limits) if len(objects) == 1 else record_lines(
-                list(map(read_fields, objects)), path.stem, limits)
+            text = object_lines(first, path.stem, limits) if is_one else record_lines(rows, path.stem, limits)
         yield Record(None, None, path.stem, text, about, tables)
 
 
