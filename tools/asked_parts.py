@@ -175,7 +175,8 @@ class AskedParts:
         """Return the number of rows that a group must have: of "authors of more than five books", five."""
         rows = ((number, self.following(number, "column", "head", "documents", gap=0))
                 for number in self.unused("number") if not self.has(*DEGREES))
-        return next((number for number, one in rows if one is not None and self.is_rows(one)), None)
+        return next((number for number, one in rows if one is not None and self.is_rows(one) and not any(
+            other.last == number.first and self.words(other) in _LEADS for other in self.mentions)), None)
 
     def does_other(self, mention: Mention) -> bool:
         """Return True if a value does what no value does: "rejected by Ada Blum", "did she reject", "did the blog"."""
@@ -208,7 +209,9 @@ class AskedParts:
     def numbering_columns(self) -> list[str]:
         """Return the columns of numbers that the rows are called by: "KEP number", or "KEP" in a table of KEPs."""
         heads = self.reading.heads
-        return [column.name for column in self.table.columns if is_number(column) and (
+        # Sales are called by no number in a table of sales, unlike what the first column of records numbers.
+        columns = self.table.columns if self.are_documents else self.table.columns[:1]
+        return [column.name for column in columns if is_number(column) and (
             is_kind_of("number_word", column.name) or keys_of(column.title) in heads
             or (keys_of(column.title)[:-1] in heads and is_kind_of("number_word", column.name.rpartition("_")[2])))]
 
@@ -249,7 +252,9 @@ class AskedParts:
         degree = next((one for one in reversed(self.before(mention)) if one.kind in _SUPERLATIVES), mention)
         between = [one for one in self.mentions if degree.last <= one.first < mention.first]
         by_column = [one for one in between if one.kind == "column" and self.columns_for(one, is_number)]
-        after = any(other.first == mention.last and other.kind == "column" for other in self.mentions)
+        # "the last proposal created in May" is a proposal, and "the deepest lake area" no lake.
+        after = any(other.first == mention.last and other.kind == "column" and not (
+            self.columns_for(other, is_date) and self.words(other).endswith("ed")) for other in self.mentions)
         return degree is not mention and (bool(by_column) or not after) and all(
             one in by_column or one.kind in {"value", "number"} for one in between)
 

@@ -156,6 +156,8 @@ class ComparedRows(QuestionTarget):
         groups = self._columns()
         if len({mention.columns for mention in groups}) > 1:
             raise UnclearError(number)
+        if not groups and not self._parts.has("who", "people"):
+            raise UnclearError(number)  # "how many of the 20 books"
         column = self._parts.column_of(groups[0]) if groups else self._labelled("author")
         counts = self._parts.take("count")
         self._parts.use(number, sign, *groups, self._parts.take("who"))

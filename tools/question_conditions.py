@@ -143,8 +143,8 @@ class MeasureReader:
             self._parts.use(*measures)
             fitting = self._parts.measured(measures[0].name)
             # Of a distance and a running time, the unit tells which is longer than 150 minutes.
-            return only([column for column in fitting if unit and _unit_of(column) and convert(
-                1, unit, _unit_of(column)) is not None] or fitting, first)
+            return only([column for column in fitting if unit and unit_of_column(column) and convert(
+                1, unit, unit_of_column(column)) is not None] or fitting, first)
         for other, fits in ((after, is_list), (before, is_number), (after, is_number), (before, is_list)):
             if other is not None and self._parts.columns_for(other, fits):
                 self._parts.use(other)
@@ -164,7 +164,9 @@ class MeasureReader:
                 (after, is_number), (before, is_number), (after, is_list))
                 if other is not None and self._parts.columns_for(other, fits)), (None, is_list))
             head = self._parts.preceding(number, "head", "documents", gap=0)
-            if beside is None and head is not None and (numbers := self._parts.numbering_columns()):  # "RFC 31"
+            numbers = self._parts.numbering_columns() if head is not None else []
+            is_named = bool(numbers) and (beside is None or not self._parts.words(head or number).endswith("s"))
+            if head is not None and is_named:  # "RFC 31"
                 beside, fits = replace(head, columns=tuple(numbers)), is_number
             is_count = beside is after and (self._parts.has(*DEGREES) or number == self._parts.counted_rows())
             if beside is not None and " " not in number.name and not is_count:
@@ -222,6 +224,11 @@ class MeasureReader:
         is_sign = behind.kind in {*_INCLUDING, *_INCLUDING.values()} and not self._parts.words(behind).isascii()
         return behind if is_sign else None
 
+    def _is_other_deed(self, mention: Mention) -> bool:
+        """Return True for what others than authors did: "reviewed in 2019"."""
+        return mention.kind == "column" and self._parts.words(mention).endswith("ed") and not any(
+            keys_of(self._parts.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
+
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
         named = [one for one in self._parts.mentions if one.kind == "column" and self._parts.columns_for(one, is_date)]
@@ -233,9 +240,10 @@ class MeasureReader:
             return self._parts.column_of(nearest, is_date)
         if dates or not first.name.isdigit():
             # "rejected in 2019" says when it was rejected, which no date of the documents may tell.
-            before = [other.kind for other in self._parts.before(first)
-                      if other.kind not in {"neutral", "year", *_DATE_SIGNS}]
-            if self._parts.are_documents and before[-1:] == ["value"] and not self._parts.has("made"):
+            before = [other for other in self._parts.before(first)
+                      if other.kind not in {"neutral", "year", *_DATE_SIGNS}][-1:]
+            is_of_other = any(other.kind == "value" or self._is_other_deed(other) for other in before)
+            if self._parts.are_documents and is_of_other and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)
         years = self._parts.years()
@@ -243,7 +251,7 @@ class MeasureReader:
         return years[0]
 
 
-def _unit_of(column: ColumnInfo) -> str:
+def unit_of_column(column: ColumnInfo) -> str:
     """Return the unit of a column, which may be the last word of its label: "Running Time min"."""
     return column.unit or unit_of(column.title.replace("_", " ").rpartition(" ")[2])
 
@@ -254,8 +262,8 @@ def _figure(number: Mention, column: ColumnInfo) -> str:
     if keys_of(unit) and set(keys_of(unit)) <= set(keys_of(column.title)):
         unit = ""  # "more than 3 years" of years of service
     # A number without a unit is of none that has others: two hours are not "2" in a column of durations.
-    is_bare = not _unit_of(column) and all(unit not in units for units in lexicon().units.values())
-    converted = float(figure) if is_bare else convert(float(figure), unit, _unit_of(column))
+    is_bare = not unit_of_column(column) and all(unit not in units for units in lexicon().units.values())
+    converted = float(figure) if is_bare else convert(float(figure), unit, unit_of_column(column))
     if converted is None:
         raise UnclearError(number)
     return f"{converted:.10g}"

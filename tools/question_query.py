@@ -284,9 +284,7 @@ class QuestionQuery(ComparedRows):
             if column is None:
                 raise UnclearError(self._table.name)
             return self._numbers_of(column)
-        numbering = self._parts.numbering_columns()
-        if self._named_documents() or any(
-                one.column in numbering and self._parts.has("number") and " = " in one.sql for one in self.conditions):
+        if self._named_documents() or self._is_numbered():
             raise UnclearError(noun)  # what is counted is something in a document, or whatever deals with its subject
         return self._computed("count(*)", f"count of {self._table.title}", group)
 
@@ -315,8 +313,9 @@ class QuestionQuery(ComparedRows):
         plain, folded = f"count(DISTINCT {name})", f"count(DISTINCT {folded_text(name)})"
         if group is not None or not (members or column.kind == "text"):
             return self._computed(plain, label, group)
-        return Plan(self._select(f"{plain} AS {quoted(label)}", members=members), f"{label}{self._where()}",
-                    otherwise=self._select(f"{folded} AS {quoted(label)}", members=members))
+        rest = " HAVING count(*) > 0" if self._is_numbered() else ""  # of no such row, nothing is said
+        return Plan(self._select(f"{plain} AS {quoted(label)}", members=members, rest=rest), f"{label}{self._where()}",
+                    otherwise=self._select(f"{folded} AS {quoted(label)}", members=members, rest=rest))
 
     def _listing(self) -> Plan | None:
         """Read "Which genres are there?" as the values of a column."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ..schemas.records import ColumnInfo
 from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
-from .question_conditions import Condition
+from .question_conditions import Condition, unit_of_column
 from .question_words import is_kind_of, keys_of, lexicon, normal_unit
 from .table_mentions import Mention
 
@@ -157,7 +157,9 @@ class QuestionTarget:
         if column.units:
             raise UnclearError(column.name)
         for unit in self._parts.unused("unit"):
-            if column.unit and normal_unit(unit.name) != normal_unit(column.unit):
+            own = unit_of_column(column)
+            is_open = not own and any(unit.name in units for units in lexicon().units.values())
+            if is_open or (own and normal_unit(unit.name) != normal_unit(own)):
                 raise UnclearError(unit)
             self._parts.use(unit)
 
@@ -224,6 +226,11 @@ class QuestionTarget:
         """Return the list whose members are counted: "how many authors", "the average number of authors"."""
         nouns = [self._parts.noun_after(mention) for mention in self._parts.unused("count")]
         return next((one for one in nouns if one is not None and self._parts.columns_for(one, is_list)), None)
+
+    def _is_numbered(self) -> bool:
+        """Return True if a condition is the number that one row is called by: "RFC 31"."""
+        numbering = self._parts.numbering_columns()
+        return any(one.column in numbering and " = " in one.sql for one in self.conditions)
 
     def _named_documents(self) -> list[Condition]:
         """Return the conditions that name single documents, by the names of their files or by words of their titles.

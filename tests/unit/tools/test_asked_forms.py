@@ -25,7 +25,7 @@ MEPS = [(7, "Fees", "Ann, Bo", "Cy", "Final", "alpha", "2018-05-01", "node"),
         (12, "Names", "Bo", "Cy, Dee", "Draft", "", "2019-02-01", "node"),
         (2019, "Rent", "Ann", "Dee", "Draft", "", "2019-03-01", "cli"),
         (31, "Gas", "Cy, Bo, Ann", "Eli", "Final", "beta", "2020-09-01", "auth"),
-        (40, "Clocks", "Cy", "Ann", "Withdrawn", "beta", "2020-10-01", "node")]
+        (40, "Clocks", "Cy", "Ann", "Withdrawn", "beta", "2020-10-01", "node", "7, 31")]
 OF_RECORDS = [
     ("How many films are dramas, and how many comedies?", "dramas: 3; comedies: 2"),
     ("How many films were released in 2019 and how many in 2020?", "2019: 3; 2020: 2"),
@@ -74,19 +74,22 @@ OF_DOCUMENTS = [
     ("Which SIG created the most MEPs?", "node: 3"), ("How many alpha or beta MEPs were created before 2020?", "1"),
     ("Which status has the highest average number of authors?", "Final: 2.5"),
     ("How many MEPs are written by more than one person?", "2"),
+    ("What was the last MEP created in 2019?", "2019-rent.md: Rent"),
     ("In which year was the first beta MEP created?", "2020")]
 DECLINED = [
     "How many films without a rating of 5 are there?", "How many films without a rating above 5 are there?",
     "How many dramas were released in 2019, and how many comedies?", "Which director released the most films?",
     "How many films are longer than 2019?", "How many wines have more than 3 kg?",
     "How many wines are larger than 5 ha?", "Which film has the highest budget in each genre?",
+    "How many hours does the longest film run?", "How many of the 6 films are dramas?",
     "What is the average number of films per month per studio?", "What is the longest budget?",
     "Which film has the longest production?", "Which genre has the highest share of good films?", "Films by country",
     "What is the difference between dramas and comedies?", "What is the highest average budget?",
     "How many films from Alba are dramas, and how many films are comedies?"]
 DECLINED_OF_DOCUMENTS = [
     "Which reviewer created the most MEPs?", "How many MEPs were there in MEP 2020?", "What is the status of MEP 2018?",
-    "2019年以后创建了多少个MEP？",
+    "How many MEPs does MEP 12 replace?", "How many MEPs were reviewed before 2020?", "2019年以后创建了多少个MEP？",
+    "How many of the 5 MEPs are drafts?", "How many authors does MEP 999 have?",
     "How many people are there?", "What is the ratio of authors to reviewers?",
     "How many more authors wrote alpha MEPs than beta MEPs?", "In which year was the first MEP rejected?",
     "Which SIG has the maximum number of authors?"]
@@ -100,9 +103,9 @@ def tables(tmp_path_factory, hashed_embedder):
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory, hashed_embedder):
-    fields = ("mep-number", "title", "authors", "reviewers", "status", "stage", "created", "owning-sig")
+    fields = ("mep-number", "title", "authors", "reviewers", "status", "stage", "created", "owning-sig", "replaces")
     files = {f"{number}-{title.lower()}.md": "---\n" + "".join(
-        f"{name}: {value}\n" for name, value in zip(fields, (number, title, *others), strict=True) if value)
+        f"{name}: {value}\n" for name, value in zip(fields, (number, title, *others, ""), strict=False) if value)
         + "---\n\nThis MEP helps.\n" for number, title, *others in MEPS}
     return made(tmp_path_factory.mktemp("meps"), files, hashed_embedder)
 
