@@ -81,7 +81,7 @@ def workers(server):
 
 @contextmanager
 def connected(server, worker, headers):
-    """A client with a connection to one worker, which lasts for 5 s of idling; the kernel says which one has it."""
+    """A client with a connection to one worker, which lasts for 20 s of idling; the kernel says which one has it."""
     for _ in range(100):
         with httpx.Client(base_url=server.url, timeout=60, headers=headers) as client:
             said = client.get("/api/health").raise_for_status()
