@@ -43,6 +43,8 @@ _QUALIFIER = re.compile(r"(?:\b(?:about|around|almost|nearly|under|at (?:least|m
                         r"\b(?:Mrs?|Ms|Miss|Dr|Prof|Sir|Lady|Lord|Captain)\.? |[约近超逾])\Z", re.IGNORECASE)
 """What belongs to a value that follows it: the words of a number that is not exact, a form of address."""
 _QUALIFIER_LENGTH = 20
+_DEFINITION = re.compile(r"(?P<subject>[^,.;:()\n]{2,50}?)\W+(?:is|are|was|were) (?:the|an?) (?P<role>[a-z-]+)\b")
+_CHOOSING_VERB = re.compile(r"\b(?:picked|chosen|selected|elected|appointed|named|used)\b", re.IGNORECASE)
 _LEAST_SHARE = 0.6
 """The share of the question's words that the text above a list must cover for its items to be the answer."""
 _UNITS_SEARCHED_FOR_LISTS = 30
@@ -88,6 +90,7 @@ def is_asked_thing(question: str, value: str) -> bool:
 
 
 def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
+    best = found[0]
     if question.expected == "polar":
         stated = _verdict(question, found, finder)
     else:
@@ -96,12 +99,12 @@ def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -
         unit = stated[1]
         text = f"{unit.heading} {unit.opening} {unit.text}"
         return stated if _names_all(question, text) else None
-    if not question.has_form or found[0].unit.row is not None:
+    if not question.has_form or best.unit.row is not None:
         return _from_row(question, found)
     asks_for_several = question.lists and question.expected != "number"  # one value does not answer this
     stated_values = [] if asks_for_several else list(_stated_values(question, found, finder))
     if not stated_values:
-        return None
+        return _from_definition(question, best.unit)
     value, unit = stated_values[0]
     differ = any(canonical_name(other) != canonical_name(value) for other, _ in stated_values)
     # The heading of a list asks for all of its items, such as "Organizers".
@@ -191,6 +194,19 @@ def _names_all(question: Question, text: str) -> bool:
     """Return True if a text contains the question's names."""
     return all(has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1]))
                for name in question.names)
+
+
+def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
+    """Return the subject of a definition as the answer: "Bern is the capital" answers "Which city is the capital?"."""
+    match, focus_words = _DEFINITION.match(unit.text), frozenset(question.words_of(question.focus))
+    if match is None or not focus_words or not _is_about(question, unit):
+        return None
+    asked = frozenset(question.words_of(_CHOOSING_VERB.sub(" ", question.asking))) - focus_words
+    subject = " ".join(match["subject"].split())
+    asks_for_role = asked.issuperset(question.words_of(match["role"]))
+    is_covered = asked.issubset(question.words_of(unit.text))
+    is_answer = asks_for_role and is_covered and asked.isdisjoint(question.words_of(subject))
+    return (subject, unit) if is_answer else None
 
 
 def _figures(text: str) -> set[str]:

@@ -91,6 +91,7 @@ def test_quotes_do_not_overlap():
      "Marie Curie and Pierre Curie"),
     ("On which river does Ulm lie?", "Ulm lies on the Danube, in the lowlands of Swabia.", "Danube"),
     ("How many people work at the mill?", "58 people work at the mill.", "58 people"),
+    ("Which animal was chosen as the mascot of the club?", "Grey heron is the mascot of the club.", "Grey heron"),
     ("林小雨出生在哪个城市？", "林小雨是中国画家，1930年出生于宁波。", "宁波"),
     ("教务处的电话是多少？", "教务处电话：028-87825027", "028-87825027"),
     ("What is the phone number of the mill?", "The phone number of the mill is +49 7311 4455.", "+49 7311 4455"),
