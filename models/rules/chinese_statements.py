@@ -12,6 +12,7 @@ from itertools import pairwise
 from ...text.lexicon import word_set
 from ..parsing.chinese import Word, load_tagger
 from .question import Question
+from .recognition.spans import VALUES
 
 _LIGHT = word_set("是 为 有 叫 在 到 来 去 使 让 以 用 经 通过 进行 开始 任 担任 "
                   "现任 出任 当选 作为 由 达 达到 位于 共有 设 设有 应 应当 须 需 可以 可")
@@ -88,8 +89,8 @@ class ChineseStatement:
             return False  # "副镇长" is no "镇长"
 
         at = next((index for index, word in enumerate(words) if says(word)), -1)
-        if at < 0:  # stated in other words, unless another clause says it
-            return not any(map(says, self._words))
+        if at < 0:  # stated in other words, unless another clause says it; but a sentence names many by the way
+            return self._question.expected in VALUES and not any(map(says, self._words))
         before = words[:at]
         if predicate.tag == "v":
             return not any(word.tag == "v" and word.text not in self._asked | _LIGHT for word in before)

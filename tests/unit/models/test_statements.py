@@ -58,6 +58,8 @@ def test_a_sentence_that_asserts_an_answer_gives_it(sentence):
     ("清河公司总经理是谁？", "清河公司副总经理李明住在杭州。", ""),
     ("清河公司总经理是谁？", "清河公司总经理李明住在杭州。", "李明"),
     ("谁设计了清河镇？", "清河镇机场由李明设计。", ""),
+    ("谁设计了清河大桥？", "清河大桥由王芳领导的小组建成。书的作者李明写到了清河大桥的设计。", ""),
+    ("谁发现了清河草？", "清河草由王芳领导的小组找到。书的作者李明写道：“清河草一握，用水浸泡。”", ""),
     ("清河大桥由谁设计？", "清河大桥不是由李明设计的，而是由王芳设计的。", "王芳"),
 ])
 def test_an_answer_plays_the_part_that_is_asked_for_of_the_thing_that_is_asked_for(question, text, expected):
