@@ -158,8 +158,7 @@ class QuestionTarget:
             raise UnclearError(column.name)
         for unit in self._parts.unused("unit"):
             own = unit_of_column(column)
-            is_open = not own and any(unit.name in units for units in lexicon().units.values())
-            if is_open or (own and normal_unit(unit.name) != normal_unit(own)):
+            if own and normal_unit(unit.name) != normal_unit(own):
                 raise UnclearError(unit)
             self._parts.use(unit)
 

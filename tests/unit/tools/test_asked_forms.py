@@ -20,6 +20,7 @@ Alto,North,1998,700
 Bruno,North,2003,1200
 Corvo,South,2003,400
 """
+HIKES = "hike,distance\nRidge,11\nShore,7\n"
 BIRDS = "species,mass_g,sex\nSwift,40,f\nSwift,38,m\nCrane,5000,f\n"
 MEPS = [(7, "Fees", "Ann, Bo", "Cy", "Final", "alpha", "2018-05-01", "node"),
         (12, "Names", "Bo", "Cy, Dee", "Draft", "", "2019-02-01", "node"),
@@ -61,6 +62,7 @@ OF_RECORDS = [
     ("How many films have both a rating and a distance?", "2"),
     ("In which year was the last drama released?", "2020"),
     ("Which species is the lightest bird of all and how many grams does it weigh?", "Swift: 38 g"),
+    ("What is the sum of the miles of all hikes?", "18"),
     ("In what year was the first wine made?", "Alto: 1998")]
 OF_DOCUMENTS = [
     ("What is the status of MEP 2019?", "Draft"), ("Who wrote MEP 31?", "Ann; Bo; Cy"),
@@ -98,7 +100,7 @@ DECLINED_OF_DOCUMENTS = [
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory, hashed_embedder):
     return made(tmp_path_factory.mktemp("films"), {
-        "films.csv": FILMS, "wines.csv": WINES, "birds.csv": BIRDS}, hashed_embedder)
+        "films.csv": FILMS, "wines.csv": WINES, "birds.csv": BIRDS, "hikes.csv": HIKES}, hashed_embedder)
 
 
 @pytest.fixture(scope="module")
