@@ -25,7 +25,8 @@ class SentenceTransformerEmbedder:
             folder = local_model(name, name if "/" in name else f"sentence-transformers/{name}")
         except FileNotFoundError as error:
             raise EmbeddingError(f"The embedding model {name!r} is not on this machine: {error}, give a local folder "
-                                 "in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model.") from error
+                                 "in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model. If an endpoint "
+                                 "serves it, set BANYAN_EMBEDDING_BASE_URL and BANYAN_EMBEDDING_MODEL.") from error
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds, and there may be no model)
 
         try:
