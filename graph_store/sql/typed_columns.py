@@ -122,7 +122,7 @@ def _to_comparable(value: Any) -> Any:
 
 def _make_array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
     if kind == "date":
-        return np.array([np.datetime64("NaT") if value is None else np.datetime64(_to_comparable(value), "us")
+        return np.array([np.datetime64("NaT", "us") if value is None else np.datetime64(_to_comparable(value), "us")
                          for value in values], "datetime64[us]")
     array = np.empty(len(values), object)
     for row, value in enumerate(values):
