@@ -29,6 +29,8 @@ _WHETHER = frozenset({"is", "are", "was", "were", "do", "does", "did", "has", "h
 def plan_query(reading: Reading) -> Plan:
     """Return the query that a reading asks for."""
     parts = AskedParts(reading)
+    if not parts.mentions:  # "?"
+        raise UnclearError(reading.table.name)
     query = QuestionQuery(parts, ConditionReader(parts).read())
     plan = query.plan()
     conditioned = {condition.column for condition in query.conditions}

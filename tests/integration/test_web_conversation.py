@@ -134,6 +134,7 @@ def test_conversations_are_listed_renamed_shared_and_deleted(web_browser, web_se
             expect(other.get_by_label("Your question")).to_have_count(0)
         page.locator(".talks-list a", has_text="When did Otto Hahn die?").first.click()
         expect(page.locator(".answer")).to_contain_text("1968")
+        expect(page.locator(".talks-list a[aria-current]")).to_contain_text("Otto Hahn")  # the last that is shown
         browsing.shoot(page, "conversations")
         page.get_by_role("button", name="Delete").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()

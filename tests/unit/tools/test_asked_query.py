@@ -163,6 +163,7 @@ ANSWERED = [
     ("哪个省份的城市最多？", "浙江"),
 ]
 DECLINED = [
+    "? ", "the", "than", "how many",
     "How many corals bleached?",
     "How many corals were measured?",
     "How many staff have offices in the city of Oslo?",
