@@ -20,11 +20,16 @@ MOST = 5
 HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
 
+def slow_answer(_):
+    time.sleep(1.5)
+    return PlainTextResponse("late")
+
+
 @contextlib.contextmanager
 def listening(seconds: float):
     """The port of a server that closes connections after so many seconds without a request's head."""
     port = free_port()
-    app = Starlette(routes=[Route("/", lambda _: PlainTextResponse("here"))])
+    app = Starlette(routes=[Route("/", lambda _: PlainTextResponse("here")), Route("/slow", slow_answer)])
     server = uvicorn.Server(uvicorn.Config(
         app, port=port, http=Connection, timeout_keep_alive=seconds, limit_concurrency=MOST, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
@@ -63,3 +68,8 @@ def test_connections_without_a_request_make_room_for_others():
         waiting[-1].sendall(b"\r\n")
         assert waiting[-1].recv(1000).endswith(b"here"), "those that waited longest were closed, not the last ones"
         assert waiting[0].recv(1000) == b""
+
+
+def test_an_answer_may_take_longer_than_a_head():
+    with listening(0.5) as port:
+        assert httpx.get(f"http://127.0.0.1:{port}/slow", timeout=30).text == "late"
