@@ -7,7 +7,6 @@ It speaks the protocol that people's set-ups speak: grammars from JSON schemas, 
 
 import hashlib
 import importlib.util
-import socket
 import subprocess
 import sys
 import time
@@ -63,9 +62,9 @@ class LlamaServer:
     """
 
     def __init__(self, serves: Serves = "answers", log: Path | None = None) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
+        from .ports import free_port  # noqa: PLC0415  (the script has no package)
+
+        self._port = free_port()
         self.base_url = f"http://127.0.0.1:{self._port}/v1"
         self._command = [sys.executable, __file__, str(self._port), serves]
         self._log = log or Path("/dev/null")

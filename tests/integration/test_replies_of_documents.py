@@ -6,7 +6,6 @@ from banyan.agents.resources import Resources
 from banyan.config import Settings
 
 from ..hashed_embedding import HashedEmbedder
-from ..newest import newest
 
 pytestmark = pytest.mark.integration
 
@@ -42,8 +41,3 @@ def test_deleting_one_of_twenty_documents_costs_nothing_at_the_next_build(resour
     report = build(resources, GIVEN[1:])
     assert (report["documents"], report["chunks_failed"], report["tokens"]["calls"]) == (19, 0, 0)
     assert len(llm.requests) == before
-
-
-def replies(resources):
-    return [row[0] for row in newest(resources).kb.database.rows(
-        "SELECT response FROM calls WHERE response <> ''")]
