@@ -78,7 +78,11 @@ def test_a_head_that_never_ends_ends_its_connection(answers):
 
 def test_connections_without_a_request_make_room_for_others():
     with listening(60) as port, contextlib.ExitStack() as held:
-        waiting = [held.enter_context(connected(port, HEAD)) for _ in range(2 * MOST)]
+        waiting = []
+        for _ in range(2 * MOST):  # after an answer each: event loops count milliseconds
+            waiting.append(held.enter_context(connected(port, HEAD + b"\r\n")))
+            assert answer(waiting[-1]) == b"here"
+            waiting[-1].sendall(HEAD)
         assert httpx.get(f"http://127.0.0.1:{port}/", timeout=60).text == "here"
         waiting[-1].sendall(b"\r\n")
         assert answer(waiting[-1]) == b"here", "those that waited longest were closed, not the last ones"
