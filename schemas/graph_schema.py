@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from .delta import ElementKind
+from .delta import ELEMENT_KINDS, ElementKind
 from .documents import Frozen
 from .errors import BanyanError
 from .naming import normalise
@@ -243,28 +243,18 @@ class ElementChange(Frozen):
 
 def compare_schemas(before: GraphSchema, after: GraphSchema) -> list[ElementChange]:
     """Return the changes from one schema to another, by kind, in the later one's order, removals last."""
-    return [*_compare_elements("entity_type", before.entity_types, after.entity_types),
-            *_compare_elements("relation", before.relation_types, after.relation_types),
-            *_compare_elements("attribute", before.attribute_types, after.attribute_types)]
-
-
-def _compare_elements(kind: ElementKind, before: tuple[SchemaElement, ...], after: tuple[SchemaElement, ...],
-                      ) -> list[ElementChange]:
-    old, new = {e.name: e for e in before}, {e.name: e for e in after}
     changes = []
-    for name, element in new.items():
-        fields = _compare_fields(old.get(name), element)
-        if name not in old:
-            changes.append(ElementChange(change="added", kind=kind, name=name, fields=fields))
-        elif fields:
-            changes.append(ElementChange(change="changed", kind=kind, name=name, fields=fields))
-    return [*changes, *(ElementChange(change="removed", kind=kind, name=name) for name in old if name not in new)]
-
-
-def _compare_fields(before: SchemaElement | None, after: SchemaElement) -> tuple[FieldChange, ...]:
-    old = _flat_fields(before or type(after)(name=after.name))
-    return tuple(FieldChange(field=field, before=old[field], after=value)
-                 for field, value in _flat_fields(after).items() if old[field] != value)
+    for kind in ELEMENT_KINDS:
+        old, new = ({element.name: element for element in schema.elements(kind)} for schema in (before, after))
+        for name, element in new.items():
+            previous = _flat_fields(old.get(name) or type(element)(name=name))
+            fields = tuple(FieldChange(field=field, before=previous[field], after=value)
+                           for field, value in _flat_fields(element).items() if previous[field] != value)
+            if fields or name not in old:
+                changes.append(ElementChange(change="changed" if name in old else "added", kind=kind, name=name,
+                                             fields=fields))
+        changes += [ElementChange(change="removed", kind=kind, name=name) for name in old if name not in new]
+    return changes
 
 
 def _flat_fields(element: SchemaElement) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
-from functools import lru_cache, wraps
-from typing import TypeVar
+from collections.abc import Iterable
+from functools import lru_cache
 
 _AROUND_NAMES = " \"'“”‘’«»()[]{}《》〈〉「」『』（）【】,.;:!?，。；：！？、"
 _SPACES = re.compile(r"\s+")
@@ -19,29 +18,10 @@ are not included, because Persian and Indic words, and emoji, are spelled with t
 
 
 _QUOTES = {**dict.fromkeys(map(ord, "‘’‚‛ʼ´′"), "'"), **dict.fromkeys(map(ord, "“”„‟″"), '"')}
-LONGEST_KEPT = 300
-"""The longest cached text in characters: nearly all names and labels are shorter."""
-
-T = TypeVar("T")
 _NAME_ATTRIBUTES = frozenset(["alias", "aliases", "title", "name", "标题", "名称"])
 _SECTION_ATTRIBUTES = frozenset(["section", "section name", "section id", "section code", "section number"])
 _SECTION_CODE = re.compile(r"[A-Za-z]{0,2}\d{1,3}(?:\.\d{1,3})*|[A-Z]")
 _BETWEEN_WORDS = re.compile(r"[\W_]+")
-
-
-def cached_if_short(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Return a decorator that caches at most `most` results of a function, those for recently used short texts."""
-
-    def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
-        cached = lru_cache(maxsize=most)(function)
-
-        @wraps(function)
-        def call(text: str) -> T:
-            return cached(text) if len(text) <= LONGEST_KEPT else function(text)
-
-        return call
-
-    return decorate
 
 
 def normalise(text: str) -> str:
@@ -52,14 +32,14 @@ def normalise(text: str) -> str:
     return _SPACES.sub(" ", folded.casefold()).strip()
 
 
-@cached_if_short(10_000)
+@lru_cache(10_000)
 def canonical_name(name: str) -> str:
     """Return the form in which two spellings of a name are equal: without enclosing quotes and end punctuation."""
     folded = normalise(name)
     return folded.strip(_AROUND_NAMES) or folded
 
 
-@cached_if_short(10_000)
+@lru_cache(10_000)
 def label_key(label: str) -> str:
     """Return the form in which two labels of a schema element are equal: 'Born In' and 'born_in'."""
     return " ".join(normalise(label).replace("_", " ").replace("-", " ").split())
@@ -138,6 +118,6 @@ def is_descriptive(name: str, attribute: str, value: str) -> bool:
     return _spaced_words(key) not in named or _spaced_words(f"{key} {value}") not in named
 
 
-@cached_if_short(4096)
+@lru_cache(4096)
 def _spaced_words(text: str) -> str:
     return f" {_BETWEEN_WORDS.sub(' ', normalise(text)).strip()} "

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from .delta import Candidate, Decision
 from .documents import Frozen
 from .errors import BanyanError
-from .formats.small_files import parse_json, read_text
+from .formats.small_files import parse_lines, read_text
 
 if TYPE_CHECKING:
     from langchain.agents.middleware.human_in_the_loop import ActionRequest
@@ -65,10 +65,7 @@ def read_review(data: object) -> Review:
 
 def load_review(path: Path) -> Review:
     """Read a review from a JSON file, without the candidates in it, or raise ReviewError."""
-    try:
-        data = parse_json(read_text(path, ReviewError, MAX_REVIEW_BYTES))
-    except (OSError, ValueError) as error:
-        raise ReviewError(f"the review {path} cannot be read: {error}") from error
+    data = parse_lines(read_text(path, ReviewError, MAX_REVIEW_BYTES), path, ReviewError)
     if isinstance(data, dict):
         data.pop("candidates", None)
     return read_review(data)

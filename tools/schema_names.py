@@ -1,13 +1,14 @@
 """Finding the relations and attributes of the graph by the names that people and models use for them."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.naming import cached_if_short, label_key, normalise
+from ..schemas.naming import label_key, normalise
 from ..text.content_words import content_words
 
 _NEAR = 60
@@ -100,7 +101,7 @@ def labels_of(schema: GraphSchema, term: Term) -> list[str]:
     return list(dict.fromkeys([*names, *filter(None, map(_bare_cue, element.rules.all_cues()))]))
 
 
-@cached_if_short(_CUES_KEPT)
+@lru_cache(_CUES_KEPT)
 def _bare_cue(cue: str) -> str:
     """Return a cue without its direction and function words ("<author of" becomes "author")."""
     bare = cue.removeprefix("<").removeprefix("'s ").removesuffix(" of")

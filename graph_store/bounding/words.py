@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 
-from ...schemas.naming import cached_if_short, label_key
+from ...schemas.naming import label_key
 from ...text.content_words import stem_word
 from ...text.scripts import CJK
 from ...text.table_rows import NUMBER_OF
@@ -168,7 +168,7 @@ def bare_places(text: str) -> JoinedWords:
                         if word not in _BARE])
 
 
-@cached_if_short(65536)
+@lru_cache(65536)
 def stems(label: str) -> tuple[str, ...]:
     """Return the stems of a label's folded words, without the auxiliary verbs it begins with ("is located in").
 

@@ -7,9 +7,10 @@ because in other scripts (Cyrillic, Devanagari, kana) marks distinguish letters.
 import re
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 from typing import NamedTuple
 
-from ...schemas.naming import cached_if_short, canonical_name
+from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
 from . import word_lists
@@ -68,7 +69,7 @@ class FoldedName(NamedTuple):
     """True if it is written like an acronym: one word of two to eight capitals."""
 
 
-@cached_if_short(20_000)
+@lru_cache(20_000)
 def fold(name: str) -> FoldedName:
     """Return a name with the forms in which it is compared."""
     text = canonical_name(name)
@@ -117,7 +118,7 @@ def _join_letters(parts: list[str]) -> list[str]:
     return joined
 
 
-@cached_if_short(100_000)
+@lru_cache(100_000)
 def _without_accents(word: str) -> str:
     """Return a word with its Latin and Greek letters in their plain form; marks of other scripts stay."""
     if word.isascii():

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +11,7 @@ from cachetools import cachedmethod
 from cachetools.keys import methodkey
 
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
-from ...schemas.naming import cached_if_short, content_id, label_key
+from ...schemas.naming import content_id, label_key
 from ...schemas.resolution import NameLink, Pair, pair_of
 from ...text.dates import parse_date
 from ..graph.knowledge_graph import KnowledgeGraph
@@ -361,7 +361,7 @@ class Surroundings:
         return self.documents(chunks)
 
 
-@cached_if_short(10_000)
+@lru_cache(10_000)
 def _event_of(label: str) -> str | None:
     key = label_key(label)
     return next((event for event, cues in _CUES_OF_EVENT.items() if any(cue in key for cue in cues)), None)

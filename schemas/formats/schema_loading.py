@@ -24,11 +24,10 @@ from ..graph_schema import (
     open_schema,
 )
 from ..naming import normalise
-from .small_files import parse_json, read_text
+from .small_files import parse_lines, read_text
 
 _ELEMENT_CLASSES: dict[str, type[SchemaElement]] = {
     "entity_types": EntityType, "relation_types": RelationType, "attribute_types": AttributeType}
-_SHOWN = 60
 MAX_SCHEMA_BYTES = 10 * 1024 * 1024
 """The largest schema file; the seeds have up to 20 KB, and prompts hold a few hundred elements."""
 _Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_ELEMENT_NAME)]
@@ -58,20 +57,14 @@ def parse_schema(text: str, where: str) -> GraphSchema:
     """Parse a schema; `where` is the file's name.
 
     A Text2KGBench ontology has the field `concepts`. Anything else is Banyan's own form, in which an unknown field is
-    an error. `where` is also the name of a schema that has none.
+    an error.
 
     Raises:
         SchemaError: the text cannot be decoded or is not a consistent schema; the message names element and field.
     """
-    try:
-        data = parse_json(text, members=_without_repeated_keys)
-    except json.JSONDecodeError as error:
-        raise SchemaError(f"{where}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from error
-    except ValueError as error:  # nested too deeply, a repeated key, or a number of thousands of digits
-        raise SchemaError(f"{where}: not usable JSON: {error}") from error
+    data = parse_lines(text, where, SchemaError)
     if not isinstance(data, Mapping):
-        raise SchemaError(f"{where}: a schema is a mapping with the fields "
-                          f"{', '.join(GraphSchema.model_fields)}, not {_shorten_value(data)}")
+        raise SchemaError(f"{where}: a schema is a mapping with the fields {', '.join(GraphSchema.model_fields)}")
     try:
         if "concepts" in data:
             return _read_text2kgbench(data, Path(where).stem)
@@ -96,37 +89,13 @@ def _name_field(data: Any, path: Sequence[str | int]) -> str:
     return ".".join(steps)
 
 
-def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object's members, or raise ValueError if it has a key twice: a parser would drop a value."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} occurs twice in one mapping: keep one "
-                         "of them")
-    return members
-
-
 def _explain_error(error: ErrorDetails) -> str:
-    path, kind = error["loc"], error["type"]
-    cause = error.get("ctx", {}).get("error")
-    if kind == "missing":
-        return "this field is missing"
-    if kind == "extra_forbidden":
+    path, cause = error["loc"], error.get("ctx", {}).get("error")
+    if error["type"] == "extra_forbidden":
         part = _ELEMENT_CLASSES[str(path[0])] if len(path) > 1 else GraphSchema
         model = RulesHints if "rules" in path else part
         return f"there is no such field; the fields are {', '.join(model.model_fields)}"
-    if kind == "string_type":
-        return f"text is needed, not {_shorten_value(error['input'])}; if it is meant as text, put it in quotes"
-    if kind == "tuple_type":
-        return f"a list is needed, not {_shorten_value(error['input'])}; put it in square brackets"
-    if kind in {"dict_type", "model_type"}:
-        return f"a mapping is needed, not {_shorten_value(error['input'])}"
     return str(cause) if isinstance(cause, ValueError) else error["msg"]
-
-
-def _shorten_value(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_ELEMENT_NAME)]

@@ -1,7 +1,7 @@
 """Read small files that a user names, in JSON, with limits."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,48 +41,42 @@ def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> st
         raise error(f"{path} is not UTF-8 text ({wrong}): save it as UTF-8") from wrong
 
 
-def parse_json(text: str, most: int = MAX_DEPTH, members: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parse a JSON text; a ValueError if it is none, is nested too deeply, or has a number of thousands of digits.
-
-    `members` makes each object of its members; None makes a dict.
-    """
+def parse_json(text: str, most: int = MAX_DEPTH) -> Any:
+    """Parse a JSON text; a ValueError if it is none, is nested too deeply, or has a number of thousands of digits."""
     try:
-        value = json.loads(text, object_pairs_hook=members)
+        value = json.loads(text)
     except RecursionError as error:
         raise SizeError(_too_deep(most)) from error
     check_depth(value, most)
     return value
 
 
+def parse_lines(text: str, where: object, error: type[BanyanError], line: int = 1) -> Any:
+    """Parse a JSON text of a file, in which it begins with a line; an error of the class `error` names the place."""
+    try:
+        return parse_json(text)
+    except json.JSONDecodeError as wrong:
+        raise error(f"{where}: line {line + wrong.lineno - 1}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
+    except ValueError as wrong:  # a number of thousands of digits, or nested too deeply
+        raise error(f"{where}: line {line}: not usable JSON: {wrong}") from wrong
+
+
 def json_lines(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file with one JSON value per line, each with its position, as in "FILE: line 3"."""
     # Not splitlines: a JSON string may contain other line separators.
     for number, line in enumerate(read_text(path, error).split("\n"), 1):
-        if not line.strip():
-            continue
-        where = f"{path}: line {number}"
-        try:
-            yield where, parse_json(line)
-        except json.JSONDecodeError as wrong:
-            raise error(f"{where}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
-        except ValueError as wrong:  # a number of thousands of digits, or nested too deeply
-            raise error(f"{where}: not usable JSON: {wrong}") from wrong
+        if line.strip():
+            yield f"{path}: line {number}", parse_lines(line, path, error, number)
 
 
 def json_records(path: Path, error: type[BanyanError]) -> Iterator[tuple[str, Any]]:
     """Yield the values of a JSON array or of JSON lines, each with its position, as in "FILE: record 2", from 0."""
     text = read_text(path, error)
-    if not text.lstrip().startswith("["):
+    if text.lstrip().startswith("["):
+        yield from ((f"{path}: record {number}", value) for number, value in enumerate(parse_lines(text, path, error)))
+    else:
         for number, (where, value) in enumerate(json_lines(path, error)):
             yield f"{where}, record {number}", value
-        return
-    try:
-        values = parse_json(text)
-    except json.JSONDecodeError as wrong:
-        raise error(f"{path}: line {wrong.lineno}, column {wrong.colno}: not JSON: {wrong.msg}") from wrong
-    except ValueError as wrong:  # a number of thousands of digits, or nested too deeply
-        raise error(f"{path}: not usable JSON: {wrong}") from wrong
-    yield from ((f"{path}: record {number}", value) for number, value in enumerate(values))
 
 
 def validate_record(where: str, value: Any, model: type[_Model], error: type[BanyanError]) -> _Model:
@@ -98,17 +92,13 @@ def validate_record(where: str, value: Any, model: type[_Model], error: type[Ban
 
 def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
     """Raise SizeError if a decoded JSON value is nested more deeply than `most` levels."""
-    level = [value]
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(most):
-        level = [part for outer in level for part in _list_parts(outer)]
+        parts = [outer.values() if isinstance(outer, dict) else outer for outer in level]
+        level = [part for inner in parts for part in inner if isinstance(part, dict | list)]
         if not level:
             return
     raise SizeError(_too_deep(most))
-
-
-def _list_parts(value: Any) -> Iterator[Any]:
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return (part for part in parts if isinstance(part, dict | list))
 
 
 def _too_deep(most: int) -> str:

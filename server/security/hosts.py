@@ -8,13 +8,9 @@ from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
+from ...schemas.services import is_loopback
+
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-def is_loopback(host: str) -> bool:
-    """Return True if a server that listens on this address or name can be reached only from the same machine."""
-    address = _address_of(host)
-    return host == "localhost" or (address is not None and address.is_loopback)
 
 
 def names_in(listed: str) -> frozenset[str]:
