@@ -10,7 +10,6 @@ word that also has Latin letters are followed by their code point.
 
 import json
 import logging
-import shutil
 import sqlite3
 import sys
 import uuid
@@ -216,7 +215,7 @@ def write_file(path: Path, pieces: Iterable[str | bytes]) -> int:
 
 
 def write_folder(folder: Path, pages: Iterable[tuple[str, str]]) -> int:
-    """Write pages, each with its path, to a new or empty folder, which is complete or not there; return their number.
+    """Write pages, each with its path, to a new or empty folder; return their number.
 
     Raises:
         ExportError: the folder has files, or cannot be made.
@@ -227,16 +226,9 @@ def write_folder(folder: Path, pages: Iterable[tuple[str, str]]) -> int:
         raise ExportError(f"{folder} is not empty: name a new folder, or delete this one first")
     if not target.parent.is_dir():
         raise ExportError(f"{folder} cannot be made: there is no folder {target.parent}; create it, or choose another")
-    written, count = target.with_name(f".{uuid.uuid4().hex}.part"), 0
-    try:
-        for path, text in pages:
-            (written / path).parent.mkdir(parents=True, exist_ok=True)
-            (written / path).write_text(text, "utf-8")
-            count += 1
-        if target.is_dir():
-            target.rmdir()
-        written.rename(target)
-    except BaseException:
-        shutil.rmtree(written, ignore_errors=True)
-        raise
+    count = 0
+    for path, text in pages:
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        (target / path).write_text(text, "utf-8")
+        count += 1
     return count

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
@@ -94,11 +94,7 @@ class WorkerSupervisor(Multiprocess):
                                 **options)
         self.started = False
         self._listening = listening
-        bound = config.bind_socket()
-        if sys.platform == "linux":
-            bound.close()  # it only tested that the port is free: on Linux, each worker opens its own socket
-            bound = cast("socket.socket", _Port(config))
-        super().__init__(config, [bound])
+        super().__init__(config, [config.bind_socket()])
 
     def init_processes(self) -> None:
         """Start all workers and wait until they are ready.
@@ -119,29 +115,6 @@ class WorkerSupervisor(Multiprocess):
             self.should_exit.set()
 
 
-class _Port:
-    """A placeholder for a socket: when it is pickled and sent to a worker, it becomes a socket of that worker.
-
-    With a socket of their own on the same port (SO_REUSEPORT), the kernel spreads connections over all workers.
-    """
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        self._address = config.host, config.port
-
-    def __reduce__(self) -> tuple[Callable[..., socket.socket], tuple[str, int]]:
-        """Return how pickle creates the object in the worker: by opening a socket there."""
-        return _bind_shared_port, self._address
-
-
-def _bind_shared_port(host: str, port: int) -> socket.socket:
-    """Open a socket on a port that several processes may bind at the same time."""
-    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
-        bound.setsockopt(socket.SOL_SOCKET, option, 1)
-    bound.bind((host, port))
-    return bound
-
-
 def divide_limits(settings: Settings, workers: int) -> Settings:
     """Return the settings of one worker, in which each limit that processes count by themselves is divided."""
     parts: dict[str, float] = {}
@@ -158,14 +131,12 @@ def divide_limits(settings: Settings, workers: int) -> Settings:
 
 
 def _worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
+    def end_with_supervisor() -> None:
+        """Stop this worker when its supervisor has ended: nobody else would, if the supervisor was killed."""
+        if supervisor := multiprocessing.parent_process():
+            supervisor.join()
+            os.kill(os.getpid(), signal.SIGTERM)
+
     collect_rarely()
-    threading.Thread(target=_end_with_supervisor, daemon=True).start()
+    threading.Thread(target=end_with_supervisor, daemon=True).start()
     return serving_app(settings, hosts, needs_keys=needs_keys, workers=workers)
-
-
-def _end_with_supervisor() -> None:
-    """Wait until the supervisor has ended, then stop this worker, which nobody else would stop if it was killed."""
-    supervisor = multiprocessing.parent_process()
-    if supervisor is not None:
-        supervisor.join()  # returns when the supervisor has ended
-        os.kill(os.getpid(), signal.SIGTERM)

@@ -122,18 +122,14 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
                 status.update(on_a_line(f"{progress['step']}: {'; '.join(progress['found'])}"[:err.width - 4]))
             elif shows_claims:
                 status.stop()  # otherwise the status line would be drawn into the printed text
-                shown = _show_claim(progress, shown)
+                if progress["step"] == "withdrawn":
+                    out.print(_WITHDRAWN)
+                    shown = []
+                else:
+                    (line,) = progress["found"]
+                    out.print(escape(line), width=_answer_width())
+                    shown.append(line)
     return answer, shown
-
-
-def _show_claim(event: dict[str, Any], shown: list[str]) -> list[str]:
-    """Print a further line of the answer, or that all lines so far are withdrawn; return the lines that are valid."""
-    if event["step"] == "withdrawn":
-        out.print(_WITHDRAWN)
-        return []
-    (line,) = event["found"]
-    out.print(escape(line), width=_answer_width())
-    return [*shown, line]
 
 
 def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
@@ -144,7 +140,10 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
     else:  # a document was changed or deleted meanwhile, so the final answer differs from the printed lines
         out.print(_WITHDRAWN)
     if lines:
-        out.print(_highlight("\n".join(lines), answer["short"]), width=_answer_width())
+        text, short = escape("\n".join(lines)), escape(answer["short"])
+        if short and out.is_terminal:
+            text = text.replace(short, f"[bold]{short}[/bold]")
+        out.print(text, width=_answer_width())
     if answer["grade"] in _GRADES:
         out.print(_GRADES[answer["grade"]])
     for citation in answer["citations"]:
@@ -165,23 +164,12 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
             out.print(f"  [dim]{number}[/dim] {source}")
 
 
-def _highlight(text: str, short: str) -> str:
-    """Return the answer as markup; on a terminal, the short answer is bold wherever it occurs in the text."""
-    marked = escape(text)
-    return marked.replace(escape(short), f"[bold]{escape(short)}[/bold]") if short and out.is_terminal else marked
-
-
 def _answer_width() -> int:
     return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width
 
 
 def print_trace(console: Console, steps: Iterable[dict[str, Any]]) -> None:
     """Print the steps of a trace as trees: the question, each round of lookups, and the answer."""
-    for tree in _trees([TraceStep(**data) for data in steps]):
-        console.print(tree)
-
-
-def _trees(steps: Iterable[TraceStep]) -> list[Tree]:
     question, answer = Tree("[bold]question[/bold]"), Tree("[bold]answer[/bold]", guide_style="dim")
     rounds: dict[int, Tree] = {}
 
@@ -189,17 +177,20 @@ def _trees(steps: Iterable[TraceStep]) -> list[Tree]:
         title = "first look" if number == 1 else f"round {number}"
         return rounds.setdefault(number, Tree(f"[bold]{title}[/bold]", guide_style="dim"))
 
-    for step in steps:
+    for step in [TraceStep(**data) for data in steps]:
         match step.step:
             case "question":
                 question = Tree(f"[bold]question[/bold] {on_a_line(step.text)}")
             case "first_look" | "search":
                 _add_findings(round_tree(step.round), step)
             case "decompose" | "reflect":
-                _add_thought(round_tree(step.round + 1) if step.lookups else answer, step)
+                branch = round_tree(step.round + 1) if step.lookups else answer
+                if step.text:
+                    branch.add(on_a_line(step.text))
+                _add_notes(branch, step)
             case "answer":
                 answer.label = f"[bold]answer[/bold] [dim]{step.grade or 'none'}[/dim]"
-    return [question, *rounds.values(), answer]
+    console.print(question, *rounds.values(), answer)
 
 
 def _add_findings(tree: Tree, step: TraceStep) -> None:
@@ -213,12 +204,6 @@ def _add_findings(tree: Tree, step: TraceStep) -> None:
     if step.total > len(step.found) > 0:  # the trace has only the first findings
         branch.add("[dim]…[/dim]")
     _add_notes(branch, step)
-
-
-def _add_thought(tree: Tree, step: TraceStep) -> None:
-    if step.text:
-        tree.add(on_a_line(step.text))
-    _add_notes(tree, step)
 
 
 def _add_notes(tree: Tree, step: TraceStep) -> None:

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ...agents.resources import Resources
 from ...api.progress import track
 from ...export.export_formats import FORMATS, ExportFormat
 from ...export.wiki import INDEX, wiki
@@ -219,7 +218,11 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
         layout = Layout.by(resources.settings, kb)
         with track(err, "restoring") as progress:
             manifest = restore_ledger(file, layout, resources.embedder, progress, force=force)
-        fix = _build_graph_and_vectors(resources, kb)
+        try:
+            with err.status("embedding"), resources.snapshot(kb) as snapshot:  # opening it builds what is missing
+                fix = snapshot.kb.unwritten
+        except (StoreError, OSError) as error:
+            fix = str(error)
     if as_json:
         print_json({"kb": kb, **manifest.model_dump(exclude={"name"}), "derived": not fix})
     else:
@@ -227,11 +230,3 @@ def restore(file: Annotated[Path, typer.Argument(help="A file that `banyan backu
                   f"restored to {kb}, as they were on {manifest.created}", soft_wrap=True)
     if fix:
         err.print(f"[yellow]the vectors are not built yet:[/yellow] {on_a_line(fix)}", soft_wrap=True)
-
-
-def _build_graph_and_vectors(resources: Resources, kb: str) -> str:
-    try:
-        with err.status("embedding"), resources.snapshot(kb) as snapshot:  # opening it builds what is missing
-            return snapshot.kb.unwritten
-    except (StoreError, OSError) as error:
-        return str(error)

@@ -1,7 +1,7 @@
 """`banyan build`, `import` and `sync`: documents, recorded triples or a whole folder into a knowledge base."""
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -11,14 +11,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from rich.markup import escape
 from rich.table import Table
-from watchfiles import Change, DefaultFilter
+from watchfiles import DefaultFilter
 from watchfiles import watch as watch_files
 
 from ...agents.cluster.joining import resources_on
 from ...agents.construction.graph import build_graph
-from ...agents.construction.inputs import FolderChanges, named_sources
+from ...agents.construction.inputs import named_sources
 from ...agents.construction.state import BuildContext, BuildInput, BuildReport
-from ...agents.estimate import BuildEstimate, ReadingEstimate, estimate_build, estimate_reread
+from ...agents.estimate import ReadingEstimate, estimate_build, estimate_reread
 from ...agents.introduction import Introduction, introduce
 from ...agents.resources import Resources
 from ...api.progress import build_progress
@@ -133,7 +133,7 @@ def run_build(resources: Resources, given: BuildInput, context: BuildContext) ->
     while True:
         state = run(build, step)
         if not state.interrupts:
-            if state.values["total"] == 0 and not _unreadable_files(state.values["files_failed"]):
+            if state.values["total"] == 0 and not _is_any_unreadable(state.values["files_failed"]):
                 err.print("Nothing new: no document has changed since it was last read.")
             if context.review:
                 name = escape(given["knowledge_base"])
@@ -202,7 +202,7 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
                   f"then build again with {'--reread ' if reread else ''}--retry-failed")
     if report["stopped"]:
         err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
-    is_unread = bool(_unreadable_files(report["files_failed"])) and (strict or not report["documents_read"])
+    is_unread = _is_any_unreadable(report["files_failed"]) and (strict or not report["documents_read"])
     if is_unread or report["chunks_failed"] or report["stopped"]:
         raise typer.Exit(1)
 
@@ -218,21 +218,9 @@ def _by_kind(lines: Sequence[str]) -> list[str]:
             for found in kinds.values()]
 
 
-def _unreadable_files(lines: Sequence[str]) -> list[str]:
-    """Return the lines about files that could not be read, without those about files that are no documents."""
-    return [line for line in lines if f": {LEFT_OUT}" not in line]
-
-
-def _describe_certainty(estimate: BuildEstimate) -> str:
-    """Return sentences that say what an estimate depends on."""
-    later, most = estimate.later, estimate.later_at_most
-    fitting, fit = estimate.fitting, ""
-    if fitting.calls:
-        fit = f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit the schema. "
-    return (f"{fit}Of these, resolving names and describing communities: {later.calls} "
-            f"calls, {later.prompt_tokens} and {later.completion_tokens} tokens, at most {most.calls}, "
-            f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. Models differ in "
-            "tokens and in the length of their answers.")
+def _is_any_unreadable(lines: Sequence[str]) -> bool:
+    """Return True if a line is about a file that could not be read, and not one about a file that is no document."""
+    return any(f": {LEFT_OUT}" not in line for line in lines)
 
 
 def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,
@@ -248,7 +236,14 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
             halved = "" if estimate.batch_cost is None else f": {money(estimate.batch_cost)} in all"
             out.print(f"With --batch, for endpoints that have batches, extraction costs half{halved}.")
         if estimate.calls:
-            out.print(_describe_certainty(estimate))
+            later, most, fitting, fit = estimate.later, estimate.later_at_most, estimate.fitting, ""
+            if fitting.calls:
+                fit = (f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit "
+                       "the schema. ")
+            out.print(f"{fit}Of these, resolving names and describing communities: {later.calls} calls, "
+                      f"{later.prompt_tokens} and {later.completion_tokens} tokens, at most {most.calls}, "
+                      f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. Models "
+                      "differ in tokens and in the length of their answers.")
 
 
 @app.command()
@@ -286,16 +281,12 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
         raise CommandError(f"{folder} is not a folder: name one that is there")
     # When nothing has changed, the watch yields an empty set after each timeout. The first set that it yields, empty or
     # not, means that watching has begun; later empty ones are skipped.
-    changes = watch_files(folder, watch_filter=_changes_filter(home), yield_on_timeout=True,
-                          rust_timeout=_LOOK_MILLISECONDS, debounce=_REST_MILLISECONDS, step=_LOOK_MILLISECONDS)
+    is_relevant, ignored = DefaultFilter(), home.absolute()
+    changes = watch_files(
+        folder, watch_filter=lambda kind, path: is_relevant(kind, path) and not Path(path).is_relative_to(ignored),
+        yield_on_timeout=True, rust_timeout=_LOOK_MILLISECONDS, debounce=_REST_MILLISECONDS, step=_LOOK_MILLISECONDS)
     yield next(changes)
     yield from filter(None, changes)
-
-
-def _changes_filter(home: Path) -> Callable[[Change, str], bool]:
-    """Return a filter that ignores changes of temporary files and of files in the home folder."""
-    is_relevant, ignored_folder = DefaultFilter(), home.absolute()
-    return lambda kind, path: is_relevant(kind, path) and not Path(path).is_relative_to(ignored_folder)
 
 
 def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,
@@ -304,32 +295,23 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
     kb = given["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
-        _show_changes(changes)
+        err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
+        err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
+        err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
     if changes.gone and not (yes or dry_run) and not typer.confirm(
             f"Delete {format_count(len(changes.gone), 'document')} from {kb}?"):
         raise typer.Abort
-    report = None if dry_run else _read_and_delete(resources, given, context, changes)
+    report = None
+    if not dry_run and (changes.new or changes.known):
+        report = run_build(resources, given, context)
+    if not dry_run and changes.gone:
+        resources.delete_documents(kb, changes.gone, missing_ok=True)
     if as_json:
         print_json({"kb": kb, **changes._asdict(), "report": report})
     elif report:
         show_report(report, as_json=False)
     if report:
         report_failures({**report, "files_moved": []})
-
-
-def _read_and_delete(resources: Resources, given: BuildInput, context: BuildContext, changes: FolderChanges,
-               ) -> BuildReport | None:
-    """Read the folder's files, then delete the documents whose files are gone; return the build's report, if any."""
-    report = run_build(resources, given, context) if changes.new or changes.known else None
-    if changes.gone:
-        resources.delete_documents(given["knowledge_base"], changes.gone, missing_ok=True)
-    return report
-
-
-def _show_changes(changes: FolderChanges) -> None:
-    err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
-    err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
-    err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
 
 
 def _list_names(names: Sequence[str]) -> str:

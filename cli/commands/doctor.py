@@ -79,13 +79,22 @@ def doctor(*, as_json: AsJson = False) -> None:
 
 
 def _run_checks(settings: Settings) -> Iterator[Check]:
-    yield _check_installation()
+    extras = {extra: versions for extra, packages in _EXTRAS.items() if (versions := _versions(packages))}
+    listed = ", ".join(f"{extra} ({versions})" for extra, versions in extras.items()) or "none"
+    found = (f"banyan {version(_PACKAGE)} on Python {platform.python_version()} with {_versions(_PRINTED)}; "
+             f"extras: {listed}")
+    yield Check("installation", "ok", found) if "server" in extras else Check(
+        "installation", "warning", f"{found}; `banyan serve` and `banyan mcp` cannot run",
+        f"pip install '{_PACKAGE}[server]'")
     yield _check_home(settings)
     yield _attempt("knowledge bases", lambda: f"{len(knowledge_bases(settings))} in "
                    + ("the database" if settings.database else str(settings.home)))
     yield from _check_models(settings)
     with Resources(settings) as resources:
-        yield _attempt("embedding model", lambda: _try_embedding(resources))
+        started = monotonic()
+        yield _attempt("embedding model", lambda: (
+            f"{resources.embedder.name} on {settings.embedding_base_url or 'this machine'}, "
+            f"{resources.embedder.encode(['ready']).shape[1]} dimensions, {monotonic() - started:.1f} s"))
         if settings.reranker:
             yield _attempt("reranker", lambda: _try_reranker(resources))
 
@@ -103,17 +112,6 @@ def _failure(part: str, error: BanyanError) -> Check:
     message = str(error)
     found, _, fix = message.rpartition("; " if "; " in message else ": ")
     return Check(part, "failed", found or message, fix)
-
-
-def _check_installation() -> Check:
-    extras = {extra: versions for extra, packages in _EXTRAS.items() if (versions := _versions(packages))}
-    listed = ", ".join(f"{extra} ({versions})" for extra, versions in extras.items()) or "none"
-    found = (f"banyan {version(_PACKAGE)} on Python {platform.python_version()} with {_versions(_PRINTED)}; "
-             f"extras: {listed}")
-    if "server" not in extras:
-        return Check("installation", "warning", f"{found}; `banyan serve` and `banyan mcp` cannot run",
-                     f"pip install '{_PACKAGE}[server]'")
-    return Check("installation", "ok", found)
 
 
 def _versions(packages: Iterable[str]) -> str:
@@ -194,13 +192,6 @@ def _context_of(settings: Settings) -> int:
         return 0  # the list is optional, and the model has just answered
     fields = {**(entry["meta"] if isinstance(entry.get("meta"), dict) else {}), **entry}
     return next((fields[name] for name in _CONTEXT_FIELDS if isinstance(fields.get(name), int)), 0)
-
-
-def _try_embedding(resources: Resources) -> str:
-    embedder, started = resources.embedder, monotonic()
-    embedder.encode(["ready"])
-    where = resources.settings.embedding_base_url or "this machine"
-    return f"{embedder.name} on {where}, {embedder.dimension} dimensions, {monotonic() - started:.1f} s"
 
 
 def _try_reranker(resources: Resources) -> str:

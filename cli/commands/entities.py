@@ -1,12 +1,11 @@
 """`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, NamedTuple
 
 import typer
 from rich import box
-from rich.table import Table
 from rich.tree import Tree
 
 from ...api.base_contents import ManualEdits
@@ -14,7 +13,7 @@ from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...schemas.edits import EditDecision, in_words
 from ...schemas.naming import canonical_name
-from ...schemas.resolution import Alias, EntityDecision, EntityGroup
+from ...schemas.resolution import EntityDecision, EntityGroup
 from ...tools.schema_names import find_type
 from ..console import CommandError, err, left_out, on_a_line, out, print_json, table_of
 from ..session import AsJson, Kb, default_kb, open_resources
@@ -50,12 +49,16 @@ def entities(
         return
     with open_resources(reasons=False) as resources, resources.snapshot(kb or default_kb()) as snapshot:
         if not merged:
-            listed, total = list_entities(snapshot.index, of_type, search, limit if as_json else limit or _SHOWN)
+            listed, total = _list_entities(snapshot.index, of_type, search, limit if as_json else limit or _SHOWN)
             if as_json:
                 print_json([entity._asdict() for entity in listed])
             else:
                 nothing = f"no name contains {on_a_line(search)!r}" if search else "there are no entities yet"
-                out.print(entity_table(listed) if listed else nothing)
+                table = table_of(("name", "type", "facts", "values", "documents"),
+                                 (entity[1:] for entity in listed), box=box.SIMPLE)
+                for column in table.columns[2:]:
+                    column.justify = "right"
+                out.print(table if listed else nothing)
                 if left := left_out(total - len(listed)):
                     out.print(left)
             return
@@ -76,26 +79,25 @@ def _show_merged(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit
     for group in groups[:limit]:
         branch = root.add(f"[bold]{on_a_line(group.name)}[/bold] [dim]{on_a_line(group.type)}[/dim]")
         for alias in group.aliases:
+            span, evidence = alias.evidence[0], "its passage no longer exists: build again"
+            for chunk in knowledge_base.documents.chunks([span.chunk]):
+                start, end = max(span.start - _CONTEXT_CHARACTERS, 0), span.end + _CONTEXT_CHARACTERS
+                evidence = f"{chunk.document_id}: …{chunk.text[start:end]}…"
             branch.add(f"{on_a_line(alias.name)} [dim]{alias.rule.replace('_', ' ')}, {alias.score:.2f}: "
-                       f"{on_a_line(_first_evidence(knowledge_base, alias))}[/dim]")
+                       f"{on_a_line(evidence)}[/dim]")
     if left := left_out(len(groups) - limit):
         root.add(left)
     out.print(root)
-
-
-def _first_evidence(knowledge_base: KnowledgeBase, alias: Alias) -> str:
-    span = alias.evidence[0]
-    chunk = next(iter(knowledge_base.documents.chunks([span.chunk])), None)
-    if chunk is None:
-        return "its passage no longer exists: build again"
-    start, end = max(span.start - _CONTEXT_CHARACTERS, 0), span.end + _CONTEXT_CHARACTERS
-    return f"{chunk.document_id}: …{chunk.text[start:end]}…"
 
 
 @contextmanager
 def _open_edits(kb: str) -> Iterator[ManualEdits]:
     with open_resources(reasons=False) as resources, err.status("updating the graph"):
         yield ManualEdits(kb, resources)
+
+
+def _print_number(number: int) -> None:
+    out.print(f"recorded; undo it with `banyan entities undo {number}`")
 
 
 @entities_app.command()
@@ -118,7 +120,7 @@ def split(first: Name, second: Name, kb: Kb, why: Why = "") -> None:
 def rename(entity: Name, name: Annotated[str, typer.Argument(help="The new name.")], kb: Kb, why: Why = "") -> None:
     """Show an entity under another name; questions still find it by its old names."""
     with _open_edits(kb) as edits:
-        _print_decision(edits.rename(entity, name, why=why))
+        _print_number(edits.rename(entity, name, why=why))
 
 
 @entities_app.command()
@@ -126,14 +128,14 @@ def retype(entity: Name, type_name: Annotated[str, typer.Argument(metavar="TYPE"
            kb: Kb, why: Why = "") -> None:
     """Give an entity another type; facts that do not fit that type are rejected, others may now fit."""
     with _open_edits(kb) as edits:
-        _print_decision(edits.retype(entity, type_name, why=why))
+        _print_number(edits.retype(entity, type_name, why=why))
 
 
 @entities_app.command()
 def reject(subject: Name, relation: Relation, object_: Object, kb: Kb, why: Why = "") -> None:
     """Mark a fact as wrong, even if a document states it."""
     with _open_edits(kb) as edits:
-        _print_decision(edits.reject((subject, relation, object_), why=why))
+        _print_number(edits.reject((subject, relation, object_), why=why))
 
 
 @entities_app.command()
@@ -146,7 +148,7 @@ def correct(
 ) -> None:
     """Replace a wrong fact with another; its source stays the same."""
     with _open_edits(kb) as edits:
-        _print_decision(edits.correct((subject, relation, object_), subject=new_subject, relation=new_relation,
+        _print_number(edits.correct((subject, relation, object_), subject=new_subject, relation=new_relation,
                                       object=new_object, why=why))
 
 
@@ -156,10 +158,6 @@ def undo(number: Annotated[int, typer.Argument(min=1, help="Number in `banyan en
     with _open_edits(kb) as edits:
         edits.undo(number)
     out.print(f"decision {number} undone")
-
-
-def _print_decision(number: int) -> None:
-    out.print(f"recorded; undo it with `banyan entities undo {number}`")
 
 
 @entities_app.command()
@@ -199,7 +197,7 @@ class ListedEntity(NamedTuple):
     documents: int
 
 
-def list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None,
+def _list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None,
                   ) -> tuple[list[ListedEntity], int]:
     """Return the first entities that fit, those that most documents mention first, and how many fit in all.
 
@@ -219,20 +217,11 @@ def list_entities(index: GraphIndex, type_name: str, words: str, limit: int | No
         has_words = set(index.find_containing(words, kind).tolist())
         rows = [row for row in rows if row in has_words]
     document_of = index.store.documents.of_chunks()
-    return [_list_entity(index, row, document_of) for row in rows[:limit]], len(rows)
-
-
-def _list_entity(index: GraphIndex, row: int, document_of: dict[str, str]) -> ListedEntity:
-    entity, (name, kind, _) = index.entity_row.at(row), index.labels_of(row)
-    documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
-    return ListedEntity(id=entity, name=name, type=kind, facts=len(index.columns.incident[row]),
-                        values=sum(map(len, index.descriptive_values(entity).values())), documents=len(documents))
-
-
-def entity_table(entities: Sequence[ListedEntity]) -> Table:
-    """Return entities as a table for the terminal."""
-    table = table_of(("name", "type", "facts", "values", "documents"), (entity[1:] for entity in entities),
-                     box=box.SIMPLE)
-    for column in table.columns[2:]:
-        column.justify = "right"
-    return table
+    listed = []
+    for row in rows[:limit]:
+        entity, (name, kind, _) = index.entity_row.at(row), index.labels_of(row)
+        documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
+        listed.append(ListedEntity(
+            id=entity, name=name, type=kind, facts=len(index.columns.incident[row]), documents=len(documents),
+            values=sum(map(len, index.descriptive_values(entity).values()))))
+    return listed, len(rows)

@@ -53,11 +53,13 @@ def eval_retrieval(
 
     Brackets show 95 % bootstrap intervals over the questions.
     """
-    ks = _parse_cut_offs(k)
+    parts = [part.strip() for part in k.split(",")]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {k!r}")
     loaded = load_questions(questions, form)
     _check_writable(records)
     with open_resources() as resources, track(err, "questions") as progress:
-        report = evaluate(resources, kb, loaded, ks=ks, progress=progress)
+        report = evaluate(resources, kb, loaded, ks=sorted(set(map(int, parts))), progress=progress)
     if report.gold_absent:
         err.print(f"[yellow]gold passages that are not in the knowledge base:[/yellow] {report.gold_absent}; "
                   "they count as missed", soft_wrap=True)
@@ -77,13 +79,6 @@ def _write_output(report: RetrievalReport | agent_answers.AnswerReport, records:
     if as_json:
         print_json(report.model_dump(exclude={"records"}))
     return as_json
-
-
-def _parse_cut_offs(text: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        raise CommandError(f"--k takes positive numbers with commas between, as in 2,5,10; not {text!r}")
-    return sorted({int(part) for part in parts})
 
 
 def _print_tables(report: RetrievalReport) -> None:
@@ -117,11 +112,8 @@ def eval_qa(  # noqa: PLR0913  (its options)
     with open_resources() as resources, track(err, "questions") as progress:
         report = agent_answers.evaluate(resources, kb, loaded, mode=mode, agent=not no_agent,
                                   decompose=not no_decompose, progress=progress)
-    if not _write_output(report, records, as_json=as_json):
-        _print_answers(report)
-
-
-def _print_answers(report: agent_answers.AnswerReport) -> None:
+    if _write_output(report, records, as_json=as_json):
+        return
     table = Table("questions", "unanswerable", "answered", "exact match", "F1", "correct", "citation recall",
                   "citation precision", "all gold cited")
     table.add_row(*map(str, (report.questions, report.unanswerable, report.answered)),
@@ -148,7 +140,15 @@ def eval_extraction(
         _print_scores({"": score_answers(schema, cases, read)}, as_json=as_json)
         return
     answers = load_recorded(recorded)
-    _note_other_sentences(cases, answers, recorded)
+    gold_ids, answered = {case.id for case in cases}, set(answers)
+    if not gold_ids & answered:
+        raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")
+    if answered - gold_ids:
+        err.print(f"[yellow]recorded answers to no gold sentence:[/yellow] {len(answered - gold_ids)}; they are "
+                  "ignored")
+    if gold_ids - answered:
+        err.print(f"[yellow]gold sentences without a recorded answer:[/yellow] {len(gold_ids - answered)}; they "
+                  "score 0")
     bounded = bounded_answers(Bounds(schema), cases, answers)
     scores = {"recorded": score_answers(schema, cases, answers), "bounded": score_answers(schema, cases, bounded)}
     _print_scores(scores, as_json=as_json)
@@ -168,17 +168,6 @@ def _read_sentences(schema: GraphSchema, cases: Sequence[GoldCase], max_tokens: 
     if failed:
         err.print(f"[red]{len(failed)} sentences failed[/red] and score 0; the first: {escape(failed[0])}")
     return read
-
-
-def _note_other_sentences(cases: Sequence[GoldCase], answers: Answers, recorded: Path) -> None:
-    """Print how many recorded answers belong to no gold sentence, and how many gold sentences have no answer."""
-    gold, answered = {case.id for case in cases}, set(answers)
-    if not gold & answered:
-        raise CommandError(f"{recorded} has no answer to any of the gold sentences: name the files of one ontology")
-    if answered - gold:
-        err.print(f"[yellow]recorded answers to no gold sentence:[/yellow] {len(answered - gold)}; they are ignored")
-    if gold - answered:
-        err.print(f"[yellow]gold sentences without a recorded answer:[/yellow] {len(gold - answered)}; they score 0")
 
 
 def _print_scores(scores: Mapping[str, ExtractionScores], *, as_json: bool) -> None:

@@ -19,7 +19,7 @@ from ...ingest.reading import LoadFailure
 from ...models.llm.llm_reasoner import SchemaWriter
 from ...schemas.delta import Candidate, Decision, Verdict
 from ...schemas.formats.schema_loading import dump_schema, load_schema
-from ...schemas.graph_schema import ElementChange, GraphSchema, RelationType, SchemaElement, compare_schemas
+from ...schemas.graph_schema import GraphSchema, SchemaElement, compare_schemas
 from ...schemas.naming import label_key
 from ...schemas.review import Review, load_review
 from ..console import CommandError, err, on_a_line, out, print_json
@@ -59,16 +59,6 @@ def show(
         _print_schema(shown)
 
 
-def _change_line(change: ElementChange) -> str:
-    """Return a change of the schema as a line: a mark, the element, and its fields, with old values if it changed."""
-    parts: list[str] = []
-    for field in change.fields:
-        old_value = f"{_value_text(field.before)} -> " if change.change == "changed" else ""
-        parts.append(f"{field.field}: {old_value}{_value_text(field.after)}")
-    fields = on_a_line(", ".join(parts))
-    return f"{_MARKS[change.change]} {change.kind} {on_a_line(change.name)}  [dim]{fields}[/dim]"
-
-
 def _value_text(value: Any) -> str:
     return "|".join(map(str, value)) if isinstance(value, list) else str(value)
 
@@ -83,21 +73,16 @@ def _print_schema(schema: GraphSchema) -> None:
               + (" (open: allows everything)" if schema.open else ""), soft_wrap=True)
     rows: list[tuple[str, str, str, SchemaElement]] = [
         ("entity type", t.name, t.parent or "", t) for t in schema.entity_types]
-    rows += [("relation", r.name, f"{'|'.join(r.domain)} -> {'|'.join(r.range)}{_one_at_a_time(r)}", r)
-             for r in schema.relation_types]
+    for r in schema.relation_types:
+        ends = [end for end, is_one in (("tail", r.functional), ("head", r.inverse_functional)) if is_one]
+        limit = f", one {' and one '.join(ends)} at a time" if ends else ""
+        rows.append(("relation", r.name, f"{'|'.join(r.domain)} -> {'|'.join(r.range)}{limit}", r))
     rows += [("attribute", a.name, f"{'|'.join(a.owners)}: {a.kind} {a.unit}".strip()
               + (", one at a time" if a.functional else ""), a) for a in schema.attribute_types]
     table = Table("kind", "name", "of", "also called")
     for kind, name, of, element in rows:
         table.add_row(kind, on_a_line(name), on_a_line(of), on_a_line(", ".join(element.all_names()[1:])))
     out.print(table)
-
-
-def _one_at_a_time(relation: RelationType) -> str:
-    """Return a note on a relation that may have only one tail or one head at a time; empty if it may have several."""
-    is_limited = {"tail": relation.functional, "head": relation.inverse_functional}
-    ends = [end for end, limited in is_limited.items() if limited]
-    return f", one {' and one '.join(ends)} at a time" if ends else ""
 
 
 @schema_app.command()
@@ -134,7 +119,11 @@ def set_schema(
         with resources.snapshot(kb) as snapshot:
             current = snapshot.kb.schemas.current()
         for change in compare_schemas(current, wanted):
-            out.print(_change_line(change), soft_wrap=True)
+            fields = ", ".join(
+                f"{field.field}: {f'{_value_text(field.before)} -> ' if change.change == 'changed' else ''}"
+                f"{_value_text(field.after)}" for field in change.fields)
+            out.print(f"{_MARKS[change.change]} {change.kind} {on_a_line(change.name)}  "
+                      f"[dim]{on_a_line(fields)}[/dim]", soft_wrap=True)
         if dry_run:
             return
         with err.status("bounding the facts again"):
@@ -165,7 +154,12 @@ def review(
                       "with --decisions", soft_wrap=True)
             return
         if decisions is None and everything is None and not accept and not reject:
-            _print_candidates(resources, kb)
+            candidates = _waiting(resources, kb, REVIEWED_AT_ONCE)
+            for candidate in candidates:
+                out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
+                _print_evidence(candidate)
+            out.print("\ndecide with --accept NAME, --reject NAME, --all, or in a file with --save and --decisions"
+                      if candidates else "nothing is pending")
             return
         candidates = _waiting(resources, kb, None)
         named = [*_decide_named(candidates, accept or (), "accept"), *_decide_named(candidates, reject or (), "reject")]
@@ -192,15 +186,6 @@ def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict
             raise CommandError(f"there is no candidate {name!r}: `banyan schema review` without a decision lists them")
         decisions += [Decision(kind=c.kind, name=c.name, verdict=verdict) for c in called]
     return decisions
-
-
-def _print_candidates(resources: Resources, kb: str) -> None:
-    candidates = _waiting(resources, kb, REVIEWED_AT_ONCE)
-    for candidate in candidates:
-        out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
-        _print_evidence(candidate)
-    out.print("\ndecide with --accept NAME, --reject NAME, --all, or in a file with --save and --decisions"
-              if candidates else "nothing is pending")
 
 
 def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:

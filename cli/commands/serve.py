@@ -13,12 +13,12 @@ from contextlib import closing
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from ...config import Settings
 from ...graph_store.layout import knowledge_bases
+from ...schemas.services import is_loopback
 from ...server.security.connections import Connection
-from ...server.security.hosts import Hosts, is_for_others, is_loopback
+from ...server.security.hosts import Hosts, is_for_others
 from ...server.security.keys import SCOPES, Keys, Scope
 from ..console import CommandError, err, note_missing_model, on_a_line, out, table_of
 from ..serving import WorkerSupervisor, serve_alone
@@ -63,7 +63,12 @@ def serve(
     _allow_descriptors()
 
     def listening() -> None:
-        _announce(address, browser=not (no_browser or is_reachable))
+        err.print(f"Banyan is at {address} (Ctrl-C ends it)", soft_wrap=True)
+        # Without a display, a text browser would take over the terminal.
+        has_windows = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)
+        if not (no_browser or is_reachable) and sys.stdin.isatty() and sys.stderr.isatty() and has_windows:
+            # In a thread, because a browser that starts slowly must not block the server.
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     # Unlike httptools, h11 limits the head. Addresses that proxies claim are not trusted: rate limits count by address.
     options: dict[str, Any] = {
@@ -110,18 +115,6 @@ def _allow_descriptors() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _announce(address: str, *, browser: bool) -> None:
-    err.print(f"Banyan is at {address} (Ctrl-C ends it)", soft_wrap=True)
-    if browser and sys.stdin.isatty() and sys.stderr.isatty() and _opens_windows():
-        # In a thread, because a browser that starts slowly must not block the server.
-        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-
-def _opens_windows() -> bool:
-    """Return True if a browser opens a window here. Without a display, a text browser would take over the terminal."""
-    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)
-
-
 @app.command()
 def key(
     name: Annotated[str, typer.Argument(help="The client's name; without one, list the keys.")] = "",
@@ -141,10 +134,18 @@ def key(
     settings = Settings()
     keys = Keys.of(settings)
     if not name:
-        out.print(_keys_table(keys))
+        out.print(table_of(("client", "scopes", "knowledge bases", "a minute", "created"), (
+            (known.name, ", ".join(known.scopes),
+             "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
+             known.requests_per_minute or "", known.created_at) for known in keys.all())))
     elif revoke:
         keys.revoke(name)
-        _forget_conversations(settings, name)
+        # Deleted, so that a later key of the same name does not get them. Only revoking takes this half second.
+        from ...server.runs.conversations import Conversations  # noqa: PLC0415
+        from ...server.server_database import ServerDatabase  # noqa: PLC0415
+
+        with closing(ServerDatabase.of(settings)) as database:
+            Conversations(database).forget_client(name)
         err.print(f"revoked, and its conversations deleted: {name}")
         if not keys.all():
             err.print("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
@@ -159,22 +160,6 @@ def key(
                       soft_wrap=True)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)
-
-
-def _forget_conversations(settings: Settings, client: str) -> None:
-    """Delete a client's conversations, so that a later key of the same name does not get them."""
-    from ...server.runs.conversations import Conversations  # noqa: PLC0415  (takes half a second, only to revoke)
-    from ...server.server_database import ServerDatabase  # noqa: PLC0415
-
-    with closing(ServerDatabase.of(settings)) as database:
-        Conversations(database).forget_client(client)
-
-
-def _keys_table(keys: Keys) -> Table:
-    return table_of(("client", "scopes", "knowledge bases", "a minute", "created"), (
-        (known.name, ", ".join(known.scopes),
-         "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
-         known.requests_per_minute or "", known.created_at) for known in keys.all()))
 
 
 @app.command()
