@@ -219,7 +219,7 @@ class KnowledgeBase:
                 # Of an older ledger that was put back alone, later states would be taken for those of derived files.
                 if not version.epoch or self._index_store.is_ahead(version):
                     begin_epoch(self.database)
-                self._changes_published = self.database.changes()  # an epoch without content is nothing to publish
+                self._changes_published = self.database.changes  # an epoch without content is nothing to publish
                 self.refresh()
                 self.vector_synchroniser.prepare_as_writer()
             undo.pop_all()  # keep the locks
@@ -250,9 +250,9 @@ class KnowledgeBase:
 
     def publish(self) -> None:
         """Let readers see what was written, if anything was; until then they keep reading the previous state."""
-        if self.database.changes() != self._changes_published:
+        if self.database.changes != self._changes_published:
             publish(self.database, self.overview())
-            self._changes_published = self.database.changes()
+            self._changes_published = self.database.changes
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -189,22 +189,17 @@ class _Bounding:
         if head.key == tail.key:
             self._reject("self_loop", text)
             return
-        relation = self._relation(item.relation, head, tail)
+        relation = self._bounds.find("relation", item.relation)
+        # A label that was only mapped to a similar one is unknown if the types fit in neither order.
+        if relation and relation.repair and {head.key, tail.key} <= self._types.keys() and not (
+                self._fits(head, relation.name, tail) or self._fits(tail, relation.name, head)):
+            relation = None
         if relation and relation.backward:  # the label states the relation from tail to head
             head, tail = tail, head
         if relation is None:
             self._reject_unknown(item, text, self._support(item), head, tail)
         elif self._require_types(text, head, tail):
             self._admit_fact(item, text, relation, head, tail)
-
-    def _relation(self, label: str, head: End, tail: End) -> Known | None:
-        """Return the schema relation of an extracted label, or None if the label is unknown."""
-        known = self._bounds.find("relation", label)
-        have_types = {head.key, tail.key} <= self._types.keys()  # if not, the fact is rejected anyway
-        if known is None or known.repair is None or not have_types:
-            return known
-        fits_in_either_order = self._fits(head, known.name, tail) or self._fits(tail, known.name, head)
-        return known if fits_in_either_order else None
 
     def _support(self, item: ExtractedTriple) -> Span:
         return self._source.support(item.evidence, item.head, item.relation, item.tail)
@@ -320,7 +315,6 @@ class _Bounding:
                 normal=normal, time=time, span=support, confidence=item.confidence), owner)
 
     def _admit_attribute(self, fact: AttributeFact, owner: End) -> None:
-        """Store an attribute's value once for each owner, value and time; reject a name given as its own alias."""
         if self._bounds.is_alias(fact.attribute) and canonical_name(fact.value) == owner.key:
             self._reject("self_loop", f"({fact.entity}; {fact.attribute}: {fact.value})")
             return

@@ -50,7 +50,7 @@ class NamedEnds:
     def _find_name(self, spellings: set[str]) -> None:
         """Record the entity of some spellings of one name if the source has the name."""
         name = self._source.best_spelling(spellings) if len(spellings) > 1 else next(iter(spellings))
-        grounded = self._source.ground_version(name) or self._source.ground(name)
+        grounded = self._source.ground(name)
         if grounded is None:
             return
         if grounded.quoted and parse_value(name, "date"):

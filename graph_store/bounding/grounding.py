@@ -20,7 +20,6 @@ from ...text.quantities import find_values, means, parse_value
 from ...text.sentences import split_sentences
 from ...text.times import LONGEST, read_time, split_qualifiers
 from .relative_grounding import RelativeTimes
-from .version_names import name_version
 from .words import (
     ARTICLES,
     ASIDE,
@@ -142,28 +141,21 @@ class SourceText:
         whole_name = f"{self._titles[0]}的{name.strip()}" if is_cjk(name) else f"{name.strip()} of {self._titles[0]}"
         return Grounded(whole_name, self._span(*speaker.span()))
 
-    def ground_version(self, name: str) -> Grounded | None:
-        """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""
-        whole_name = name_version(name.strip(), self._titles)
-        place = self.find(name) if whole_name else None
-        return Grounded(whole_name, place) if place else None
-
     def _is_in_title(self, bare: Sequence[str]) -> bool:
-        return bool(self.text) and any(title.find(wanted) for title in self._bare_titles for wanted in bare)
+        return bool(self.text) and any(title.find(wanted) for title in map(bare_places, self._titles)
+                                       for wanted in bare)
 
     def _is_composed(self, name: str, tokens: Sequence[str]) -> bool:
-        """Return True if a name's words are scattered over text and titles: one in a title, one no capitalised word.
-
-        If none is in a title, the name is a description, such as "Ada's room" (see `_describes`).
-        """
+        """Return True if a name's words are scattered over text and titles, or it is a description: "Ada's room"."""
         content = [word for word in tokens if word not in _NOT_CONTENT]
         if not 1 < len(content) <= _MOST_CONTENT:
             return False
         if any(map(is_cjk, content)):
-            padded, text = ["\n", *content, "\n"], self._folded
+            above_text = "\n".join(fold_text(title)[0] for title in self._titles)
+            padded, text = ["\n", *content, "\n"], f"{fold_text(self.text)[0]}\n{above_text}"
             has_all = all(f"{before}{word}" in text or f"{word}{after}" in text or (len(word) > 1 and word in text)
                           for before, word, after in zip(padded, content, padded[2:], strict=False))
-            return has_all and any(first + second in self._folded_above for first, second in pairwise(content))
+            return has_all and any(first + second in above_text for first, second in pairwise(content))
         singulars = {singular(word) for word in content}
         above = {singular(word) for title in self._titles for word in words(title)}
         all_words = above | {singular(word) for word, _, _ in self._places}
@@ -171,21 +163,20 @@ class SourceText:
                   if word.islower() or word[0].isdigit()}
         if not singulars <= all_words or singulars.isdisjoint(common):
             return False
-        return not singulars.isdisjoint(above) or self._describes(name)
-
-    def _describes(self, phrase: str) -> bool:
-        """Return True if the text has the names in a phrase whole, or without names, a sentence has all its words."""
-        names = _NAMES.findall(phrase)
-        others = set(words(_NAMES.sub(" ", phrase))) - _NOT_CONTENT
+        if not singulars.isdisjoint(above):
+            return True
+        # A description has the names in it whole, or without names all its words are in one sentence.
+        names, others = _NAMES.findall(name), set(words(_NAMES.sub(" ", name))) - _NOT_CONTENT
         if not names:
             return any(others <= sentence for _, sentence in self._sentences)
-        return bool(others) and all(self._bare_words.find(bare_words(words(name))) for name in names)
+        return bool(others) and all(self._bare_words.find(bare_words(words(one))) for one in names)
 
     def ground_value(self, value: str, kind: ValueKind, unit: str = "") -> Grounded | None:
         """Return where the source has a value in any spelling, with the words that limit or deny it ("at most 2")."""
         grounded = self._ground_bare_value(value, kind, unit)
         if kind == "date":
-            return grounded if grounded and parse_date(grounded.shown) else self._ground_relative(value) or grounded
+            relative = None if grounded and parse_date(grounded.shown) else self._relative.find(value)
+            return Grounded(relative[0], self._span(*relative[1][:2]), quoted=True) if relative else grounded
         if grounded is None:
             return None
         before = _BEFORE_NUMBER if parse_value(grounded.shown, "number") else _BEFORE_TEXT
@@ -194,10 +185,6 @@ class SourceText:
         if limit is None or (limit[0][:-1].lower() == "no" and language_of(self.text) == "pt"):  # which has "in the"
             return grounded
         return Grounded(limit[0] + grounded.shown, self._span(limit.start(), grounded.span.end), quoted=True)
-
-    def _ground_relative(self, value: str) -> Grounded | None:
-        found = self._relative.find(value)
-        return Grounded(found[0], self._span(*found[1][:2]), quoted=True) if found else None
 
     def _ground_bare_value(self, value: str, kind: ValueKind, unit: str) -> Grounded | None:
         normal = parse_value(value, kind, unit)
@@ -279,16 +266,14 @@ class SourceText:
         is_more = read_time(part) is None and any(map(str.isalpha, part)) and not set(stems(part)) <= set(stems(label))
         return is_more and len(part) <= LONGEST and (not any(map(str.isdigit, part)) or self._has(part))
 
-    def _has_word(self, word: str) -> bool:
-        return word in _BETWEEN_WORDS or self._has(word)
-
     def _has(self, value: str) -> bool:
         return self.find(value) is not None or self._ground_text(value) is not None
 
     def _ground_when(self, when: str) -> str:
         """Return the text's shortest words that state the same time; "" if it does not state this time."""
         time = read_time(when) if len(when) <= LONGEST else None
-        relative = self._relative.find_in(when, self._has_word) if len(when) <= LONGEST else ""
+        relative = self._relative.find_in(when, lambda word: word in _BETWEEN_WORDS or self._has(word)
+                                          ) if len(when) <= LONGEST else ""
         if time is None or (relative and not (time.start or time.end)):
             return one_line(relative)
         place = self.find(when)
@@ -378,18 +363,6 @@ class SourceText:
     @cached_property
     def _bare_words(self) -> JoinedWords:
         return bare_places(self.text)
-
-    @cached_property
-    def _bare_titles(self) -> list[JoinedWords]:
-        return [bare_places(title) for title in self._titles]
-
-    @cached_property
-    def _folded_above(self) -> str:
-        return "\n".join(fold_text(text)[0] for text in self._titles)
-
-    @cached_property
-    def _folded(self) -> str:
-        return f"{fold_text(self.text)[0]}\n{self._folded_above}"
 
     def _span(self, start: int, end: int) -> Span:
         return Span(start=start, end=end, quote=self.text[start:end])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ...schemas.delta import ELEMENT_KINDS, ElementKind, LabelKind
 from ...schemas.edits import Types
 from ...schemas.extraction import Extraction, RepairKind
-from ...schemas.graph_schema import ROOT_TYPE, GraphSchema, SchemaElement
+from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
 from ...schemas.naming import label_key
 from .words import stems
 
@@ -37,7 +37,13 @@ class Bounds:
     def __init__(self, schema: GraphSchema, types: Types | None = None) -> None:
         self.schema = schema
         self._decided = types or {}
-        self._names = {kind: _elements_by_name(schema.elements(kind)) for kind in ELEMENT_KINDS}
+        self._names: dict[ElementKind, dict[str, str]] = {}
+        """The name of the element that has each name or alias, by key; names take precedence over aliases."""
+        for kind in ELEMENT_KINDS:
+            names = self._names[kind] = {label_key(element.name): element.name for element in schema.elements(kind)}
+            for element in schema.elements(kind):
+                for label in element.all_names():
+                    names.setdefault(label_key(label), element.name)
         self._cache: dict[tuple[ElementKind, str], Known | None] = {}
         self._positions = {t.name: position for position, t in enumerate(schema.entity_types)}
         self._backward = {label_key(alias): r.name for r in reversed(schema.relation_types)  # so the first one wins
@@ -106,7 +112,7 @@ class Bounds:
         """Return a type's position in the schema; types that it does not list share the position after the last."""
         return self._positions.get(type_name, len(self._positions))
 
-    def first_of_pair(self, relation: str) -> str | None:
+    def _first_of_pair(self, relation: str) -> str | None:
         """Return a relation's inverse if the schema lists the inverse before the relation; otherwise None."""
         element, relations = self.schema.relation_type(relation), self.schema.relation_types
         if element is None:
@@ -120,7 +126,7 @@ class Bounds:
 
         That is an inverse that the schema lists first, or a symmetric relation whose ends are not sorted.
         """
-        element, inverse = self.schema.relation_type(relation), self.first_of_pair(relation)
+        element, inverse = self.schema.relation_type(relation), self._first_of_pair(relation)
         if inverse and self.schema.fits(tail_type, inverse, head_type):
             return inverse
         is_exchanged = (element and element.symmetric and not is_sorted
@@ -148,7 +154,7 @@ class Bounds:
         if element is None:  # only an open schema finds a label that none of its elements has
             return known, self.schema.open
         types = element.owners if kind == "attribute" else (*element.domain, *element.range)  # type: ignore[union-attr]
-        inverse = self.schema.relation_type(self.first_of_pair(known.name) or "") if kind == "relation" else None
+        inverse = self.schema.relation_type(self._first_of_pair(known.name) or "") if kind == "relation" else None
         return (known, element.model_dump_json(exclude={"rules"}), inverse and inverse.model_dump_json(),
                 self.last_resort, tuple(self._type_meaning(name) for name in types))
 
@@ -171,12 +177,3 @@ def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
     labels |= {("entity_type", entity.type) for entity in extraction.entities}
     labels |= {("relation", triple.relation) for triple in extraction.triples}
     return labels | {("attribute", attribute.attribute) for attribute in extraction.attributes}
-
-
-def _elements_by_name(elements: tuple[SchemaElement, ...]) -> dict[str, str]:
-    """Return the name of the element that has each name or alias, by key; names take precedence over aliases."""
-    name_by_key: dict[str, str] = {label_key(element.name): element.name for element in elements}
-    for element in elements:
-        for label in element.all_names():
-            name_by_key.setdefault(label_key(label), element.name)
-    return name_by_key

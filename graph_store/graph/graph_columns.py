@@ -229,12 +229,6 @@ def select_rows(table: _Table, rows: Rows | NDArray[np.bool_]) -> _Table:
     return type(table)(*columns)
 
 
-def join_rows(table: _Table, further: _Table) -> _Table:
-    """Return a table with the rows of one table, followed by those of another."""
-    columns: Iterable[Any] = (np.concatenate([first, second]) for first, second in zip(table, further, strict=True))
-    return type(table)(*columns)
-
-
 def distinct_rows(table: _Table, keys: int) -> _Table:
     """Sort a table by all columns, and keep one row, the first, for each combination of its first `keys` columns."""
     rows = sort_rows(*table)
@@ -269,8 +263,11 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     mentions = _read_table(rows.mentions, _MENTION_COLUMNS, known)
     facts = _read_table(rows.facts, _FACT_COLUMNS, known)
     values = _read_table(rows.values, _VALUE_COLUMNS, known)
-    empty = known[""]  # the words of the time of a fact that has none
-    texts, number = _sort_texts(known)
+    empty, listed = known[""], list(known)  # "" are the words of the time of a fact that has none
+    order = np.array(sorted(range(len(listed)), key=listed.__getitem__), np.intp)
+    number = np.empty(len(listed), np.int32)
+    number[order] = np.arange(len(listed), dtype=np.int32)
+    texts = [listed[row] for row in order.tolist()]
     mentioned_in, name, kind, *places = _number_texts(mentions, _MENTION_COLUMNS, number)
     stated_in, head, head_kind, relation, tail, tail_kind, fact_time, start, end, confidence = _number_texts(
         facts, _FACT_COLUMNS, number)
@@ -279,10 +276,14 @@ def read_columns(rows: AdmittedRows) -> GraphColumns:
     ids, types, (entities, heads, tails, owners) = _number_entities(
         texts, [(name, kind), (head, head_kind), (tail, tail_kind), (owner, owner_kind)])
     table = distinct_rows(MentionTable(entities, name, mentioned_in, *places), 3)
+    # Each entity's name is the one that most chunks use; of equally frequent ones, the first alphabetically.
+    starts = np.flatnonzero(find_firsts(table.entity, table.name))
+    counts = np.diff(starts, append=len(table.entity))
+    commonest = starts[sort_rows(table.entity[starts], -counts, table.name[starts])]
+    names = table.name[commonest[find_starts(table.entity[commonest], len(ids))[:-1]]]
     triples, triple = distinct_triples(heads, relation, tails)
     return GraphColumns(
-        texts=texts, ids=ids, types=types, names=_find_commonest_names(table, len(ids)), triples=triples,
-        mentions=table,
+        texts=texts, ids=ids, types=types, names=names, triples=triples, mentions=table,
         support=keep_surest_rows(SupportTable(triple, stated_in, start, end, confidence)),
         triple_times=distinct_rows(
             select_rows(TripleTimeTable(triple, fact_time, stated_in, start, end), fact_time != number[empty]), 3),
@@ -304,15 +305,6 @@ def _read_table(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) 
                          else np.array(column, np.float64 if kind == "f" else np.int32))
     return [np.concatenate([np.zeros(0, np.float64 if kind == "f" else np.int32), *parts])
             for kind, parts in zip(read_kinds, columns, strict=True)]
-
-
-def _sort_texts(known: _TextNumbers) -> tuple[list[str], Numbers]:
-    """Return the texts, sorted, and the new number of each text by its old one."""
-    listed = list(known)
-    order = np.array(sorted(range(len(listed)), key=listed.__getitem__), np.intp)
-    number = np.empty(len(listed), np.int32)
-    number[order] = np.arange(len(listed), dtype=np.int32)
-    return [listed[row] for row in order.tolist()], number
 
 
 def _number_texts(columns: Sequence[NDArray[Any]], kinds: str, number: Numbers) -> list[NDArray[Any]]:
@@ -339,15 +331,6 @@ def _number_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Number
     types = np.empty(len(ids), np.int32)
     types[rows] = kinds
     return ids, types, by_table
-
-
-def _find_commonest_names(mentions: MentionTable, entities: int) -> Numbers:
-    """Return the name that most chunks use for each entity; of equally frequent ones, the first alphabetically."""
-    starts = np.flatnonzero(find_firsts(mentions.entity, mentions.name))
-    owners, names = mentions.entity[starts], mentions.name[starts]
-    counts = np.diff(starts, append=len(mentions.entity))
-    order = sort_rows(owners, -counts, names)
-    return names[order[find_starts(owners[order], entities)[:-1]]]
 
 
 def distinct_triples(heads: Numbers, relations: Numbers, tails: Numbers) -> tuple[Numbers, Numbers]:

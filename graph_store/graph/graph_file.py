@@ -67,7 +67,9 @@ def make_node_link(graph: KnowledgeGraph, chunks: Iterable[Chunk], communities: 
     sources = Sources(chunks)
     return NodeLink(
         about,
-        chain((_entity_node(graph, node, sources) for node in graph.entity_ids()), map(_community_node, communities)),
+        chain((_entity_node(graph, node, sources) for node in graph.entity_ids()), (
+            {"kind": "community", "name": c.name, "summary": c.summary, "level": c.level, "size": len(c.members),
+             "cohesion": c.cohesion, "id": c.id} for c in communities)),
         chain((_triple_edge(graph, *edge, sources) for edge in enumerate(graph.iterate_edges())),
               _membership_edges(graph, communities)))
 
@@ -126,11 +128,6 @@ def _triple_edge(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Source
             "confidence": max(entry[2] for entry in support.values()),
             "documents": sources.documents(support), "sources": sources.locate(support, times),
             **{name: date for name, date in dates.items() if date}, "source": head, "target": tail, "key": relation}
-
-
-def _community_node(c: TreeCommunity) -> dict[str, Any]:
-    return {"kind": "community", "name": c.name, "summary": c.summary, "level": c.level, "size": len(c.members),
-            "cohesion": c.cohesion, "id": c.id}
 
 
 def _membership_edges(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:

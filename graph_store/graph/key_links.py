@@ -4,7 +4,6 @@
 field's name. A value that is nobody's key stays one. This is derived from all values together, and never stored.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +21,6 @@ from .graph_columns import (
     distinct_rows,
     distinct_triples,
     find_firsts,
-    join_rows,
     keep_surest_rows,
     select_rows,
     sort_rows,
@@ -62,7 +60,8 @@ def link_keys(columns: GraphColumns) -> GraphColumns:
         fitting = [key for key in keys if key.attribute != attribute and _refers_to(columns, field_facts, key)]
         if fitting:
             # Prefer the key whose name is most like the field's, then the key to which most of its values refer.
-            best = min(fitting, key=lambda key: (-_count_shared_words(columns, attribute, key.attribute),
+            field_words = _words_of(columns, attribute)
+            best = min(fitting, key=lambda key: (-len(field_words & _words_of(columns, key.attribute)),
                                                  -_count_references(field_facts, key)))
             rows = np.flatnonzero(values.attribute == attribute)
             target[rows] = best.owners_of(values.value[rows])
@@ -98,31 +97,27 @@ def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) 
         field_owners, field_values = owners[start:end], values[start:end]
         # Each entity has one value, and each value belongs to one entity.
         is_unique = len(np.unique(field_owners)) == len(np.unique(field_values)) == end - start
-        if is_unique and end - start >= _LEAST_KEYS:
-            texts = [columns.texts[value] for value in field_values.tolist()]
-            names = [columns.texts[columns.names[owner]] for owner in field_owners.tolist()]
-            if _values_are_keys(columns.texts[int(attributes[start])], texts, names):
-                is_numeric = all(text.isdecimal() for text in texts)
-                keys.append(_KeyField(int(attributes[start]), field_owners, field_values, numeric=is_numeric))
+        texts = [columns.texts[value] for value in field_values.tolist()]
+        # Keys are short words with digits.
+        if not is_unique or end - start < _LEAST_KEYS or not all(
+                len(text) <= _LONGEST_KEY and " " not in text and any(map(str.isdigit, text)) for text in texts):
+            continue
+        names = [columns.texts[columns.names[owner]] for owner in field_owners.tolist()]
+        in_names = sum(text in name for text, name in zip(texts, names, strict=True))
+        has_numbers = any(text.replace(".", "").replace(",", "").isdecimal() for text in texts)
+        if (not has_numbers or in_names >= _NEARLY_ALL * len(texts)
+                or _ends_identifying(columns.texts[int(attributes[start])])):
+            keys.append(_KeyField(int(attributes[start]), field_owners, field_values,
+                                  numeric=all(text.isdecimal() for text in texts)))
     return sorted(keys, key=lambda key: -len(key.owners))
-
-
-def _values_are_keys(field: str, values: Sequence[str], names: Sequence[str]) -> bool:
-    """Return True if a field's values, which all differ, are keys: short words with digits."""
-    if not all(len(value) <= _LONGEST_KEY and " " not in value and any(map(str.isdigit, value)) for value in values):
-        return False
-    has_numbers = any(value.replace(".", "").replace(",", "").isdecimal() for value in values)
-    in_names = sum(value in name for value, name in zip(values, names, strict=True))
-    return not has_numbers or _ends_identifying(field) or in_names >= _NEARLY_ALL * len(values)
 
 
 def _ends_identifying(field: str) -> bool:
     return label_key(field).rpartition(" ")[2] in _IDENTIFYING
 
 
-def _count_shared_words(columns: GraphColumns, field: int, other: int) -> int:
-    words, other_words = (set(label_key(columns.texts[number]).split()) for number in (field, other))
-    return len(words & other_words)
+def _words_of(columns: GraphColumns, field: int) -> set[str]:
+    return set(label_key(columns.texts[field]).split())
 
 
 def _count_references(facts: NDArray[np.int32], key: _KeyField) -> int:
@@ -131,15 +126,14 @@ def _count_references(facts: NDArray[np.int32], key: _KeyField) -> int:
 
 def _refers_to(columns: GraphColumns, facts: NDArray[np.int32], key: _KeyField) -> bool:
     """Return True if the values of a field (`facts`) refer to the entities of a key, and do not equal it by chance."""
-    field = columns.texts[int(facts[0, 1])]
-    field_words, references = set(label_key(field).split()), _count_references(facts, key)
+    field_words, references = _words_of(columns, int(facts[0, 1])), _count_references(facts, key)
     if references < _LEAST_LINKS:
         return False
     if field_words & _REFERRING:
         return True
     if references < _NEARLY_ALL * len(np.unique(facts[:, 2])):
         return False
-    if not key.numeric or (_ends_identifying(field) and len(field_words) > 1):
+    if not key.numeric or (_ends_identifying(columns.texts[int(facts[0, 1])]) and len(field_words) > 1):
         return True
     # Of whole numbers under any other name, only lists refer to keys, if most of their owners have such a key, too.
     owners, counts = np.unique(facts[:, 0], return_counts=True)
@@ -164,8 +158,10 @@ def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
                                         link_times.start, link_times.end)
     support = columns.support._replace(triple=old_rows[columns.support.triple])
     triple_times = columns.triple_times._replace(triple=old_rows[columns.triple_times.triple])
-    return replace(columns, triples=triples, support=keep_surest_rows(join_rows(support, link_support)),
-                   triple_times=distinct_rows(join_rows(triple_times, link_triple_times), keys=3),
+    all_support, all_times = (map(np.concatenate, zip(*tables, strict=True)) for tables in (
+        (support, link_support), (triple_times, link_triple_times)))
+    return replace(columns, triples=triples, support=keep_surest_rows(SupportTable(*all_support)),
+                   triple_times=distinct_rows(TripleTimeTable(*all_times), keys=3),
                    values=select_rows(values, target < 0), value_times=select_rows(times, ~is_link_time))
 
 

@@ -204,15 +204,9 @@ class KnowledgeGraph:
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """Return when an entity's values hold, {attribute: {value: validity}}; values without a time are left out."""
-        return {name: {value: Validity.of(times, self._later_dates(entity, name, value))
+        row, number, later = self._rows[entity], self.columns.number_of, self.later.values
+        return {name: {value: Validity.of(times, later.get((row, number(name), number(value)), ()) if later else ())
                        for value, times in values.items()} for name, values in self.value_times(entity).items()}
-
-    def _later_dates(self, entity: str, attribute: str, value: str) -> Iterable[str]:
-        """Return the dates from which later values replace this one, sorted."""
-        if not self.later.values:
-            return ()
-        key = self._rows[entity], self.columns.number_of(attribute), self.columns.number_of(value)
-        return self.later.values.get(key, ())
 
     # Triples.
 

@@ -205,8 +205,10 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
         if head in row_of_node and tail in row_of_node:
             edited = ((heads == row_of_node[head]) & (relations == columns.number_of(relation))
                       & (tails == row_of_node[tail]))
-            if instead and _fits_schema(columns, instead, schema, row_of_node):
-                corrected[edited] = row_of_node[instead[0]], columns.number_of(instead[1]), row_of_node[instead[2]]
+            new_ends = [row_of_node.get(instead[place], -1) for place in (0, 2)] if instead else [-1]
+            if instead and min(new_ends) >= 0 and (schema is None or schema.fits(
+                    columns.texts[columns.types[new_ends[0]]], instead[1], columns.texts[columns.types[new_ends[1]]])):
+                corrected[edited] = new_ends[0], columns.number_of(instead[1]), new_ends[1]
             else:
                 holds[edited] = False
     held = np.flatnonzero(holds)
@@ -222,15 +224,6 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     return replace(columns, triples=triples[~is_empty],
                    support=keep_surest_rows(select_rows(support, support.triple >= 0)),
                    triple_times=distinct_rows(select_rows(times, times.triple >= 0), 3))
-
-
-def _fits_schema(columns: GraphColumns, key: tuple[str, str, str], schema: GraphSchema | None,
-                 row_of_node: Mapping[str, int]) -> bool:
-    head, relation, tail = key
-    if head not in row_of_node or tail not in row_of_node:
-        return False
-    types = [columns.texts[columns.types[row_of_node[end]]] for end in (head, tail)]
-    return schema is None or schema.fits(types[0], relation, types[1])
 
 
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row_of_node: Mapping[str, int]) -> _Values:

@@ -117,9 +117,12 @@ class NamedDocuments:
     def __init__(self, names: Mapping[str, DocumentName]) -> None:
         self._names = names
         self._by_file: dict[str, list[DocumentName]] = {}
+        parts_of: dict[str, Sequence[str]] = {}
         for name in names.values():
-            self._by_file.setdefault(_letters(_file_of(name.id)), []).append(name)
-        parts_of = {name.id: _parts(name.words) for name in names.values()}
+            file = name.id.rpartition("/")[2]  # without its folder and format
+            self._by_file.setdefault(_letters(file.rpartition(".")[0] or name.id), []).append(name)
+            whole = "".join(name.words)
+            parts_of[name.id] = whole if has_han(whole) else name.words  # letters, if no spaces separate words
         times = Counter(chain.from_iterable(parts_of.values()))
         self._by_rarest: dict[str, list[DocumentName]] = {}
         for document, parts in parts_of.items():
@@ -133,7 +136,10 @@ class NamedDocuments:
         """
         own = self._names[document]
         years, version = set(YEAR.findall(said)), version_of(said)
-        fitting = {name.id: name for key in self._file_keys(said, own) for name in self._by_file.get(key, ())}
+        keys = {_letters(key) for key in (said, *_KEY.findall(said))}
+        if said.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
+            keys.add(_letters(_letters(own.id.rpartition("/")[2].partition(".")[0]).rstrip("0123456789") + said))
+        fitting = {name.id: name for key in keys for name in self._by_file.get(key, ())}
         fitting |= {name.id: name for name in self._with_words(said)
                     if (not years or not name.years or years & name.years)
                     and (not version or not name.version or version == name.version)}
@@ -146,12 +152,6 @@ class NamedDocuments:
             best = [name for name in best if (name.version, name.date) < (own.version, own.date)]
         return max(best, key=lambda name: (name.version, name.date, name.id)).id if best else ""
 
-    def _file_keys(self, said: str, own: DocumentName) -> set[str]:
-        keys = {_letters(key) for key in (said, *_KEY.findall(said))}
-        if said.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
-            keys.add(_letters(_letters(own.id.rpartition("/")[2].partition(".")[0]).rstrip("0123456789") + said))
-        return keys
-
     def _with_words(self, said: str) -> Iterator[DocumentName]:
         """Yield the documents all of whose words are said; words without spaces between follow one another there."""
         words, joined = set(core_words(said)), normalise(said)
@@ -160,18 +160,6 @@ class NamedDocuments:
                 whole = "".join(name.words)
                 if whole in joined if has_han(whole) else words.issuperset(name.words):
                     yield name
-
-
-def _parts(words: Sequence[str]) -> Sequence[str]:
-    """Return the words of a name, or its letters if it has no spaces between words."""
-    joined = "".join(words)
-    return joined if has_han(joined) else words
-
-
-def _file_of(document: str) -> str:
-    """Return the name of a document's file without its folder and format."""
-    file = document.rpartition("/")[2]
-    return file.rpartition(".")[0] or document
 
 
 def _letters(text: str) -> str:

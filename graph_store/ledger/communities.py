@@ -74,7 +74,8 @@ class CommunityTable:
         """Replace the communities of all levels, writing only those that differ."""
         with self._db.transaction():
             known = {tuple(row) for row in self._db.rows("SELECT * FROM communities")}
-            current = set(map(_to_row, communities))
+            current = {(c.id, c.level, c.parent, c.cohesion, json.dumps(c.keywords), json.dumps(c.members))
+                       for c in communities}
             self._db.execute_many("DELETE FROM communities WHERE id = :id",
                                   [{"id": community} for community, *_ in sorted(known - current)])
             self._db.insert(COMMUNITIES, sorted(current - known))
@@ -92,9 +93,9 @@ class CommunityTable:
         # Store all or none. A call describes a batch of undescribed communities; if only half of a batch were stored,
         # the next run would form other batches and pay for some communities again.
         with self._db.transaction():
-            self._db.replace(SUMMARIES, [
+            self._db.insert(SUMMARIES, [
                 (community, text.name, text.summary, json.dumps(list(map(text_id, text.shown))))
-                for community, text in summaries])
+                for community, text in summaries], replace=True)
 
     def find_shared(self) -> dict[str, list[str]]:
         """Return the ids (`text_id`) of all texts that a call showed the model, by the id of a summary made by it.
@@ -112,8 +113,3 @@ class CommunityTable:
 def text_id(text: str) -> str:
     """Return a short hash of a text that a call showed, to find out later whether documents still state it."""
     return content_id(text)[:12]
-
-
-def _to_row(community: TreeCommunity) -> tuple[object, ...]:
-    c = community
-    return c.id, c.level, c.parent, c.cohesion, json.dumps(c.keywords), json.dumps(c.members)

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,24 +40,21 @@ class Database:
         """
         self._lock = threading.RLock()
         self._depth = 0
-        self._changes = 0
+        self.changes = 0
+        """A number that grows with each row that this connection changes."""
         self.is_frozen = False
         self._ledger = SqliteLedger(place, create) if isinstance(place, Path) else PostgresqlLedger(place, create)
-        try:
-            self._prepare()
-        except BaseException:
-            self._ledger.close()
-            raise
-
-    def _prepare(self) -> None:
-        if not self._ledger.format():
-            with self.transaction(), self._explain_errors():
-                if not self._ledger.format():  # no other process has created it in the meantime
-                    self._ledger.create(FORMAT)
-        if (version := self._ledger.format()) != FORMAT:
-            raise FormatError(f"{self._ledger.name} has format {version}, and this version of Banyan reads format "
-                              f"{FORMAT} alone: drop the knowledge base and build it again, or export it with the "
-                              "version that wrote it")
+        with ExitStack() as undo:
+            undo.callback(self._ledger.close)
+            if not self._ledger.format():
+                with self.transaction(), self._explain_errors():
+                    if not self._ledger.format():  # no other process has created it in the meantime
+                        self._ledger.create(FORMAT)
+            if (version := self._ledger.format()) != FORMAT:
+                raise FormatError(f"{self._ledger.name} has format {version}, and this version of Banyan reads format "
+                                  f"{FORMAT} alone: drop the knowledge base and build it again, or export it with the "
+                                  "version that wrote it")
+            undo.pop_all()  # keep it open
 
     @property
     def gone(self) -> bool:
@@ -159,39 +156,27 @@ class Database:
         """Return the numbers in the second column of a query's rows by the texts in the first."""
         return {str(name): int(number) for name, number in self.rows(sql, **values)}
 
+    def execute_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
+        """Run one statement for many rows of values."""
+        if parameters := list(rows):
+            self._change_rows(sql, parameters)
+
+    def insert(self, table: Table, rows: Iterable[Sequence[object]], *, replace: bool = False) -> None:
+        """Insert rows, tuples of all columns' values; with `replace`, in place of existing rows with the same key."""
+        names = table.columns.keys()
+        self.execute_many(replacement(table) if replace else insertion(table),
+                          (dict(zip(names, row, strict=True)) for row in rows))
+
     def execute(self, sql: str, **values: object) -> int:
         """Run one statement, and return the number of rows it changed; -1 if such statements change no rows."""
         return self._change_rows(sql, values)
 
-    def execute_many(self, sql: str, rows: Iterable[Mapping[str, object]]) -> None:
-        """Run one statement for many rows of values."""
-        parameters = list(rows)
-        if parameters:
-            self._change_rows(sql, parameters)
-
-    def insert(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
-        """Insert rows, given as tuples of all columns' values."""
-        self._insert_rows(table, insertion(table), rows)
-
-    def replace(self, table: Table, rows: Iterable[Sequence[object]]) -> None:
-        """Insert rows, given as tuples of all columns' values, or replace existing rows with the same key."""
-        self._insert_rows(table, replacement(table), rows)
-
-    def _insert_rows(self, table: Table, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        names = table.columns.keys()
-        self.execute_many(sql, (dict(zip(names, row, strict=True)) for row in rows))
-
     def _change_rows(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
-        """Run a statement for one or several rows of values; return and count the rows that it changed."""
         with self._lock, self._explain_errors():
             result = self._run_statement(sql, values)
             result.close()
-            self._changes += max(0, result.rowcount)
+            self.changes += max(0, result.rowcount)
         return result.rowcount
-
-    def changes(self) -> int:
-        """Return a number that grows with each row that this connection changes."""
-        return self._changes
 
     def notes(self, key: str) -> dict[str, Any]:
         """Return the named values that `note` stored under a key of `meta`; empty if there are none."""

@@ -55,11 +55,6 @@ class _Content(NamedTuple):
     text: str
     dates: SayingDates
 
-    @classmethod
-    def of(cls, document_id: str, title: str, text: str, metadata: Mapping[str, str]) -> "_Content":
-        """Return the content of a document."""
-        return cls(title, text, SayingDates(text, document_date(document_id, title, metadata)))
-
 
 class Documents:
     """Documents and their chunks. A chunk whose text did not change keeps its id and extraction."""
@@ -240,7 +235,10 @@ class Documents:
         # Each document is read once and cut here: substr() in SQL would count characters from the text's beginning for
         # every chunk, which is quadratic in a long document.
         contents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
-        return [_chunk(row, content) for row in rows  # another process may have deleted some in the meantime
+        return [Chunk(id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
+                      heading=row.heading, title=content.title, text=content.text[row.start:row.end],
+                      opening=opening_of(content.text, row.start), said_on=content.dates.at(row.start))
+                for row in rows  # another process may have deleted some in the meantime
                 if (content := contents.get((row.document, bool(row.revision)))) is not None]
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
@@ -259,16 +257,18 @@ class Documents:
 
     def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], _Content]:
         """Return the content of documents: that in service, or the new content that waits as a revision."""
-        key = parents, ledger_state(self._db).position, self._db.changes()
+        key = parents, ledger_state(self._db).position, self._db.changes
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         ids = [document for document, is_new in parents if not is_new]
-        contents = {(str(row.id), False): _Content.of(row.id, row.title, row.text, json.loads(row.metadata))
-                    for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids)}
+        found = [(str(row.id), False, row.title, row.text, json.loads(row.metadata))
+                 for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids)]
         for document_id in (document for document, is_new in parents if is_new):
             # Content that is no revision any more was put in service meanwhile.
             new = self.revisions.get(document_id) or self.get(document_id)
-            contents[document_id, True] = _Content.of(document_id, new.title, new.text, new.metadata)
+            found.append((document_id, True, new.title, new.text, new.metadata))
+        contents = {(document_id, is_new): _Content(title, text, SayingDates(
+            text, document_date(document_id, title, metadata))) for document_id, is_new, title, text, metadata in found}
         if len(contents) == 1:
             self._last = key, contents
         return contents
@@ -375,9 +375,3 @@ _REREAD = (f"FROM chunks c JOIN extractions e ON e.chunk = c.id WHERE c.status =
 _DELETING = "deleting"
 _TEXT = "SELECT id, title, text, metadata FROM documents"
 _CHUNK = 'SELECT id, document, ordinal, start, "end", heading, revision FROM chunks'
-
-
-def _chunk(row: Record, content: _Content) -> Chunk:
-    return Chunk(id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
-                 heading=row.heading, title=content.title, text=content.text[row.start:row.end],
-                 opening=opening_of(content.text, row.start), said_on=content.dates.at(row.start))

@@ -89,9 +89,9 @@ class AliasTable:
 
     def judge(self, verdicts: Iterable[tuple[Pair, PairVerdict, Collection[str]]], reasoner: str) -> None:
         """Store a model's verdicts on pairs, each with the ids of what the prompt may have shown."""
-        self._db.replace(ENTITY_VERDICTS, [
+        self._db.insert(ENTITY_VERDICTS, [
             (*pair, int(verdict.same), verdict.confidence, reasoner, json.dumps(sorted(shown)))
-            for pair, verdict, shown in verdicts])
+            for pair, verdict, shown in verdicts], replace=True)
 
     def drop_verdicts(self, pairs: Iterable[Pair]) -> None:
         """Remove the verdicts on some pairs."""
@@ -122,8 +122,12 @@ class EditTable:
 
     def all(self) -> list[EditDecision]:
         """Return every edit in order, including undone ones."""
-        return [self._read_edit(*row) for row in self._db.rows(
-            "SELECT number, edit, who, why, decided_at, undone_by, undone_at FROM edits ORDER BY number")]
+        edits = []
+        for row in self._db.rows("SELECT number, edit, who, why, decided_at, undone_by, undone_at FROM edits "
+                                 "ORDER BY number"):
+            with readable(f"edit {row.number}"):
+                edits.append(EditDecision(**{**row._asdict(), "edit": _EDIT.validate_json(row.edit)}))
+        return edits
 
     def in_force(self) -> list[Edit]:
         """Return the edits that were not undone, in order."""
@@ -145,11 +149,3 @@ class EditTable:
         """Undo an edit, unless it is undone already."""
         self._db.execute("UPDATE edits SET undone_by = :who, undone_at = :now "
                          "WHERE number = :number AND undone_at = ''", who=attributed(who), now=now(), number=number)
-
-    @staticmethod
-    def _read_edit(number: int, edit: str, *rest: str) -> EditDecision:
-        """Return the edit of a row; `rest` has who made it, why and when, who undid it and when."""
-        who, why, decided_at, undone_by, undone_at = rest
-        with readable(f"edit {number}"):
-            return EditDecision(number=number, edit=_EDIT.validate_json(edit), who=who, why=why,
-                                decided_at=decided_at, undone_by=undone_by, undone_at=undone_at)

@@ -93,7 +93,7 @@ class Extractions:
         rows = [(chunk, reasoner, extraction.model_dump_json(), call) for chunk, extraction in extractions.items()]
         ids = list(extractions)
         with self._db.transaction():
-            self._db.replace(EXTRACTIONS, rows)
+            self._db.insert(EXTRACTIONS, rows, replace=True)
             self._db.execute(f"UPDATE chunks SET status = 'extracted' WHERE {among('id')}", among=ids)  # noqa: S608
             self._db.execute(f"DELETE FROM failures WHERE {among('chunk')}", among=ids)  # noqa: S608
 

@@ -45,7 +45,7 @@ class Revisions:
                                  document=document.id)
             if rows and tuple(rows[0]) == row:
                 return False
-            self._db.replace(REVISIONS, [(document.id, *row)])
+            self._db.insert(REVISIONS, [(document.id, *row)], replace=True)
             self._db.execute(f"DELETE FROM chunks WHERE document = :document AND revision = 1 AND NOT {among('id')}",  # noqa: S608
                              document=document.id, among=[c.id for c in chunks])
             self._db.execute_many(PLACE, places_of(document.id, chunks, revision=1))

@@ -54,7 +54,7 @@ class SchemaHistory:
         if who is None:
             self._db.execute("DELETE FROM declined WHERE kind = :kind AND name = :name", kind=kind, name=label)
         else:
-            self._db.replace(DECLINED, [(kind, label, who, "", now())])
+            self._db.insert(DECLINED, [(kind, label, who, "", now())], replace=True)
 
     def declined_labels(self) -> frozenset[tuple[ElementKind, str]]:
         """Return the declined labels, which must not be proposed again, each with its kind."""

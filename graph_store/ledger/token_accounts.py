@@ -5,7 +5,7 @@ import logging
 import sqlite3
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from pydantic import Field
@@ -82,7 +82,7 @@ class Calls:
         cached_tokens = _clamp_cached(cached_tokens, prompt_tokens)
         with self._store_usage(where.build):
             documents = json.dumps(sorted(where.documents), ensure_ascii=False)
-            self._db.replace(CALLS, [(key, step, response, documents, prompt_tokens, completion_tokens)])
+            self._db.insert(CALLS, [(key, step, response, documents, prompt_tokens, completion_tokens)], replace=True)
             self._add_usage(step, model, 1, prompt_tokens, completion_tokens, cached_tokens, wasted=wasted)
         if where.usage:
             where.usage.add(prompt_tokens, completion_tokens)
@@ -106,8 +106,10 @@ class Calls:
                    wasted: bool = False) -> None:
         """Add calls and tokens to the accounts of the current build, divided among its documents by their weights."""
         documents = charge().documents or {"": 1}
+        ends = list(accumulate((max(1, weight) for weight in documents.values()), initial=0))
         # Cached and other prompt tokens are divided separately, so that no document has more cached than prompt tokens.
-        shares = (_divide(amount, list(documents.values())) for amount in (calls, cached, prompt - cached, completion))
+        shares = ([round(amount * end / ends[-1]) - round(amount * start / ends[-1]) for start, end in pairwise(ends)]
+                  for amount in (calls, cached, prompt - cached, completion))
         for document, own_calls, own_cached, uncached, own_completion in zip(documents, *shares, strict=True):
             own_prompt = own_cached + uncached
             wasted_calls, wasted_tokens = (own_calls, own_prompt + own_completion) if wasted else (0, 0)
@@ -175,13 +177,6 @@ def total(parts: Sequence[Spent]) -> Spent:
     costs = [part.cost for part in parts if part.cost is not None]
     return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None,
                  **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
-
-
-def _divide(amount: int, weights: Sequence[int]) -> list[int]:
-    """Divide an amount into whole numbers in proportion to weights; they add up to the amount."""
-    ends = [round(amount * total / max(1, sum(weights))) for total in accumulate(weights)]
-    ends[-1] = amount
-    return [end - start for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:

@@ -180,8 +180,8 @@ def test_levels_of_the_tree_that_do_not_lie_in_each_other_are_named(kb):
 
 
 def alias(kb, one, canonical, chunk, end):
-    kb.database.replace(ENTITY_ALIASES, [(one, canonical, "Person", canonical, "manual", 1,
-                                          json.dumps([[chunk, 0, end]]))])
+    kb.database.insert(ENTITY_ALIASES, [(one, canonical, "Person", canonical, "manual", 1,
+                                         json.dumps([[chunk, 0, end]]))], replace=True)
 
 
 def resolved(kb):

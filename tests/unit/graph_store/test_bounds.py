@@ -114,13 +114,6 @@ def test_values_are_of_their_kind_and_in_the_source_s_words(attribute, value, ex
         assert result.repairs == ({} if value == expected[0] else {"normalised_value": 1})
 
 
-def test_the_name_of_a_type_is_no_entity():
-    result = bound(said([("movie", "Film")], [("Bleach", "directed_by", "Person"), ("Bleach", "spouse", "Movie")]),
-                   chunk("Bleach is a movie about a person."), Bounds(FILMS))
-    assert reasons(result) == ["type_as_name"] * 3
-    assert result.mentions == ()
-
-
 def test_asks_are_what_could_be_admitted_if_the_label_were_known():
     entities = [("Bleach", "Film"), ("Abe", "Samurai"), ("Rin", "Person"), ("Zuse", "Robot")]
     triples = [("Bleach", "praises", "Rin"), ("Abe", "praises", "Rin"), ("Abe", "spouse", "Rin"),

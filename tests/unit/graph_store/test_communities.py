@@ -3,7 +3,6 @@
 import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.tree import community_digests as tree
 from banyan.graph_store.tree import tree_levels
 from banyan.graph_store.tree.detection import CommunitySettings
@@ -141,22 +140,3 @@ def test_a_small_change_leaves_what_is_far_from_it(base, runs):
         kb.tree.build(small_base.summarise, SETTINGS, whole=True)
         assert runs[-1] == "whole"
         assert {community.id for community in kb.communities.all()} == before
-
-
-def test_a_killed_build_goes_on_to_the_same_tree(base, tmp_path, hashed_embedder, runs):
-    """A process may be killed between the facts and the tree."""
-    trees = []
-    for name, opened_again in (("kb", False), ("again", True)):
-        with base(name, CIRCLES) as kb:
-            kb.tree.build(small_base.summarise, SETTINGS)
-            small_base.put(kb, "new", "C0 works for B5.", triples=[("C0", "works for", "B5")])
-            kb.vector_synchroniser.sync()
-            if not opened_again:
-                kb.tree.build(small_base.summarise, SETTINGS)
-                trees.append(kb.communities.all())
-        if opened_again:
-            with KnowledgeBase.open(tmp_path, name, hashed_embedder) as kb:
-                kb.tree.build(small_base.summarise, SETTINGS)
-                trees.append(kb.communities.all())
-    assert runs == ["whole", "update", "whole", "update"]
-    assert trees[0] == trees[1]

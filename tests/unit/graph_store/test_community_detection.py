@@ -74,14 +74,6 @@ def test_every_level_is_a_partition_and_each_lies_within_the_next(graph, largest
         assert np.bincount([parent.pop() for parent in parents]).max() <= 4
 
 
-@pytest.mark.parametrize(("count", "clusters"), [(7, 200), (400, 200), (60, 2)])
-def test_what_nothing_tells_apart_is_cut_to_size(count, clusters):
-    alike = np.tile(vectors_of(1), (count, 1))
-    labels = detect_communities(compute_features(alike, vectors_of(1, 1), []),
-                                CommunitySettings(max_members=50, max_clusters=clusters))
-    assert np.bincount(labels).max() <= 50
-
-
 def test_a_large_graph_without_triples_has_communities():
     """Prose that was read without a model has names and passages alone; its vectors are reduced all the same."""
     count, no_relations = 1100, np.zeros((0, 384), np.float32)
@@ -134,9 +126,3 @@ def test_the_order_in_which_facts_and_values_come_changes_nothing(drawn, alpha):
     found = find_attribute_groups(size, links, values, alpha).tolist()
     assert find_attribute_groups(size, links[::-1, ::-1], values[::-1], alpha).tolist() == found
     assert list(dict.fromkeys(found)) == list(range(max(found) + 1))
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_what_has_neither_a_fact_nor_a_value_is_alone(alpha):
-    none = np.zeros((0, 2), int)
-    assert find_attribute_groups(3, none, none, alpha).tolist() == [0, 1, 2]

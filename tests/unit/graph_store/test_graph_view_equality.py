@@ -99,23 +99,6 @@ def test_entities_and_their_search_are_those_of_the_graph(drawn, same, size):
 
 
 @given(contributions, aliases, st.integers(1, 4))
-def test_what_is_told_of_an_entity_and_a_fact_is_what_the_graph_says(drawn, same, size):
-    graph, communities, view = made(drawn, same, size)
-    nodes = {node.id: node for node in expected_nodes(graph, communities)}
-    for entity in nodes:
-        incident = graph.incident(entity)
-        assert view.facts(entity)[:] == incident
-        others = {end for head, _, tail in incident for end in (head, tail)} - {entity}
-        assert list(view.neighbours(entity)) == [node for node in nodes.values() if node.id in others]
-        edges = set(graph.edges())
-        for relation in RELATIONS:
-            for other in nodes:
-                key = entity, relation, other
-                assert view.support(key) == (graph.support(key) if key in edges else {})
-    assert view.support(("no such", "knows", "no such")) == {}
-
-
-@given(contributions, aliases, st.integers(1, 4))
 def test_filters_facts_among_entities_and_ways_are_those_of_the_graph(drawn, same, size):
     graph, communities, view = made(drawn, same, size)
     nodes = expected_nodes(graph, communities)

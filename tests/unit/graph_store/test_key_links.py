@@ -63,12 +63,6 @@ class TestReferences:
         assert values(kb, "manager_id") == set()
         assert values(kb, "id") == {("Ada", "1"), ("Bob", "2"), ("Cyd", "3")}
 
-    def test_the_words_that_state_the_value_state_the_triple(self, make):
-        kb = make(STAFF)
-        for edge in kb.graph.edges():
-            ((chunk, (start, end, _)),) = kb.graph.support(edge).items()
-            assert "manager_id" in kb.documents.chunks([chunk])[0].text[start:end]
-
 
 class TestValues:
     @pytest.mark.parametrize("field", ["pages", "age", "weight", "number_of_pages", "children", "blocks"])
@@ -95,11 +89,6 @@ class TestOrder:
         kb = make(RULES)
         base.delete(kb, name)
         assert kb.graph.dump() == make({other: fields for other, fields in RULES.items() if other != name}).graph.dump()
-
-    def test_deleting_an_equal_key_brings_the_triples_back(self, make):
-        kb = make(RULES | {"Delta": [("rule_no", "11")]})
-        base.delete(kb, "Delta")
-        assert kb.graph.dump() == make(RULES).graph.dump()
 
 
 PEOPLE = GraphSchema.model_validate({
@@ -147,10 +136,6 @@ class TestDocumentKeys:
         said = [("EIP-20", "1999")]
         assert merged([("EIP-20: Token", "EIP-20")], said, said, said, types={"EIP-20": "Firm"}) == 1
         assert merged.named == {"EIP-20: Token": "Person"}
-
-    def test_a_key_of_two_documents_names_neither(self, merged):
-        assert merged([("EIP-20: Token", "EIP-20")], [("EIP-20: Deed", "EIP-20")], [("EIP-20", "1999")],
-                      types={"EIP-20": "Firm"}) == 3
 
 
 PUMPS = "RFC-20: Oslo Pumps"

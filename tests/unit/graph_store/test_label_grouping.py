@@ -1,13 +1,12 @@
 """Labels that mean the same are one candidate; small corpora, widening, and what the next batch is shown."""
 
-import json
 
 import pytest
 from banyan.schemas.delta import SameLabel
 from banyan.schemas.graph_schema import EntityType, GraphSchema, RelationType
 
 from ...newest import newest
-from ...scripted import ScriptedResources, Shell, Workshop
+from ...scripted import ScriptedResources, Workshop
 
 SCHEMA = GraphSchema(name="s", entity_types=(EntityType(name="Person"), EntityType(name="Firm")),
                      relation_types=(RelationType(name="leads", domain=("Person",), range=("Firm",)),))
@@ -53,11 +52,6 @@ class GroupingShop(Workshop):
     def schema_in_force(self):
         with self.resources() as resources:
             return newest(resources).kb.schemas.current()
-
-
-@pytest.fixture
-def shell(tmp_path, hashed_embedder, monkeypatch, capsys):
-    return Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -123,19 +117,3 @@ def test_what_is_often_stated_between_other_types_widens_a_relation(small):
     assert [(d.decision.verdict, d.decision.name) for d in decided] == [("edit", "located_in")]
     assert decided[0].decision.why.startswith("located in between Person and Place: mean confidence")
     assert small.problems() == []
-
-
-def test_status_says_what_was_not_admitted_and_one_command_admits_it(shell):
-    paths = shell.write({"a.txt": "Ada:Person --mentor of--> Bob:Person (0.9). Ada:Person --located_in--> Bonn:Place.",
-                         "b.txt": "Acme:Organization.founded = spring. Acme:Organization --located_in--> Bonn:Place."})
-    shell("build", *paths, "--kb", "kb", "--schema", shell.schema)
-    status = json.loads(shell("status", "--kb", "kb", "--json").out)
-    assert status["facts_not_admitted"] == {"domain_range": 1, "unknown_relation": 1, "wrong_kind": 1}
-    assert status["candidates_waiting"] == 3
-    shown = " ".join(shell("status", "--kb", "kb").out.split())
-    assert "3 facts: 1 between other types than the schema has it, 1 by a relation that the schema" in shown
-    assert "banyan schema review --kb kb" in shown
-    assert "--all accept" in shown
-    assert shell("schema", "review", "--kb", "kb", "--all", "accept").code == 0
-    assert json.loads(shell("status", "--kb", "kb", "--json").out)["facts_not_admitted"] == {}
-    assert shell.sound()

@@ -66,9 +66,3 @@ def test_words_are_marked_on_their_page_whatever_its_lines(printed):
     assert 0 < len(part) < len(whole)
     assert len(marked(2, "\n".join(WORDS.split()))) == len(whole), "white space does not matter"
     assert len(marked(1, WORDS)) == 0, "nothing of it is there"
-
-
-def test_words_with_a_sign_for_several_letters_are_marked(tmp_path):
-    print_work(tmp_path / "recipe.pdf", "Add ½ cup of salt.")
-    with Image.open(BytesIO(drawn_page(tmp_path / "recipe.pdf", 1, "½ cup of salt"))) as picture:
-        assert (np.asarray(picture.convert("RGB")) == (255, 226, 122)).all(axis=2).any()

@@ -1,7 +1,6 @@
 """Questions that are limited to some documents: the answer is that of a knowledge base of these documents alone."""
 
 import itertools
-import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from hypothesis import strategies as st
 
 from ...hashed_embedding import HashedEmbedder
 from ...newest import newest
-from ...scripted import Shell, Workshop, run_build
+from ...scripted import Workshop, run_build
 
 PEOPLE, FIRMS, PLACES = ["Ada", "Bob", "Cem", "Dua"], ["Acme", "Beko"], ["Bonn", "Kiel", "Oslo"]
 SENTENCES = st.one_of(
@@ -151,15 +150,3 @@ def test_a_scope_follows_its_knowledge_base_and_forgets_what_was_deleted(shop) -
         made = shop.settings.home.rglob("*.scope/**/*")
         assert not [file for file in made if file.is_file() and b"A secret" in file.read_bytes()]
         assert len(newest(resources, "kb", Scope.of("a*.txt")).index.chunks) == 2
-
-
-def test_the_command_line_answers_from_some_documents(tmp_path, hashed_embedder, monkeypatch, capsys) -> None:
-    shell = Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
-    shell.write(TEXTS)
-    shell.run_build()
-    asked = shell("ask", "Who has an employer?", "--kb", "kb", "--in", "b*", "--json")
-    assert {citation["document"] for citation in json.loads(asked.out)["citations"]} == {"bob.txt"}
-    unknown = shell("ask", "Who?", "--kb", "kb", "--in", "bib.txt")
-    assert (unknown.code, "the nearest: bob.txt" in unknown.err) == (1, True)
-    unclear = shell("ask", "Who?", "--kb", "kb", "--where", "author")
-    assert (unclear.code, "is not KEY=VALUE" in unclear.err) == (1, True)

@@ -46,31 +46,6 @@ def test_vectors_are_read_as_they_were_put(store, tmp_path):
     assert store.ids("entities") == set(KEYS[20:])
 
 
-def test_the_index_finds_the_nearest_vectors(store):
-    vectors = np.random.default_rng(1).standard_normal((len(KEYS), 48)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    store.put("triples", KEYS, vectors)
-    exact = np.argsort(-(vectors @ vectors.T), axis=1)[:, :10]
-    found = store.collections.read("triples", lambda collection: collection.query(
-        query_embeddings=vectors, n_results=10, include=[]))["ids"]
-    shared = [len({KEYS[row] for row in rows} & set(ids)) / 10 for rows, ids in zip(exact, found, strict=True)]
-    assert np.mean(shared) > 0.9
-
-
-def test_what_a_killed_writer_left_is_not_read(store, tmp_path):
-    store.close()  # without `mark_complete`
-    other = _open(tmp_path)
-    assert other.collections.was_interrupted()
-    with pytest.raises(StoreError, match="their writer was killed"):
-        other.ids("entities")
-    other.clear()
-    other.put("entities", KEYS[:1], HashedEmbedder().encode(KEYS[:1]))
-    other.collections.mark_complete()
-    assert not other.collections.was_interrupted()
-    assert other.ids("entities") == set(KEYS[:1])
-    other.close()
-
-
 class NotingEmbedder(HashedEmbedder):
     """Notes every text that is encoded."""
 

@@ -6,13 +6,10 @@ from banyan.agents.construction.graph import build_graph as construction
 from banyan.agents.construction.state import BuildContext, new_run
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.models.embedding.embedder import encode_distinct
 from banyan.runtime import telemetry
-from banyan.runtime.event_loop import run
 from banyan.server.app import create_app
 from banyan.server.security.keys import Keys
 from langgraph.checkpoint.memory import InMemorySaver
-from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -104,18 +101,3 @@ async def test_a_build_is_its_steps_in_synchronous_and_asynchronous_runs(tmp_pat
     assert ("step index" in steps) is not review
     # That it waits for a person is no failure.
     assert [span.name for span in spans.get_finished_spans() if span.status.status_code is StatusCode.ERROR] == []
-
-
-def test_the_context_goes_along_to_the_loop_of_calls(spans):
-    async def call():
-        return trace.get_current_span().get_span_context().span_id
-
-    with telemetry.span("outer", {}) as outer:
-        assert run(call) == outer.get_span_context().span_id
-
-
-def test_a_model_of_this_process_is_a_span_with_its_name_and_no_text(spans, hashed_embedder):
-    encode_distinct(["Ada Byron", "Ada Byron", "Ulm"], hashed_embedder.encode, "all-MiniLM")
-    (span,) = spans.get_finished_spans()
-    assert (span.name, dict(span.attributes)) == ("embeddings all-MiniLM", {
-        "gen_ai.operation.name": "embeddings", "gen_ai.request.model": "all-MiniLM", "banyan.texts": 2})
