@@ -32,15 +32,12 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "entity_search": '{"tool":"entity_search","entity":""}: facts of a thing; "relations":[""], "at" (a date)',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: rows of a relation or attribute; '
                          'an end is a name or, if none is equal, part of one; A|B: either; "document", "at"',
-        "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) to count, add, average, rank, compare or '
-                       'filter (up to sixty rows you count yourself), over entities(entity, type), '
-                       'relations(head, tail) and attributes(entity, value, number, unit, date) by name, both with '
-                       'since, until, qualifiers, documents. ILIKE \'%part%\'; count(*) counts records, '
-                       'count(DISTINCT x) things',
+        "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) to count, add, rank, compare or filter '
+                       '(up to sixty rows you count yourself), over entities(entity, type), relations(head, tail) and '
+                       'attributes(entity, value, number, unit, date) by name, both with since, until, qualifiers, '
+                       "documents. ILIKE '%part%'; count(*) counts records, count(DISTINCT x) things",
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"]',
-        "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole; '
-                            '"along":"RELATION -> *" or "<RELATION -> *": all reached from the theme, or leading '
-                            'to it'},
+        "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole'},
     "zh": {
         "passage_search": '{"tool":"passage_search","query":""}：段落的节选；"documents":[""]：某些文档的完整段落',
         "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'
@@ -52,15 +49,17 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
                        'tail)、以属性名为表 (entity, value, number, unit, date)，均有 since, until, qualifiers, '
                        'documents。ILIKE \'%部分%\'；count(*) 计记录，count(DISTINCT x) 计事物',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}：两个对象之间的事实链；"along":["关系"]',
-        "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档；'
-                            '"along":"关系 -> *"：从主题出发所及，"<关系" 反向'},
+        "community_search": '{"tool":"community_search","theme":""}：报告；不写主题则为全部文档'},
 }
-_TABLES: dict[Language, str] = {
-    "en": "; also over the tables below (columns: kind, unit, range, or values and rows; NAME_text: other cells; "
-          "NAME_number, NAME_unit: mixed units; list_contains, unnest)",
-    "zh": "；也可查下列表格（列：类型、单位、范围，或值及其行数；NAME_text：其他单元格；NAME_number、NAME_unit："
-          "混合单位；list_contains、unnest）"}
-"""What `table_query` says in addition if tables are described."""
+_TABLES: dict[Language, str] = {"en": "; also over the tables below (columns: kind, range, or values and rows{})",
+                               "zh": "；也可查下列表格（列：类型、范围，或值及其行数{}）"}
+"""What `table_query` says in addition if tables are described, with what their columns need."""
+_COLUMNS: dict[Language, dict[str, str]] = {
+    "en": {"other text": "; NAME_text: other cells", "|": "; NAME_number, NAME_unit: mixed units",
+           " list": "; list_contains, unnest"},
+    "zh": {"other text": "；NAME_text：其他单元格", "|": "；NAME_number、NAME_unit：混合单位",
+           " list": "；list_contains、unnest"}}
+"""What to know of a column, by the words with which its table is described; see `tools/table_choice.py`."""
 _TERMS: dict[Language, str] = {"en": "Relations and attributes", "zh": "关系和属性"}
 _MODES: dict[Language, dict[Mode, str]] = {
     "en": {"reject": "Never use other knowledge.",
@@ -145,7 +144,9 @@ def _text(schema: GraphSchema, language: Language, max_types: int, letters: dict
 
 def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
     """Return the values of an inquiry's placeholders in its prompt, which begins like the question's earlier ones."""
-    tables = _TABLES[language] if any(item.kind == "table" for item in inquiry.items()) else ""
+    described = " ".join(item.statement for item in inquiry.items() if item.kind == "table")
+    columns = "".join(text for words, text in _COLUMNS[language].items() if words in described)
+    tables = _TABLES[language].format(columns) if described else ""
     lookups = "\n".join(f"- {text}{tables if tool == 'table_query' else ''}"
                         for tool, text in _LOOKUPS[language].items() if tool in inquiry.tools)
     superseded = _SUPERSEDED[language] if any(item.status for item in inquiry.items()) else ""
@@ -168,11 +169,11 @@ def _rounds_text(inquiry: Inquiry, language: Language) -> Fenced:
     Rounds are only appended, so the text begins with that of the question's earlier prompts. The thought and the items
     of a round are fenced as data. Its lookups need no lines: they are the titles of the blocks that they found.
     """
-    next_number, parts = 1, list[str]()
+    next_number, parts, titled = 1, list[str](), set[str]()
     for round_number, lookup_round in enumerate(inquiry.rounds):
         lines = []
         for block in lookup_round.blocks:
-            lines.append(_numbered_block(block, next_number, inquiry.dropped, language))
+            lines.append(_numbered_block(block, next_number, inquiry.dropped, titled, language))
             next_number += len(block.items)
         thought = [_THOUGHT[language].format(" ".join(lookup_round.thought.split()))] if lookup_round.thought else []
         title = _ROUND[language].format(round_number) if lookup_round.lookups else _FIRST[language]
@@ -186,10 +187,20 @@ def block_text(block: Block) -> str:
     return "\n".join([block.title, *(_item(item) for item in block.items), *_note(block)])
 
 
-def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], language: Language) -> str:
-    """Return a block as lines of a prompt, its items numbered from `first_number`; dropped items are only counted."""
-    shown = [f"[{number}] {close_item(_item(item))}" for number, item in enumerate(block.items, first_number)
-             if number not in dropped]
+def _numbered_block(block: Block, first_number: int, dropped: frozenset[int], titled: set[str],
+                    language: Language) -> str:
+    """Return a block as lines of a prompt, its items numbered from `first_number`; dropped items are only counted.
+
+    The title of a document stands above its first passage; `titled` are the documents that had one.
+    """
+    shown = list[str]()
+    for number, item in enumerate(block.items, first_number):
+        if number not in dropped:
+            text = _item(item)
+            if item.document in titled and item.title:
+                text = text.replace(f"{item.document}: {item.title}", item.document, 1)
+            shown.append(f"[{number}] {close_item(text)}")
+            titled.update([item.document] if not item.statement else [])
     dropped_count = len(block.items) - len(shown)
     dropped_line = [_DROPPED[language].format(dropped_count)] if dropped_count else []
     return "\n".join([f"## {close_item(block.title)}", *shown, *dropped_line, *_note(block)])

@@ -81,9 +81,10 @@ class Passage(Frozen):
 
     @property
     def key(self) -> str:
-        """A text that is equal for equal items: the statement and its query, or a passage's chunk and length."""
+        """A text that is equal for equal items: the statement and its query, or a passage's chunk, start and length."""
         query = self.basis.query if self.basis else ""
-        return f"{self.base}{self.statement}{query}" if self.statement or query else f"{self.chunk_id}:{len(self.text)}"
+        return (f"{self.base}{self.statement}{query}" if self.statement or query
+                else f"{self.chunk_id}:{self.start}:{len(self.text)}")
 
     @property
     def header(self) -> str:

@@ -1,6 +1,7 @@
 """Cutting ranked passages to what a question asks about, so that more of them can be read for the same tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from ..graph_store.index.lexical import LexicalIndex, index_terms
 from ..schemas.retrieval import Passage
@@ -27,27 +28,33 @@ class Excerpts:
     """Cuts the passages of one ranking, given in its order.
 
     Lists and tables are never cut: a question may ask for all of their rows. `is_first` is a first look, whose best
-    passages stay whole.
+    passages stay whole. `shown` are the places that were shown before, as (document, start, end).
     """
 
-    def __init__(self, lexical: LexicalIndex, question: str, *, is_first: bool) -> None:
+    def __init__(self, lexical: LexicalIndex, question: str, *, is_first: bool,
+                 shown: Iterable[tuple[str, int, int]] = ()) -> None:
         self._idf = {term: lexical.sum_idf(term) for term in index_terms(question)}
         self._wholes_left, self._tokens = (_MOST_WHOLE, _FIRST_EXCERPT) if is_first else (0, _EXCERPT)
         self._best = 0.0
-        self._shown = list[Passage]()
+        self._shown = [*shown]
 
     def cut(self, passage: Passage) -> Passage | None:
         """Return a passage without sentences that were shown before; None if it has no others.
 
-        Unless it is short or ranks high, it is cut to the sentences with the most of the question's words.
+        Unless it is short or ranks high, it is cut to the new sentences with the most of the question's words; None if
+        others of it were shown and these have none of the words.
         """
         self._best = self._best or passage.score
-        spans = self._without_shown(passage, split_sentences(passage.text))
-        if not spans:
+        sentences = split_sentences(passage.text)
+        runs = [*self._new_runs(passage, sentences)]
+        if not runs:
             return None
+        start, end = runs[0][0][0], runs[-1][-1][1]
         if self._is_cut(passage):
-            spans = self._best_run(passage.text, spans)
-        start, end = spans[0][0], spans[-1][1]
+            weight, _, run = max((self._best_run(passage.text, run) for run in runs), key=lambda found: found[:2])
+            if not weight and sum(map(len, runs)) < len(sentences):
+                return None
+            start, end = run[0][0], run[-1][1]
         is_same = not passage.text[:start].strip() and not passage.text[end:].strip()
         return passage if is_same else passage.model_copy(update={
             "text": passage.text[start:end], "start": passage.start + start, "is_excerpt": True,
@@ -55,7 +62,7 @@ class Excerpts:
 
     def add(self, passage: Passage) -> None:
         """Record that a passage is shown."""
-        self._shown.append(passage)
+        self._shown.append((passage.document, passage.start, passage.start + len(passage.text)))
 
     def _is_cut(self, passage: Passage) -> bool:
         if estimate_tokens(passage.text) <= _SHORT or any(map(SET_APART.match, passage.text.splitlines())):
@@ -63,18 +70,20 @@ class Excerpts:
         self._wholes_left -= 1
         return self._wholes_left < 0 or passage.score < _WHOLE_WEIGHT * self._best
 
-    def _without_shown(self, passage: Passage, spans: _Spans) -> _Spans:
-        """Return sentences without those at both ends that a shown passage has, because neighbours overlap."""
-        shown = [(other.start, other.start + len(other.text)) for other in self._shown
-                 if other.document == passage.document]
-        new = [not any(first <= passage.start + start and passage.start + end <= last for first, last in shown)
-               for start, end in spans]
-        return spans[new.index(True):len(new) - new[::-1].index(True)] if any(new) else ()
+    def _new_runs(self, passage: Passage, sentences: _Spans) -> Iterator[_Spans]:
+        """Yield successive sentences that no shown passage has: neighbours overlap, and cuts of a passage differ."""
+        shown = [(first - passage.start, last - passage.start) for document, first, last in self._shown
+                 if document == passage.document]
+        for is_new, run in groupby(sentences, key=lambda span: not any(
+                first <= span[0] and span[1] <= last for first, last in shown)):
+            if is_new:
+                yield [*run]
 
-    def _best_run(self, text: str, spans: _Spans) -> _Spans:
+    def _best_run(self, text: str, spans: _Spans) -> tuple[float, int, _Spans]:
         """Return the successive sentences within an excerpt's tokens that have the most of the question's words.
 
-        Of equal ones the longest is returned, and of those the first.
+        Of equal ones the longest is returned, and of those the first; before them the weight of these words and the
+        tokens.
         """
         costs = [estimate_tokens(text[start:end]) for start, end in spans]
         terms = [self._idf.keys() & set(index_terms(text[start:end])) for start, end in spans]
@@ -89,4 +98,4 @@ class Excerpts:
                 weight = round(sum(self._idf[term] for term in sorted(found)), 6)
                 if (weight, cost) > best[:2]:
                     best = weight, cost, spans[first:last + 1]
-        return best[2]
+        return best

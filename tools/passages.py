@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from ..graph_store.graph_index import GraphIndex
 from ..schemas.documents import Chunk
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PassageLookup
@@ -18,7 +19,11 @@ from .retriever import Retriever
 
 AT_LEAST = 3
 """How many passages a lookup shows even if they are long: one alone rarely answers, and another lookup costs a call."""
-LEFT_HINT = "passages, all farther: the same query shows them"
+LEFT_HINT = "passages, less near than these"
+_LEFT_OF_DOCUMENTS = "passages of it: the same query shows them"
+_OFFERED_WEIGHT = 1 / 3
+"""The least share of the best passage's weight of passages that are offered: models repeat a query to see them, and 15
+of 18 such repeats found nothing."""
 _LEAST_WEIGHT = 3 / 20
 """The least share of the best passage's weight: 3 of 102 passages that readers used were below it."""
 _RANKED = 60
@@ -51,17 +56,26 @@ def look_up_passages(retriever: Retriever, lookup: PassageLookup, tokens: int, s
         ids = map(index.chunk_row.at, np.flatnonzero(index.chunks_of(allowed)).tolist())
         ranking += [(key, 0.0) for key in ids if key not in ranked]
         ranking = _each_first(retriever, ranking, lookup.documents, seen)
-    excerpts = Excerpts(index.lexical, lookup.query, is_first=not near) if is_read and allowed is None else None
+    excerpts = Excerpts(index.lexical, lookup.query, is_first=not near,
+                        shown=_places_of(index, seen)) if is_read and allowed is None else None
     items = passage_items(retriever, ranking, tokens, seen, max(AT_LEAST, len(lookup.documents)), excerpts)
-    shown = {key.rpartition(":")[0] for key in (*seen, *(item.key for item in items))}
-    left = sum(near and key not in shown for key, _ in ranking)
+    shown = {key.rsplit(":", 2)[0] for key in (*seen, *(item.key for item in items))}
+    least = 0.0 if allowed is not None or not ranking else ranking[0][1] * _OFFERED_WEIGHT
+    left = sum(near and key not in shown and weight >= least for key, weight in ranking)
     note = "" if items else "all that is near was shown before" if ranking else "nothing was found"
     # Only the first item may be cut for its length; then its key differs, because that depends on the text's length.
     if items and not items[0].is_excerpt and items[0].key != retriever.passage(items[0].chunk_id, items[0].score).key:
         note = "it goes on: search its document to read all of it"
     within = "" if allowed is None else f" (in {' or '.join(lookup.documents)})"
     return [Block(title=f"passages: {lookup.query}{within}", items=tuple(items), note=note, left=left,
-                  left_hint=LEFT_HINT)]
+                  left_hint=LEFT_HINT if allowed is None else _LEFT_OF_DOCUMENTS)]
+
+
+def _places_of(index: GraphIndex, seen: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield the places of passages that were shown, given by their keys, as (document, start, end)."""
+    for chunk, start, length in (key.rsplit(":", 2) for key in seen):
+        if chunk in index.chunk_row:
+            yield index.chunks[index.chunk_row[chunk]].document_id, int(start), int(start) + int(length)
 
 
 def _each_first(retriever: Retriever, ranking: list[tuple[str, float]], parts: Sequence[str], seen: Collection[str],

@@ -16,15 +16,16 @@ from ..text.dates import find_dates
 from ..text.tokens import estimate_tokens
 from .retriever import Retriever
 
-TABLE_TOKENS = 350
+TABLE_TOKENS = 280
 """Limit on the estimated tokens of all tables, because they are in every prompt of a question."""
 _FIRST_SHARE = 2 / 3
 """The share of the tokens that are left which one table may take, so that others fit beside it."""
 _MOST_DESCRIBED, _LEAST_SCORE = 2, 1 / 2
 """How many tables are described, and which share of the best table's score they have at least."""
 _LEAST_ROWS = 3
-_VALUES = ((8, 5), (8, 2), (6, 1), (6, 0), (3, 0), (0, 0))
-"""How many values are shown of a column that the question may mean and of another, the fullest form first."""
+_VALUES = ((8, 5), (6, 3), (4, 3), (3, 0), (0, 0))
+"""How many values are shown of a column that the question may mean, and how many another one may have to show them all:
+the fullest form first."""
 _LONGEST_VALUE = 32
 _MOST_OTHERS, _COLUMNS_SHARE = 8, 1 / 2
 """How many other tables are named, and which share of the tokens left the names of one's columns may take."""
@@ -158,8 +159,8 @@ def _stems(text: str) -> frozenset[str]:
 def _first_fitting(table: TableInfo, asked: Collection[str], tokens: int) -> str | None:
     """Return the fullest line on a table that fits a number of tokens; None if none does."""
     for asked_values, other_values in _VALUES:
-        line = _table_line(table, {column.name: asked_values if _is_asked(column, asked) else other_values
-                                   for column in table.columns})
+        line = _table_line(table, {column.name: asked_values for column in table.columns if _is_asked(column, asked)},
+                           other_values)
         if estimate_tokens(line) <= tokens:
             return line
     return None
@@ -169,29 +170,33 @@ def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
     return not _stems(" ".join(_texts_of_column(column))).isdisjoint(asked)
 
 
-def _table_line(table: TableInfo, values: Mapping[str, int]) -> str:
-    """Return a table with its rows and columns, each with at most a number of values."""
+def _table_line(table: TableInfo, asked_values: Mapping[str, int], other_values: int) -> str:
+    """Return a table with its rows and columns: asked ones with at most some values, others with all that are few."""
     title = "" if table.title.casefold() in {table.name, table.name.replace("_", " ")} else f" “{_short(table.title)}”"
-    columns = "; ".join(_column_text(column, table, values[column.name]) for column in table.columns
-                        if column.name != "document" or table.documents > 1)
+    columns = "; ".join(
+        _column_text(column, table, asked_values[column.name]) if column.name in asked_values
+        else _column_text(column, table, other_values if column.distinct <= other_values else 0, is_asked=False)
+        for column in table.columns if column.name != "document" or table.documents > 1)
     return f"{table.name}{title} ({table.rows} rows): {columns}"
 
 
-def _column_text(column: ColumnInfo, table: TableInfo, values: int) -> str:
+def _column_text(column: ColumnInfo, table: TableInfo, values: int, *, is_asked: bool = True) -> str:
     """Return a column: its name, kind, unit, range or values, and how many cells are empty or of another kind."""
     kind = "" if column.kind == "text" else f" {column.kind}"
     unit = f" {column.unit}" if column.unit else f" {'|'.join(column.units)}" if column.units else ""
-    spread = f" {column.smallest}..{column.largest}" if column.smallest and column.kind in {"number", "date"} else ""
-    missing = "".join([f", {column.empty} empty" if column.empty else "",
+    ends = "..".join(dict.fromkeys((column.smallest, column.largest)))
+    spread = f" {ends}" if column.smallest and column.kind in {"number", "date"} else ""
+    missing = "".join([f", {column.empty} empty" if column.empty and is_asked else "",
                        f", {column.untyped} other text" if column.untyped else ""])
     return f"{column.name}{kind}{unit}{spread or _values_text(column, table, values)}{missing}"
 
 
 def _values_text(column: ColumnInfo, table: TableInfo, most: int) -> str:
     """Return the most frequent values of a column with their numbers, and how many values there are if not all."""
-    # A query has to be written in the form of dates that are texts, so one of them is shown at least.
-    has_dates = bool(column.frequent) and column.kind == "text" and any(find_dates(column.frequent[0][0]))
-    shown = column.frequent[:max(most, has_dates)]
+    # A query has to be written in the form of a list's members, or of dates that are texts, so one is shown at least.
+    needs_form = column.kind == "list" or (bool(column.frequent) and column.kind == "text"
+                                           and any(find_dates(column.frequent[0][0])))
+    shown = column.frequent[:max(most, needs_form)]
     if not shown or column.kind == "boolean":
         return ""
     is_unique = column.distinct >= table.rows - column.empty
@@ -210,7 +215,7 @@ def _others_line(tables: Sequence[TableInfo], tokens: int) -> str:
     for place, table in enumerate(tables[:_MOST_OTHERS]):
         columns = f" ({', '.join(column.name for column in table.columns if column.name != 'document')})"
         text = f"{table.name} {table.rows}"
-        if place <= _MOST_DESCRIBED and estimate_tokens(text + columns) <= tokens * _COLUMNS_SHARE:
+        if place < _MOST_DESCRIBED and estimate_tokens(text + columns) <= tokens * _COLUMNS_SHARE:
             text += columns
         tokens -= estimate_tokens(text) + 1
         if tokens < 0:

@@ -21,7 +21,7 @@ _LISTS = 2
 """How many times the budget of a round its lists may take, as each then shows some sixty short rows."""
 _FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
 """The most of the budget that passages take, as in the first look, and the least that lists leave them."""
-_TERM_TOKENS = 90
+_TERM_TOKENS = 60
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _SHOWN_ABOVE = "the rest was shown above"
 

@@ -31,8 +31,8 @@ LONGEST_THOUGHT = 4000
 _MOST_FINDINGS = 3
 MOST_LOOKUPS = 6
 """Lookups of one reply."""
-_NOT_ASKED = {"community_search": frozenset({"by"})}
-"""The fields of lookups that prompts do not offer: groups by a field are a query."""
+_NOT_ASKED = {"community_search": frozenset({"by", "along"})}
+"""The fields of lookups that prompts do not offer: models never used them."""
 _LONGEST_REASON = 200  # characters; the reason may repeat what the model wrote
 _STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
 """The keywords of a JSON schema for strict decoding. The bounds of arrays end an answer that repeats itself."""

@@ -16,7 +16,7 @@ BUDGET = 1000
 
 
 def passages(name: str, words: int = 300, count: int = 6) -> list[Block]:
-    return [Block(title=name, left_hint="passages, all farther: the same query shows them", items=tuple(
+    return [Block(title=name, left_hint="passages, less near than these", items=tuple(
         Passage(chunk_id=f"{name}{number}", document=f"{name}{number}", title="", text="wasp " * words, start=0,
                 score=1.0 - number / 10) for number in range(count)))]
 
@@ -54,7 +54,7 @@ def test_lists_that_are_longer_share_their_budget_and_say_what_is_left():
 def test_passages_that_do_not_fit_are_counted():
     (block,) = completed((PassageLookup(query="q"), passages("q", count=8)))
     assert len(block.items) == 3
-    assert block_note(block) == "5 more passages, all farther: the same query shows them"
+    assert block_note(block) == "5 more passages, less near than these"
 
 
 def test_a_search_in_some_documents_shows_each_of_them(resources):

@@ -66,7 +66,7 @@ def test_all_items_are_numbered_below_what_found_them(question):
     assert question in user
     assert "born_in 2" in user
     assert re.findall(r"^\[(\d)\] (.*)$", user, re.MULTILINE) == [
-        ("1", "d: T (date: 1903)"), ("2", "lies on -> Vistula (d)"), ("3", "d: T")]
+        ("1", "d: T (date: 1903)"), ("2", "lies on -> Vistula (d)"), ("3", "d")]
     assert re.search(r"^(Thought: |想法：)Her town\?\n## Warsaw \(City\)$", user, re.MULTILINE)
     assert "## born_in\n(no rows)" in user
     assert "\nThe Vistula is a river.\n(the rest was shown above)\n" in user

@@ -241,7 +241,8 @@ class TestPassages:
         (block,) = found(texts, lookup)
         (other,) = found(texts, lookup, seen=[block.items[0].key])
         assert block.items[0].chunk_id not in {item.chunk_id for item in other.items}
-        (nothing,) = found(texts, lookup, seen=[f"{chunk.id}:{len(chunk.text)}" for chunk in texts.index.chunks])
+        everything = [f"{chunk.id}:{chunk.start}:{len(chunk.text)}" for chunk in texts.index.chunks]
+        (nothing,) = found(texts, lookup, seen=everything)
         assert (nothing.items, nothing.note) == ((), "all that is near was shown before")
 
     def test_what_was_cut_was_not_seen_as_a_whole(self, texts):

@@ -49,7 +49,7 @@ def lines(tables, question: str, *, near: str = "", **more) -> list[str]:
 def test_a_table_is_described_by_kinds_units_ranges_values_and_what_is_missing():
     first, others = lines([CARS, BIRDS], "How heavy is the Gentoo species on average?")
     assert first == (
-        "birds (344 rows): species: Adelie 152, Gentoo 124; body_mass number g 2700..6300, 2 empty; price EUR|USD; "
+        "birds (344 rows): species: Adelie 152, Gentoo 124; body_mass number g 2700..6300; price EUR|USD; "
         "hatched date 2007-11-09..2009-12-01, 3 other text")
     assert others == "other tables: cars 406 (origin, horsepower)"
 
