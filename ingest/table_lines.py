@@ -12,7 +12,8 @@ from itertools import groupby
 from ..schemas.naming import label_key
 from ..text.column_values import split_unit
 from ..text.date_cells import read_date_cell
-from ..text.dates import parse_date
+from ..text.dates import is_month, parse_date
+from ..text.lexicon import countries
 from ..text.number_cells import read_number
 from ..text.quantities import figures_of, is_unit, parse_number
 from ..text.section_lines import is_telling, lines_under
@@ -40,6 +41,14 @@ _CLOCK = re.compile(r"(?:[01]?\d|2[0-3])[:.][0-5]\d(?::[0-5]\d)?(?: ?[ap]\.?m\.?
 _YEAR = re.compile(r"[12]\d{3}")
 _YEARS = re.compile(r"[12]\d{3}(?: ?[-–,;] ?(?:[12]\d{3}|present|today|now)| [12]\d{3})*")
 """Years and spans of years, such as "1971–1986 1994–2004" and "2015–2019, 2021–present"."""
+_COUNTED = re.compile(r"[1-9]\d{0,5} [a-z]+")
+"""A number of things, such as "40 people", which a table of two columns has as a value."""
+_KIND = re.compile(r"(?P<weekday>(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|"
+                   r"(?:周|星期)[一二三四五六日])|(?P<address>(?:https?://|www\.)\S+|[^\s@]+@[^\s@]+\.\w+)",
+                   re.IGNORECASE)
+_CODE_PART = re.compile(r"(?P<letters>[^\W\d_]+)|\d+")
+_LONGEST_CODE = 10
+_FEWEST_COUNTED = 5  # columns that are numbered in their header
 _NAMING = ("name", "title", "名称", "姓名", "名字", "标题", "品名")
 _COUNTS = frozenset({"#", "no", "nr", "num", "number", "rank", "index", "pos", "position", "row", "line", "item", "id",
                      "column 1", "序号", "编号", "名次", "排名"})
@@ -55,7 +64,8 @@ _VALUE = frozenset({"", "value", "values", "detail", "details", "specification",
 _PAIR = 2
 FORM_FIELDS = re.compile(
     r"\b(?:authors?|owners?|reviewers?|editors?|created|updated|modified|approved|submitted|dates?|status|version|revision|"
-    r"title|file ?name|licen[cs]e|department|contact|e-?mail|phone|telephone|address|deadline)\b|"
+    r"title|file ?name|licen[cs]e|department|contact|e-?mail|phone|telephone|address|deadline|"
+    r"manager|secretary|treasurer|caretaker|supervisor|chair(?:man|person)?)\b|"
     r"作者|时间|日期|版本|文件名|名称|状态|部门|负责人|联系人|电话|邮箱|地址|编号", re.IGNORECASE)
 """Words in the names of fields of a form."""
 _LONGEST_FIELD = 30
@@ -128,25 +138,61 @@ def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Return True if the first row names columns: each of its cells is no number or date, or may be a name anyway."""
+    """Return True if the first row names columns: it has no values, or they may be names, and is unlike those below."""
     names = [cell.strip() for cell in rows[0]]
-    return all(not is_value(name) or _may_be_name(name, [row[at].strip() for row in rows[1:] if at < len(row)])
-               for at, name in enumerate(names))
+    columns = [[row[at].strip() for row in rows[1:_JUDGED] if at < len(row) and row[at].strip()]
+               for at in range(len(names))]
+    numbers = list(filter(_PLAIN_NUMBER.fullmatch, names))
+    counts_columns = len(numbers) >= _FEWEST_COUNTED and _is_counted_up(numbers)
+    if not counts_columns and not all(_may_be_name(name, below, is_alone=len(names) == _PAIR)
+                                      for name, below in zip(names, columns, strict=True)):
+        return False
+    filled = [(name, below) for name, below in zip(names, columns, strict=True) if name and below]
+    repeated = sum(name in below for name, below in filled)
+    is_repeated = any([*map(str.strip, row)] == names for row in rows[1:])
+    is_alike = any(len(below) > 1 and _are_of_one_kind([name, *below]) for name, below in filled)
+    return is_repeated or not (is_alike or 2 * repeated > len(filled)) or any(
+        names_values([name, *below]) for name, below in filled)
 
 
-def _may_be_name(value: str, cells: Sequence[str]) -> bool:
-    """Return True if a number or a date can be the name of the column with the given cells."""
-    below = list(filter(None, cells))
-    if _YEAR.fullmatch(value):
-        return not below or not all(map(_YEAR.fullmatch, below))
-    return bool(below) and not _PLAIN_NUMBER.fullmatch(value) and all(map(_PLAIN_NUMBER.fullmatch, below))
+def _may_be_name(name: str, below: Sequence[str], *, is_alone: bool) -> bool:
+    """Return True if a text can be the name of a column with the given cells, which `is_alone` beside another one."""
+    if not is_value(name) and not (is_alone and _COUNTED.fullmatch(name)):
+        return True
+    are_years = bool(below) and all(map(_YEAR.fullmatch, below))
+    if _YEAR.fullmatch(name) or are_years:
+        return not are_years
+    return bool(below) and not _PLAIN_NUMBER.fullmatch(name) and all(map(_PLAIN_NUMBER.fullmatch, below))
+
+
+def _are_of_one_kind(cells: Sequence[str]) -> bool:
+    """Return True if the first of some cells is of a kind that names of columns never are, and most others are, too."""
+    kind = _kind_of(cells[0])
+    return bool(kind) and sum(_kind_of(cell) == kind for cell in cells) >= _MOSTLY * len(cells)
+
+
+def _kind_of(cell: str) -> str:
+    """Return the kind of a cell: a country, a month, a weekday, an address, or the form of a code; else ""."""
+    if cell in countries().values():
+        return "country"
+    if is_month(cell):
+        return "month"
+    if found := _KIND.fullmatch(cell):
+        return found.lastgroup or ""
+    if len(cell) > _LONGEST_CODE or not any(map(str.isdigit, cell)) or not any(map(str.isalpha, cell)):
+        return ""
+    return _CODE_PART.sub(lambda part: "A" if part["letters"] else "9", cell)
 
 
 def _is_of_properties(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     """Return True if a table lists properties of its title: two columns, without header or with one that says so."""
     label, value = map(label_key, header) if len(header) == _PAIR else ("", "")
     says_so = not header or (len(header) == _PAIR and label in _PROPERTY and value in _VALUE)
-    return says_so and 0 < len(sample) < _SAMPLE and max(map(len, sample)) == _PAIR
+    if not says_so or not 0 < len(sample) < _SAMPLE or max(map(len, sample)) != _PAIR:
+        return False
+    names, values = ([row[at] for row in sample if at < len(row) and row[at]] for at in range(_PAIR))
+    are_records = len(set(names)) < len(names) or (len(values) > 1 and _are_of_one_kind(values))
+    return bool(header) or not are_records
 
 
 def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:

@@ -5,7 +5,7 @@ import pytest
 import xlsxwriter
 from banyan.ingest.chunking import chunk_document
 from banyan.ingest.readers.web_pages import read_html
-from banyan.ingest.table_lines import table_lines, with_rows
+from banyan.ingest.table_lines import has_header, table_lines, with_rows
 from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.documents import Document
 from banyan.schemas.formats.schema_loading import load_schema
@@ -67,6 +67,7 @@ def test_the_rows_of_a_large_table_are_records_alone():
 
 @pytest.mark.parametrize(("header", "rows"), [
     (["Author", "Ann Lee"], [["Submitted", "2031-02-03"], ["Pump", "Nile"]]),
+    (["Manager", "Ruth Holm"], [["Caretaker", "Nils Berg"], ["Place", "Mill Lane 4"]]),
     (["项目名称", "尼罗水泵"], [["提交作者", "小猫"], ["提交时间", "2031-02-03"]])])
 def test_a_form_is_one_row_of_its_title(header, rows):
     fields = " | ".join(f"{name}: {value}" for name, value in (header, *rows))
@@ -80,6 +81,32 @@ def test_a_form_is_one_row_of_its_title(header, rows):
     (["Status", "Meaning"], [["Version", "a"], ["Date", "b"]])])
 def test_a_table_that_lists_things_is_no_form(header, rows):
     assert len(lines(header, *rows)) == len(rows)
+
+
+@pytest.mark.parametrize("rows", [
+    [["Skagen", "Denmark"], ["Gouda", "Netherlands"], ["Ulm", "Germany"]],
+    [["Mon", "Ida Marsh"], ["Tue", "Tom Vale"], ["Wed", "Ruth Holm"]],
+    [["Pier", "A-1"], ["Mole", "B-7"], ["Quay", "B-8"]],
+    [["red", "no", "wool"], ["blue", "yes", "silk"], ["red", "no", "silk"]],
+    [["Capacity", "40 people"], ["Opened", "1987"]]])
+def test_a_first_row_like_the_others_is_no_header(rows):
+    assert not has_header(rows)
+
+
+@pytest.mark.parametrize("rows", [
+    [["Land", "Capital"], ["Peru", "Lima"], ["Oman", "Muscat"]],
+    [["Country", "May", "June"], ["Peru", "3", "4"], ["Oman", "5", "6"]],
+    [["Steps", "Rain"], ["70", "dry"], ["80", "Rain"], ["90", "dry"]],  # a name that is a value of its column
+    [["Yes", "Reason"], ["Yes", "Cheap"], ["", "Near"]],
+    [["Kind", "Size"], ["red", "small"], ["Kind", "Size"], ["blue", "large"]],
+    [["Team", "0", "1", "2", "3", "4"], ["Hawks", "0.5", "0.6", "0.7", "0.8", "0.9"]]])
+def test_a_header_whose_names_may_be_values_stays(rows):
+    assert has_header(rows)
+
+
+def test_rows_without_a_header_are_records_if_their_second_cells_are_of_one_kind():
+    assert lines([], ["Skagen", "Denmark"], ["Ulm", "Germany"])[0] == "| Column 1: Skagen | Column 2: Denmark |"
+    assert len(lines([], ["Capacity", "40 people"], ["Opened", "1987"])) == 1
 
 
 def test_ragged_rows_odd_headers_totals_and_rows_without_a_name():
