@@ -1,8 +1,9 @@
 """The evidence for a question, gathered in rounds: items are only appended, none twice, all within one token budget."""
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from ...schemas.graph_schema import GraphSchema
+from ...schemas.graph_schema import ANY, GraphSchema
 from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import PassageLookup, Tool
 from ...schemas.naming import label_key
@@ -23,6 +24,8 @@ _FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
 """The most of the budget that passages take, as in the first look, and the least that lists leave them."""
 _TERM_TOKENS = 60
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
+_COMMON_WEIGHT = 1 / 10
+"""What ten times as many rows of a term count against its cosine to the question: one of a row or two makes no list."""
 _SHOWN_ABOVE = "the rest was shown above"
 
 
@@ -153,8 +156,9 @@ def terms_of_bases(retrievers: Retrievers, question: str, *, are_tables_shown: b
 def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_tables_shown: bool) -> str:
     """Return the relations and attributes that a question may mean, "" if there are none.
 
-    If they do not all fit, those that the question names come first, and then those nearest to it by embedding; of the
-    others only the number is given. What is a column of a table is left out if tables are shown, with more detail.
+    If they do not all fit, those that the question names come first, and then those that are nearest to it by embedding
+    or have many rows; of the others only the number is given. What is a column of a table is left out if tables are
+    shown, with more detail.
     """
     labelled = retriever.labelled_terms(schema)
     columns = column_keys(retriever.index) if are_tables_shown else frozenset[str]()
@@ -163,7 +167,8 @@ def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_
     if len(terms) > _TERM_TOKENS or estimate_tokens(all_terms) > _TERM_TOKENS:
         named = frozenset(labelled.named(question))
         cosines = retriever.term_cosines(retriever.embed([question])[0])
-        terms.sort(key=lambda term: (term.name not in named, -cosines[term.name], term))
+        terms.sort(key=lambda term: (term.name not in named,
+                                     -cosines[term.name] - _COMMON_WEIGHT * math.log10(max(term.rows, 1)), term))
     shown, tokens = list[str](), _TERM_TOKENS
     for term in terms:
         shown.append(_describe_term(term, schema))
@@ -178,6 +183,7 @@ def terms_text(retriever: Retriever, schema: GraphSchema, question: str, *, are_
 def _describe_term(term: Term, schema: GraphSchema) -> str:
     """Return a term with the types of its ends, such as "works_at person->company"."""
     relation = None if term.is_attribute or schema.open else schema.relation_type(term.name)
-    has_single_types = relation is not None and len(relation.domain) == len(relation.range) == 1
-    types = f" {relation.domain[0]}->{relation.range[0]}" if relation and has_single_types else ""
+    ends = [*relation.domain, *relation.range] if relation else []
+    has_single_types = relation is not None and len(relation.domain) == len(relation.range) == 1 and ANY not in ends
+    types = f" {'->'.join(ends)}" if has_single_types else ""
     return f"{term.name}{types}"
