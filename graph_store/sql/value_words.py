@@ -73,9 +73,12 @@ def _select_values(tables: Sequence[TableInfo], *, has_legends: bool) -> Iterato
         for name in (column.name for column in columns if column.kind == "list"):
             values = f'SELECT DISTINCT unnest("{name}") AS value FROM main."{table.name}"'  # noqa: S608
             yield f"SELECT '{table.name}', '{name}', value, '' FROM ({values}) WHERE {_SHORT}"  # noqa: S608
-        if texts := ", ".join(f'"{column.name}"' for column in columns if column.kind == "text"):
-            # All in one statement: one for each of a thousand columns takes longer than reading them.
-            cells = f'(UNPIVOT main."{table.name}" ON {texts} INTO NAME field VALUE value)'
+        if texts := [column.name for column in columns if column.kind == "text"]:
+            # All in one statement: one for each of a thousand columns takes longer than reading them. Of these alone: a
+            # column of numbers may be called "value", too.
+            read = ", ".join(f'"{name}"' for name in dict.fromkeys(("document", *texts)))
+            on = ", ".join(f'"{name}"' for name in texts)
+            cells = f'(UNPIVOT (SELECT {read} FROM main."{table.name}") ON {on} INTO NAME field VALUE value)'  # noqa: S608
             yield f"SELECT DISTINCT '{table.name}', field, value, '' FROM {cells} WHERE {_SHORT}"  # noqa: S608
             if has_legends and table.kind == "records":
                 yield (f"SELECT DISTINCT '{table.name}', field, value, legend FROM {cells} "  # noqa: S608

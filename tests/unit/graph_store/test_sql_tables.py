@@ -61,6 +61,17 @@ def test_an_attribute_that_is_named_like_a_table_is_found(tmp_path, hashed_embed
         assert rows(kb, "SELECT number FROM price_2") == ((499,),)
 
 
+def test_columns_may_have_names_that_our_own_statements_use(tmp_path, hashed_embedder):
+    names = ("value", "field", "source", "legend", "word", "document", "number", "found", "title", "rowid")
+    with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        cells = [[f"{name}{row}" if column % 2 else str(row + column) for column, name in enumerate(names)]
+                 for row in range(3)]
+        small_base.store(kb, document_of("odd.csv", names, cells))
+        kb.save_index()
+        assert rows(kb, "SELECT sum(value), max(field), count(source) FROM odd") == ((3, "field2", 3),)
+        assert rows(kb, "SELECT word, sum(\"number\") FROM odd GROUP BY ALL HAVING count(*) = 3") == ()
+
+
 def test_values_of_several_units_are_told_apart(tmp_path, hashed_embedder):
     with small_base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
         small_base.put(kb, "a.md", "Orio's price is 499 USD, Nuvo's price is 300 EUR. Nuvo's weight is 3 kg.",
