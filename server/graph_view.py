@@ -1,9 +1,11 @@
 """The graph of a knowledge base as the page shows it: entities as nodes, facts as edges."""
 
 from collections.abc import Collection, Iterable, Sequence, Set
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field
 
 from ..api.python_results import Source
 from ..graph_store.graph.graph_columns import Rows, sort_distinct
@@ -15,12 +17,50 @@ from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name, has_name, triple_id
 from ..text.times import read_day
 from ..tools.entity_names import link_by_sentences, prose_sentences
-from .responses import Edge, Node, Subgraph, Together
 
 _MOST_CHUNKS_READ = 40
 """The most chunks in whose sentences other entities are looked for."""
 _MOST_SHOWN = 20
 """The most entities to return that sentences name together with one entity."""
+
+
+class Node(BaseModel):
+    """An entity in a drawing."""
+
+    id: str
+    name: str
+    type: str
+    degree: int
+    support: int = Field(default=0, description="the number of documents that mention it")
+    community: str | None = Field(description="id of its finest community")
+
+
+class Edge(BaseModel):
+    """A fact in a drawing, or a link between entities that sentences name together, which has no relation."""
+
+    id: str
+    source: str
+    target: str
+    relation: str
+    kind: Literal["fact", "sentence"] = "fact"
+    start: str = Field(default="", description="the date from which the fact holds; empty: not known")
+    end: str = Field(default="", description="the last date, or that from which a later fact holds")
+
+
+class Subgraph(BaseModel):
+    """Entities and what links them; `total` counts the entities of all pages."""
+
+    nodes: list[Node]
+    edges: list[Edge]
+    total: int
+    communities: dict[str, str] = Field(default={}, description="the names of the entities' communities, by id")
+
+
+class Together(BaseModel):
+    """An entity that sentences name together with another one; that is a link, and no fact."""
+
+    entity: Node
+    evidence: list[Source]
 
 
 class GraphView:

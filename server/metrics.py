@@ -6,7 +6,7 @@ creates, and the process that answers adds them up.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
@@ -21,7 +21,6 @@ from starlette.types import Scope
 from ..models.llm import observing
 from ..runtime.telemetry import mark_failed, span
 from ..runtime.threads import once
-from .responses import Build
 
 _FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
@@ -101,13 +100,12 @@ def _count_call(fields: Mapping[str, Any]) -> None:
         _tokens.labels(step, kind).inc(fields.get(f"{kind}_tokens", 0))
 
 
-def exposition(builds: Iterable[Build]) -> bytes:
-    """Return all counts of all processes, and those of the server's builds, in Prometheus's text format."""
+def exposition(states: Sequence[str]) -> bytes:
+    """Return all counts of all processes, and those of the server's builds by state, in Prometheus's text format."""
     registry = REGISTRY
     if os.environ.get(_FOLDER_VARIABLE):
         registry = CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it adds itself
-    states: list[str] = [build.state for build in builds]
     # The builds are counted here rather than in a gauge of each process. Every process sees all builds, so the sum of
     # the gauges would count each build several times.
     lines = ["# HELP banyan_builds Builds that are not over.", "# TYPE banyan_builds gauge",

@@ -3,19 +3,19 @@
 import sys
 from pathlib import Path
 from threading import Lock
-from typing import Annotated
+from typing import Annotated, Literal
 
 import anyio.to_thread
 from fastapi import APIRouter, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import Field
+from pydantic import BaseModel, Field
 from starlette.responses import FileResponse
 from starlette.types import Receive, Scope, Send
 
 from ...agents.resources import Resources
 from ...graph_store.evolution.control import Policy
 from ...graph_store.integrity.backup import back_up
-from ...graph_store.integrity.status import read_overview, status_of
+from ...graph_store.integrity.status import Status, read_overview, status_of
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import BACKING_UP, Layout, knowledge_bases
 from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
@@ -25,24 +25,10 @@ from ...runtime.audit import LOCAL
 from ...runtime.safe_files import own_folder
 from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
+from ...subagent.tool_answers import DocumentLine, DocumentText
 from ..error_responses import ForbiddenError, NotFoundError, StateError, UnavailableError, detail_of
 from ..metrics import exposition
-from ..responses import (
-    Body,
-    DocumentId,
-    DocumentItem,
-    Items,
-    KbName,
-    KnowledgeBaseEntry,
-    KnowledgeBaseStatus,
-    Limit,
-    LocalCommand,
-    Offset,
-    Page,
-    Ready,
-    ShownDocument,
-    errors,
-)
+from ..responses import Body, DocumentId, Items, KbName, Limit, Offset, Page, errors
 from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, Seeing, may
 from ..service import Reading, Service, Serving
@@ -51,6 +37,55 @@ router = APIRouter(prefix="/api", tags=["knowledge bases"], route_class=FairRout
 metrics_router = APIRouter(tags=["operations"])
 _MOST_TEXT = 1_000_000
 _MOST_DELETED = 1000
+
+
+class Ready(BaseModel):
+    """The models are loaded."""
+
+    status: Literal["ready"] = "ready"
+    reasoner: Literal["rules", "llm"]
+    embedding: str
+
+
+class LocalCommand(BaseModel):
+    """How programs on the server's machine start Banyan; empty for clients with a key, who may be elsewhere."""
+
+    command: str = Field(description="the absolute path of `banyan`")
+    home: str = Field(description="the home folder, for BANYAN_HOME")
+
+
+class KnowledgeBaseEntry(BaseModel):
+    """A knowledge base with its counts."""
+
+    name: str
+    documents: int = 0
+    chunks: int = 0
+    entities: int = 0
+    triples: int = 0
+    communities: int = 0
+    schema_version: int = 0
+    building: str | None = Field(description="id of the build that has not ended")
+    problem: str | None = Field(default=None, description="why it cannot be opened; its counts are then 0")
+
+
+class KnowledgeBaseStatus(Status):
+    """A knowledge base with all counts, as `banyan status` reports them."""
+
+    building: str | None = Field(description="id of the build that has not ended")
+
+
+class ShownDocument(DocumentText):
+    """A part of a document's text, for a reader that shows pages beside it."""
+
+    drawn: bool = Field(default=False, description="whether its pages can be drawn, from a PDF file")
+
+
+class DocumentItem(DocumentLine):
+    """A document without its text."""
+
+    chunks: int
+    failed: int
+    added_at: str
 
 
 @router.get("/health")
@@ -71,7 +106,7 @@ async def show_ready(service: Serving) -> Ready:
 @metrics_router.get("/metrics", responses=errors(), response_class=Response, dependencies=[may("metrics"), OF_ALL])
 def metrics(service: Serving) -> Response:
     """Return metrics of requests, questions, builds and model calls in Prometheus's text format."""
-    return Response(exposition(service.builds.all()), media_type=CONTENT_TYPE_LATEST)
+    return Response(exposition([build.state for build in service.builds.all()]), media_type=CONTENT_TYPE_LATEST)
 
 
 @router.get("/command", responses=errors(), dependencies=[may("read")])

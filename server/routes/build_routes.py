@@ -15,8 +15,8 @@ from ...graph_store.layout import Layout, check_name
 from ...ingest.loaders import FORMATS
 from ...schemas.formats.schema_loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
-from ..responses import Build, BuildId, Decisions, Items, KbName, errors, event, event_stream
-from ..runs.jobs import BuildOptions, no_build
+from ..responses import BuildId, Decisions, Items, KbName, errors, event, event_stream
+from ..runs.jobs import Build, BuildOptions, no_build
 from ..runs.turns import FairRoute
 from ..runs.uploads import Upload
 from ..security.clients import Seeing, check_base, may

@@ -4,25 +4,21 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
-from pydantic import Field
+from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...graph_store.layout import knowledge_bases, split_names
 from ..error_responses import NotFoundError, UnavailableError, log_and_describe
-from ..responses import (
+from ..responses import Body, Items, KbNames, errors, event, event_stream
+from ..runs.conversations import (
+    THREAD_NAME,
     AskAnswer,
-    Body,
     ConversationItem,
-    Items,
-    KbNames,
-    Message,
+    ConversationTurn,
     SharedConversation,
-    StoredConversation,
-    errors,
-    event,
-    event_stream,
+    Thread,
+    no_link,
 )
-from ..runs.conversations import THREAD_NAME, Thread, no_link
 from ..runs.questions import NOT_ANSWERED, QuestionRequest
 from ..runs.turns import FairRoute
 from ..security.clients import Asking, Seeing
@@ -33,6 +29,22 @@ _MOST_TITLE = 200
 
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
+
+
+class Message(BaseModel):
+    """A turn of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class StoredConversation(BaseModel):
+    """A conversation, oldest turn first."""
+
+    title: str = ""
+    link: str | None = Field(default=None, description="the part of its link that identifies it; none: not shared")
+    messages: list[Message]
+    turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, if requested")
 
 
 @router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True)

@@ -12,13 +12,13 @@ from ...agents.construction.asked_review import REVIEWED_AT_ONCE
 from ...graph_store.derive import support_in
 from ...graph_store.graph_edits import GraphEditor, Said
 from ...graph_store.layout import check_name, knowledge_bases
-from ...schemas.delta import Candidate
+from ...schemas.delta import Candidate, Decided
 from ...schemas.edits import EditDecision, edited_entity
 from ...schemas.formats.schema_loading import MAX_SCHEMA_BYTES, parse_schema
-from ...schemas.graph_schema import ElementChange, compare_schemas
+from ...schemas.graph_schema import ElementChange, GraphSchema, compare_schemas
 from ...schemas.resolution import Alias, EntityDecision
 from ...subagent.tool_answers import SchemaDecided
-from ..responses import Body, Decisions, Items, KbName, NodeId, SchemaAnswer, SchemaChange, errors
+from ..responses import Body, Decisions, Items, KbName, NodeId, errors
 from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import Reading, Serving
@@ -178,6 +178,22 @@ class SchemaReplaced(SchemaDecided):
     """The changes to the schema; empty for a new knowledge base."""
 
     changes: tuple[ElementChange, ...]
+
+
+class SchemaAnswer(BaseModel):
+    """The schema in force."""
+
+    version: int
+    graph_schema: GraphSchema = Field(serialization_alias="schema")
+
+
+class SchemaChange(BaseModel):
+    """A version of the schema, and the decisions that led to it."""
+
+    version: int
+    decisions: list[Decided]
+    who: str
+    decided_at: str
 
 
 @router.get("/schema", tags=["schema"], responses=errors(404, 409))

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from ...agents.introduction import Introduction, introduce, suggest_questions
 from ...api.python_results import CitedPlace, Fact, Source, facts_of, find_stated
@@ -20,27 +20,8 @@ from ...graph_store.ledger.communities import TreeCommunity
 from ...runtime.threads import check_cancelled
 from ...tools.reports import DocumentSummary, summarise_documents
 from ..error_responses import NotFoundError
-from ..graph_view import GraphView, mentioned_together
-from ..responses import (
-    At,
-    Body,
-    CommunityAnswer,
-    CommunityItem,
-    Count,
-    EntityAnswer,
-    GraphTypes,
-    Items,
-    KbName,
-    Limit,
-    Node,
-    NodeId,
-    Offset,
-    Page,
-    Subgraph,
-    Tree,
-    TypeName,
-    errors,
-)
+from ..graph_view import GraphView, Node, Subgraph, Together, mentioned_together
+from ..responses import At, Body, Items, KbName, Limit, NodeId, Offset, Page, TypeName, errors
 from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import Reading, Service, Serving
@@ -51,6 +32,57 @@ _MOST_FACTS = 50
 _MOST_NODES = 500
 _SPOOLED = 1_000_000
 """Bytes of an export that are kept in memory; a larger one is a temporary file without a name."""
+
+
+class Count(BaseModel):
+    """A name and its number of occurrences."""
+
+    name: str
+    count: int
+
+
+class GraphTypes(BaseModel):
+    """Entity types and relations, the most frequent first."""
+
+    entity_types: list[Count]
+    relations: list[Count]
+
+
+class EntityAnswer(Node):
+    """An entity with its names, attributes, documents and first 50 facts."""
+
+    aliases: list[str]
+    attributes: dict[str, list[str]]
+    times: dict[str, dict[str, str]] = Field(description="when values hold, by attribute and value")
+    documents: list[str]
+    facts: tuple[Fact, ...]
+    together: list[Together] = Field(description="entities that sentences name with it, without a fact between them")
+
+
+class CommunityItem(BaseModel):
+    """A community of the tree; level 0 is the finest."""
+
+    id: str
+    name: str
+    summary: str
+    size: int
+    cohesion: float
+    level: int
+    keywords: list[str]
+    parent: str | None
+
+
+class Tree(Page[CommunityItem]):
+    """Some communities, of `total` that match."""
+
+    levels: int
+
+
+class CommunityAnswer(CommunityItem):
+    """A community with some of its `total` members, the most important first."""
+
+    members: list[Node]
+    total: int
 
 
 def _view(reading: Reading) -> GraphView:

@@ -27,10 +27,9 @@ from ...runtime import audit
 from ...runtime.libraries import is_panic
 from ...schemas.delta import Candidate, Decision
 from ..error_responses import detail_of, status_of
-from ..responses import Build, BuildError, BuildProgress, BuildReview
 from ..security.clients import Clients
 from ..server_database import ServerDatabase, message_for_log
-from .jobs import MOST_TAKEN_UP, OVER, BuildOptions, Job, Jobs, new_job
+from .jobs import MOST_TAKEN_UP, OVER, Build, BuildError, BuildOptions, BuildProgress, BuildReview, Job, Jobs, new_job
 from .uploads import Upload, files_folder, reading_files, safe_names, sweep_files
 
 _T = TypeVar("_T")

@@ -13,15 +13,17 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from pydantic import BaseModel, Field
 from sqlalchemy import ColumnElement, Connection, RowMapping, Select, delete, func, insert, select, text, update
 
 from ...config import Settings
 from ...graph_store.layout import check_names, split_names
 from ...schemas.documents import EVERYTHING, Scope
 from ...schemas.errors import BanyanError
+from ...schemas.retrieval import AnswerRow
+from ...subagent.tool_answers import AskResult
 from ...text.cleaning import clean_json, clean_text
 from ..error_responses import NotFoundError
-from ..responses import ConversationItem, ConversationTurn, SharedConversation
 from ..server_database import CONVERSATIONS, FILE, TURNS, ServerDatabase
 
 MAX_THREAD_NAME = 128
@@ -33,6 +35,44 @@ READ_TURNS = 50
 _MOST_LISTED = 200
 """The newest conversations to list for a client and a knowledge base."""
 _TITLE_LENGTH = 80
+class AskAnswer(AskResult):
+    """An answer with its citations."""
+
+    rows: list[AnswerRow] = Field(default=[], description="facts and rows of tables that the answer rests on")
+    trace: list[dict[str, Any]] | None = None
+    turn: int | None = Field(default=None, description="its number in the conversation, if it is in one")
+
+
+class ConversationTurn(BaseModel):
+    """A question with the answer that was given."""
+
+    number: int
+    asked_at: str
+    question: str
+    documents: list[str] = Field(default=[], description="the documents that the question was limited to; empty: all")
+    where: dict[str, str] = Field(default={}, description="their metadata; empty: any")
+    answer: AskAnswer
+    rating: int = Field(description="1: good, -1: bad, 0: not rated")
+
+
+class ConversationItem(BaseModel):
+    """A conversation in a list."""
+
+    name: str = Field(description="the name of its thread")
+    title: str
+    link: str | None
+    started_at: str
+    used_at: str
+
+
+class SharedConversation(BaseModel):
+    """A conversation read through its link."""
+
+    kb: str
+    title: str
+    turns: list[ConversationTurn]
+
+
 _ENTRIES = select(*(CONVERSATIONS.c[name] for name in ConversationItem.model_fields))
 
 

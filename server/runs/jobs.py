@@ -9,14 +9,14 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from sqlalchemy import BigInteger, ColumnElement, Connection, delete, insert, literal_column, select, text, update
 
-from ...agents.construction.state import BuildContext, new_run
+from ...agents.construction.state import BuildContext, BuildReport, new_run
+from ...schemas.delta import Candidate
 from ..error_responses import NotFoundError, StateError, TooManyRequestsError
-from ..responses import Build, BuildError, BuildProgress
 from ..server_database import JOBS, ServerDatabase
 from .uploads import Upload, remove_files, store_files
 
@@ -34,6 +34,43 @@ DEAD_AFTER = 20
 _RETRY_AFTER = 60
 """Seconds after which a client that was refused is to try again."""
 _IS_OVER = JOBS.c.state.in_(OVER)
+
+
+class BuildProgress(BaseModel):
+    """The progress of a build."""
+
+    step: str
+    done: int
+    total: int | None
+    file: str = Field(default="", description="the file that is being read")
+
+
+class BuildError(BaseModel):
+    """Why a build failed."""
+
+    type: str
+    message: str
+
+
+class BuildReview(BaseModel):
+    """The decisions that a build waits for."""
+
+    candidates: list[Candidate]
+    error: str = Field(default="", description="why the previous decisions could not be applied")
+
+
+class Build(BaseModel):
+    """A build and its state."""
+
+    id: str
+    kb: str
+    state: Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
+    progress: BuildProgress
+    report: BuildReport | None = None
+    error: BuildError | None = None
+    review: BuildReview | None = None
+    created_at: str
+    files: list[str]
 
 
 class BuildOptions(BaseModel):

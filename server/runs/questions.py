@@ -20,8 +20,8 @@ from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.retrieval import Mode
 from ..error_responses import UnavailableError
 from ..metrics import QUESTIONS
-from ..responses import AskAnswer, Body
-from .conversations import THREAD_NAME, Conversations, Thread
+from ..responses import Body
+from .conversations import THREAD_NAME, AskAnswer, Conversations, Thread
 from .turns import Turns, check_connected, time_limit
 
 NOT_ANSWERED = "the client disconnected, or the server stopped, before the question was answered"

@@ -9,9 +9,8 @@ from banyan.config import Settings
 from banyan.graph_store.layout import knowledge_bases
 from banyan.graph_store.store_errors import DatabaseError
 from banyan.server.error_responses import StateError
-from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
-from banyan.server.runs.jobs import KEPT, Job, Jobs, News
+from banyan.server.runs.jobs import KEPT, Build, BuildProgress, Job, Jobs, News
 from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
 

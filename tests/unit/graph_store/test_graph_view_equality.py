@@ -11,8 +11,7 @@ from banyan.schemas.documents import Chunk, Span
 from banyan.schemas.extraction import AttributeFact, BoundedExtraction, EntityMention, RelationFact
 from banyan.schemas.naming import canonical_name, entity_id, normalise, triple_id
 from banyan.schemas.resolution import AliasRow
-from banyan.server.graph_view import GraphView
-from banyan.server.responses import Edge, Node
+from banyan.server.graph_view import Edge, GraphView, Node
 from hypothesis import given
 from hypothesis import strategies as st
 

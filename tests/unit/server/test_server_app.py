@@ -11,8 +11,7 @@ from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBus
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
 from banyan.server.error_responses import detail_of, status_of
-from banyan.server.responses import Build, BuildProgress
-from banyan.server.runs.jobs import Job, Jobs
+from banyan.server.runs.jobs import Build, BuildProgress, Job, Jobs
 from banyan.server.security.keys import KEYS_FILE, Keys
 from typer.testing import CliRunner
 

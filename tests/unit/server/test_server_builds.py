@@ -6,8 +6,16 @@ import sqlite3
 import pytest
 from banyan.agents.construction.state import BuildContext
 from banyan.server.error_responses import StateError, TooManyRequestsError
-from banyan.server.responses import Build, BuildProgress
-from banyan.server.runs.jobs import MOST_OF_ONE, MOST_QUEUED, BuildOptions, Job, check_quotas, new_job
+from banyan.server.runs.jobs import (
+    MOST_OF_ONE,
+    MOST_QUEUED,
+    Build,
+    BuildOptions,
+    BuildProgress,
+    Job,
+    check_quotas,
+    new_job,
+)
 from banyan.server.security.keys import SCOPES, WORK
 
 from ... import in_process, rest, waiting

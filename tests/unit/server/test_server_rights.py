@@ -13,9 +13,8 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.server.app import create_app
-from banyan.server.responses import Build, BuildProgress
 from banyan.server.runs.conversations import Thread
-from banyan.server.runs.jobs import Job
+from banyan.server.runs.jobs import Build, BuildProgress, Job
 from banyan.server.security import clients
 from banyan.server.security.keys import SCOPES, Keys
 
