@@ -5,6 +5,7 @@ uvicorn's supervisor starts workers, replaces one that dies, and stops them all.
 limits that cannot be divided are refused.
 """
 
+import asyncio
 import multiprocessing
 import os
 import signal
@@ -13,9 +14,10 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from ..config import Settings
@@ -65,6 +67,32 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._listening()
+
+
+class Connection(H11Protocol):
+    """A connection that is closed unless the whole head of a request arrives within `timeout_keep_alive` seconds.
+
+    If a process has as many connections as it may have, a new one takes the place of the one that has waited longest
+    for a head.
+    """
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Start the timer, which uvicorn starts only after an answer, and make room for this connection."""
+        super().connection_made(cast("asyncio.Transport", transport))
+        excess = len(self.connections) + 1 - (self.limit_concurrency or len(self.connections) + 1)
+        if excess > 0:
+            waiting = {one: one.timeout_keep_alive_task.when() for one in self.connections
+                       if isinstance(one, Connection) and one.timeout_keep_alive_task}
+            for one in sorted(waiting, key=lambda one: waiting[one])[:excess]:
+                one.timeout_keep_alive_handler()
+                # uvicorn does this when the transport has closed; a request that is handled before would be refused.
+                self.connections.discard(one)
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+
+    def data_received(self, data: bytes) -> None:
+        """Handle what has arrived; uvicorn's own method stops the timer at the first byte of a head."""
+        self.conn.receive_data(data)
+        self.handle_events()
 
 
 def serving_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int = 1) -> "FastAPI":

@@ -12,8 +12,8 @@ from starlette.staticfiles import StaticFiles
 
 from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_tools import MAX_BODY, mcp_server
-from .error_responses import NotFoundError, add_error_handlers
 from .metrics import count_calls
+from .responses import NotFoundError, add_error_handlers
 from .routes import (
     base_routes,
     build_routes,
@@ -22,15 +22,13 @@ from .routes import (
     decision_routes,
     graph_routes,
     model,
-    table_routes,
 )
 from .security.clients import may
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
 
-_ROUTES = (base_routes, build_routes, conversation_routes, graph_routes, table_routes, model, decision_routes,
-           chat_routes)
+_ROUTES = (base_routes, build_routes, conversation_routes, graph_routes, model, decision_routes, chat_routes)
 WEB = Path(__file__).parent / "web"
 """The web page, for anybody who can reach the server."""
 

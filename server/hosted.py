@@ -24,8 +24,7 @@ from ..agents.resources import default_resources
 from ..config import Settings
 from ..graph_store.layout import knowledge_bases
 from .app import create_app
-from .error_responses import error_response
-from .responses import ErrorDetail
+from .responses import ErrorDetail, error_response
 from .security.clients import Clients
 from .security.gate import Gate
 from .security.hosts import Hosts, is_for_others
@@ -155,13 +154,9 @@ def mount(app: FastAPI, settings: Settings, clients: Clients, hosts: Hosts) -> S
                                  Middleware(OfferedAssistants, settings)])
 
 
-def _make_app() -> Starlette:
-    settings = default_resources().settings
-    # The address that LangGraph's server listens on is not known here, so every IP address is accepted as host name.
-    # That is safe: a page that attacks by DNS rebinding has a domain name, never an IP address.
-    hosts = Hosts.bound("0.0.0.0", settings.server_hosts)  # noqa: S104
-    banyan_app = create_app(hosted=True, hosts=hosts, needs_keys=is_for_others(settings.server_hosts))
-    return mount(banyan_app, settings, banyan_app.state.service.clients, hosts)
-
-
-app = _make_app()
+_settings = default_resources().settings
+# The address that LangGraph's server listens on is not known here, so every IP address is accepted as host name. That
+# is safe: a page that attacks by DNS rebinding has a domain name, never an IP address.
+_hosts = Hosts.bound("0.0.0.0", _settings.server_hosts)  # noqa: S104
+_banyan_app = create_app(hosted=True, hosts=_hosts, needs_keys=is_for_others(_settings.server_hosts))
+app = mount(_banyan_app, _settings, _banyan_app.state.service.clients, _hosts)

@@ -1,18 +1,39 @@
-"""The responses, streams and shared parameters of the REST API, from whose models its description is generated."""
+"""The responses, errors, streams and shared parameters of the REST API."""
 
 import json
+import logging
+import sqlite3
 from collections.abc import AsyncIterator, Callable
+from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Annotated, Any, Generic, TypeVar, cast
 
 import anyio
-from fastapi import Path, Query
+from fastapi import FastAPI, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.exceptions import HTTPException
 
+from ..config import Settings
+from ..graph_store.store_errors import (
+    DatabaseError,
+    KnowledgeBaseNameError,
+    StoreError,
+    UnknownDocumentError,
+    UnknownKnowledgeBaseError,
+    VectorServerError,
+)
+from ..models.local_models import ModelError
+from ..models.reasoner import ReasonerError
 from ..schemas.delta import Decision
+from ..schemas.errors import BanyanError
 from ..text.times import read_day
+from .security.keys import KeysError
+from .server_database import message_for_log
 
+_LOG = logging.getLogger("banyan.server")
 _T = TypeVar("_T")
 _SEND_TIMEOUT = 60.0
 """Seconds after which a client that reads nothing is disconnected."""
@@ -106,3 +127,150 @@ def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None
     shutdown_event = cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None
     return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_event=shutdown_event,
                                shutdown_grace_period=_FAREWELL if stop else 0)
+
+
+class RefusedError(BanyanError):
+    """A refused request; `status` is its HTTP status, `headers` are sent with it."""
+
+    status = 400
+    headers: dict[str, str] = {}  # noqa: RUF012  (overridden as a whole, never changed)
+
+
+class UnauthorizedError(RefusedError):
+    """The key is missing or unknown."""
+
+    status = 401
+    headers = {"WWW-Authenticate": "Bearer"}  # noqa: RUF012
+
+
+class ForbiddenError(RefusedError):
+    """The key lacks the scope, or the request comes from a page of another origin."""
+
+    status = 403
+
+
+class NotFoundError(RefusedError):
+    """There is nothing with that name."""
+
+    status = 404
+
+
+class StateError(RefusedError):
+    """The state does not allow the request."""
+
+    status = 409
+
+
+class TooLargeError(RefusedError):
+    """The request exceeds a limit of the settings."""
+
+    status = 413
+
+
+class NotJsonError(RefusedError):
+    """The body is not declared as JSON."""
+
+    status = 415
+
+
+class TooManyRequestsError(RefusedError):
+    """The client has sent too many requests; `seconds` says when to try again."""
+
+    status = 429
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.headers = {"Retry-After": str(seconds)}
+
+
+class UnavailableError(RefusedError):
+    """The server is not ready, or too busy."""
+
+    status = 503
+    headers = {"Retry-After": "5"}  # noqa: RUF012
+
+
+class DeadlineError(RefusedError):
+    """The request took longer than allowed."""
+
+    status = 504
+
+
+_STATUS: dict[type[BaseException], int] = {
+    UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
+    VectorServerError: 503, DatabaseError: 503, BanyanError: 422, KeysError: 503,
+    ReasonerError: 503, ModelError: 503, sqlite3.OperationalError: 503, OSError: 503}
+_TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
+
+
+def status_of(error: BaseException) -> int:
+    """Return the HTTP status of an error: that of its class or nearest base class in `_STATUS`, otherwise 500."""
+    if isinstance(error, RefusedError):
+        return error.status
+    return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+
+
+def detail_of(error: BaseException, settings: Settings, request_id: str = "") -> ErrorDetail:
+    """Describe an error to a client.
+
+    The description reveals no path of the server: the home folder is written as BANYAN_HOME. Of an internal error
+    (status 500) it reveals only the request's id, which finds the error in the log.
+    """
+    if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return ErrorDetail(type="InternalError", request_id=request_id,
+                           message="an internal error; search the server's log for this request_id")
+    message = "the server could not read or write a file; see its log"
+    if isinstance(error, BanyanError):
+        message = str(error)
+        for home in (settings.home.resolve(), settings.home):  # a message may have either form
+            message = message.replace(str(home), "BANYAN_HOME")
+    return ErrorDetail(type=type(error).__name__, message=printable(message), request_id=request_id)
+
+
+def printable(text: str) -> str:
+    """Replace each lone surrogate of a text by a question mark, because UTF-8 cannot encode it."""
+    return text.encode(errors="replace").decode()
+
+
+def error_response(status: int, detail: ErrorDetail, headers: dict[str, str] | None = None) -> JSONResponse:
+    """Return the response with this status that tells a client about an error."""
+    return JSONResponse(ErrorBody(error=detail).model_dump(), status, headers)
+
+
+def request_id(request: Request) -> str:
+    """Return the request's id, which is in the log and in its response."""
+    return str(getattr(request.state, "request_id", ""))
+
+
+def log_and_describe(error: Exception, request: Request) -> ErrorDetail:
+    """Log an error that ended a request, unless the client caused it, and return its description for the client."""
+    if not isinstance(error, BanyanError):
+        _LOG.error("request %s failed", request_id(request), exc_info=error)
+    elif isinstance(error, ReasonerError | DatabaseError):
+        _LOG.warning("request %s failed: %s", request_id(request), message_for_log(error))
+    return detail_of(error, request.app.state.service.resources.settings, request_id(request))
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """Answer every error of the app in the same form."""
+
+    @app.exception_handler(BanyanError)
+    @app.exception_handler(sqlite3.OperationalError)
+    @app.exception_handler(OSError)
+    @app.exception_handler(Exception)
+    def answer_error(request: Request, error: Exception) -> JSONResponse:
+        headers = error.headers if isinstance(error, RefusedError) else None
+        return error_response(status_of(error), log_and_describe(error, request), headers)
+
+    @app.exception_handler(RequestValidationError)
+    def answer_invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        problem = printable(f"{field}: {first['msg']}")[:1000]
+        return error_response(422, ErrorDetail(type="ValidationError", message=problem, request_id=request_id(request)))
+
+    @app.exception_handler(HTTPException)
+    def answer_http_error(request: Request, error: HTTPException) -> JSONResponse:
+        detail = ErrorDetail(type=_TYPES.get(error.status_code, "RequestError"), message=printable(str(error.detail)),
+                             request_id=request_id(request))
+        return error_response(error.status_code, detail, dict(error.headers or {}))

@@ -95,8 +95,17 @@ class ServerDatabase:
             place.parent.mkdir(parents=True, exist_ok=True)
             make_private(place)
             self._engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": _TIMEOUT})
-            event.listen(self._engine, "connect", _prepare_connection)
-            event.listen(self._engine, "begin", _begin_transaction)
+
+            @event.listens_for(self._engine, "connect")
+            def prepare(connection: sqlite3.Connection, _record: Any) -> None:
+                connection.isolation_level = None  # Python is not to begin transactions: `begin` does
+                connection.execute("PRAGMA secure_delete=ON")  # a system's SQLite may be built without it
+                write_ahead(connection)
+
+            @event.listens_for(self._engine, "begin")
+            def begin(connection: Connection) -> None:
+                only_reads = connection.get_execution_options().get(_READ_ONLY, False)
+                connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")
         else:
             # `pool_pre_ping` replaces connections that a restart of PostgreSQL has ended, so no query fails for them.
             self._engine = engine(place, f"{SESSION} -c lock_timeout={int(_TIMEOUT)}s", pool_pre_ping=True,
@@ -184,15 +193,3 @@ class ServerDatabase:
 def message_for_log(error: BaseException) -> str:
     """Return an error's message for the log, with the details that clients may not see, if it has them."""
     return str(getattr(error, "local_message", error))
-
-
-def _prepare_connection(connection: sqlite3.Connection, _record: Any) -> None:
-    connection.isolation_level = None  # Python is not to begin transactions: `_begin_transaction` does
-    connection.execute("PRAGMA secure_delete=ON")  # a system's SQLite may be built without it
-    write_ahead(connection)
-
-
-def _begin_transaction(connection: Connection) -> None:
-    """Begin a transaction in SQLite, with the write lock from the start unless the connection only reads."""
-    only_reads = connection.get_execution_options().get(_READ_ONLY, False)
-    connection.exec_driver_sql("BEGIN" if only_reads else "BEGIN IMMEDIATE")

@@ -17,11 +17,10 @@ import typer
 from ...config import Settings
 from ...graph_store.layout import knowledge_bases
 from ...schemas.services import is_loopback
-from ...server.security.connections import Connection
 from ...server.security.hosts import Hosts, is_for_others
 from ...server.security.keys import SCOPES, Keys, Scope
 from ..console import CommandError, err, note_missing_model, on_a_line, out, table_of
-from ..serving import WorkerSupervisor, serve_alone
+from ..serving import Connection, WorkerSupervisor, serve_alone
 
 app = typer.Typer()
 

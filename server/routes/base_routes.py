@@ -26,9 +26,22 @@ from ...runtime.safe_files import own_folder
 from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
 from ...subagent.tool_answers import DocumentLine, DocumentText
-from ..error_responses import ForbiddenError, NotFoundError, StateError, UnavailableError, detail_of
 from ..metrics import exposition
-from ..responses import Body, DocumentId, Items, KbName, Limit, Offset, Page, errors
+from ..responses import (
+    Body,
+    DocumentId,
+    ForbiddenError,
+    Items,
+    KbName,
+    Limit,
+    NotFoundError,
+    Offset,
+    Page,
+    StateError,
+    UnavailableError,
+    detail_of,
+    errors,
+)
 from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, Seeing, may
 from ..service import Reading, Service, Serving

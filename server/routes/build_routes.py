@@ -1,12 +1,11 @@
 """Builds: uploads, progress, decisions, cancelling."""
 
-from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import EventSourceResponse
 
 from ...agents.construction.inputs import check_model
 from ...agents.construction.state import BuildContext
@@ -20,7 +19,7 @@ from ..runs.jobs import Build, BuildOptions, no_build
 from ..runs.turns import FairRoute
 from ..runs.uploads import Upload
 from ..security.clients import Seeing, check_base, may
-from ..service import Reading, Service, Serving
+from ..service import Reading, Serving
 
 router = APIRouter(prefix="/api", tags=["builds"], route_class=FairRoute)
 _EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -105,12 +104,7 @@ def show_build(build: Visible, service: Serving) -> Build:
             dependencies=[may("read")])
 async def build_events(build: Visible, service: Serving) -> EventSourceResponse:
     """Stream the build as events `build`: its current state, and each change until it ends."""
-    return event_stream(_build_events(build, service))
-
-
-async def _build_events(build: str, service: Service) -> AsyncIterator[ServerSentEvent]:
-    async for state in service.builds.follow(build):
-        yield event("build", state.model_dump(mode="json"))
+    return event_stream(event("build", state.model_dump(mode="json")) async for state in service.builds.follow(build))
 
 
 @router.post("/builds/{build}/cancel", responses=errors(404, 409), dependencies=[may("write")])

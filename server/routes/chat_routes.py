@@ -28,8 +28,7 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
 from ...text.tokens import estimate_tokens
-from ..error_responses import UnavailableError, log_and_describe
-from ..responses import KbName, errors, event_stream
+from ..responses import KbName, UnavailableError, errors, event_stream, log_and_describe
 from ..runs.questions import NOT_ANSWERED, QuestionRequest, question_in
 from ..runs.turns import FairRoute
 from ..security.clients import Asking, Seeing, may

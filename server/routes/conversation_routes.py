@@ -8,8 +8,17 @@ from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...graph_store.layout import knowledge_bases, split_names
-from ..error_responses import NotFoundError, UnavailableError, log_and_describe
-from ..responses import Body, Items, KbNames, errors, event, event_stream
+from ..responses import (
+    Body,
+    Items,
+    KbNames,
+    NotFoundError,
+    UnavailableError,
+    errors,
+    event,
+    event_stream,
+    log_and_describe,
+)
 from ..runs.conversations import (
     THREAD_NAME,
     AskAnswer,

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
 from ...agents.construction.asked_review import REVIEWED_AT_ONCE
+from ...api.base_contents import ManualEdits
 from ...graph_store.derive import support_in
-from ...graph_store.graph_edits import GraphEditor, Said
 from ...graph_store.layout import check_name, knowledge_bases
 from ...schemas.delta import Candidate, Decided
 from ...schemas.edits import EditDecision, edited_entity
@@ -59,10 +59,6 @@ class SaidFact(Body):
     relation: _Text
     object: _Value
 
-    def as_fact(self) -> Said:
-        """Return the fact as the knowledge base expects it."""
-        return Said(self.subject, self.relation, self.object)
-
 
 class ChangeFact(_Change):
     """Mark a fact as wrong even if a document states it; `instead` replaces it, with the same source."""
@@ -73,17 +69,6 @@ class ChangeFact(_Change):
 
 
 Change = Annotated[RenameEntity | RetypeEntity | ChangeFact, Field(discriminator="change")]
-
-
-def _carry_out(change: Change, edits: GraphEditor) -> int:
-    match change:
-        case RenameEntity():
-            return edits.rename(change.entity, change.name, change.who, change.why)
-        case RetypeEntity():
-            return edits.retype(change.entity, change.type, change.who, change.why)
-        case ChangeFact():
-            instead = change.instead.as_fact() if change.instead else None
-            return edits.change_fact(change.fact.as_fact(), instead, change.who, change.why)
 
 
 class Edited(BaseModel):
@@ -102,7 +87,16 @@ def edits(reading: Reading) -> Items[EditDecision]:
 @router.post("/edits", tags=["graph"], responses=errors(404, 409), dependencies=[may("review")])
 def edit(kb: KbName, change: Change, service: Serving) -> Edited:
     """Change the graph, and update everything that depends on it."""
-    number = service.resources.edit(kb, lambda edits: _carry_out(change, edits))
+    edits, of = ManualEdits(kb, service.resources), {"why": change.why, "who": change.who}
+    match change:
+        case RenameEntity():
+            number = edits.rename(change.entity, change.name, **of)
+        case RetypeEntity():
+            number = edits.retype(change.entity, change.type, **of)
+        case ChangeFact(fact=fact, instead=None):
+            number = edits.reject((fact.subject, fact.relation, fact.object), **of)
+        case ChangeFact(fact=fact, instead=SaidFact() as right):
+            number = edits.correct((fact.subject, fact.relation, fact.object), **right.model_dump(), **of)
     with service.resources.snapshot(kb) as edited:
         decided = next(decision.edit for decision in edited.kb.edits.all() if decision.number == number)
         return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))

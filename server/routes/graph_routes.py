@@ -1,4 +1,4 @@
-"""The graph and its tree, in the parts that are looked at; and what surrounds an answer."""
+"""The graph and its tree, in the parts that are looked at; what surrounds an answer; tables and SQL over them."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -7,21 +7,24 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Annotated
 from urllib.parse import quote
 
+import anyio.to_thread
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from ...agents.introduction import Introduction, introduce, suggest_questions
-from ...api.python_results import CitedPlace, Fact, Source, facts_of, find_stated
+from ...api.python_results import MOST_ROWS, SQL_SECONDS, CitedPlace, Fact, Source, facts_of, find_stated
 from ...export.export_formats import FORMATS, ExportFormat
 from ...graph_store.graph.graph_file import Sources
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...runtime.threads import check_cancelled
+from ...schemas.documents import DocumentNames, MetadataValues, Scope
+from ...schemas.lookups import LONGEST_SQL
+from ...schemas.records import SqlResult, TableInfo
 from ...tools.reports import DocumentSummary, summarise_documents
-from ..error_responses import NotFoundError
 from ..graph_view import GraphView, Node, Subgraph, Together, mentioned_together
-from ..responses import At, Body, Items, KbName, Limit, NodeId, Offset, Page, TypeName, errors
+from ..responses import At, Body, Items, KbName, KbNames, Limit, NodeId, NotFoundError, Offset, Page, TypeName, errors
 from ..runs.turns import FairRoute
 from ..security.clients import may
 from ..service import Reading, Service, Serving
@@ -30,6 +33,9 @@ router = APIRouter(prefix="/api/knowledge-bases/{kb}", dependencies=[may("read")
 _MOST_FACTS = 50
 """Number of facts to send with an entity; the other facts are in the pages of its neighbourhood."""
 _MOST_NODES = 500
+_MOST_ROWS = 10_000
+_Documents = Annotated[list[Annotated[str, Query(max_length=1000)]], Query(
+    max_length=100, description="only rows of these documents: ids, titles, paths or patterns; none: all")]
 _SPOOLED = 1_000_000
 """Bytes of an export that are kept in memory; a larger one is a temporary file without a name."""
 
@@ -311,3 +317,37 @@ def next_questions(view: View, cited: Cited) -> Items[str]:
     index = view.index
     rows = [row for node in evidence(view, cited).nodes if (row := index.entity_at(node.id)) is not None]
     return Items(items=suggest_questions(index, rows))
+
+
+class SqlQuery(Body):
+    """A SELECT, and the documents whose rows it reads."""
+
+    sql: str = Field(min_length=1, max_length=LONGEST_SQL, description="one SELECT in DuckDB's SQL over the tables "
+                     "that `tables` lists")
+    documents: DocumentNames = Field(default=[])
+    where: MetadataValues = Field(default={})
+    limit: int = Field(default=MOST_ROWS, ge=1, le=_MOST_ROWS, description="the most rows to return; `total` counts "
+                       "all")
+    citations: int = Field(default=10, ge=0, le=MOST_ROWS, description="the most records to cite; of a list of rows, "
+                           "each row is a record, in the same order")
+
+
+@router.get("/tables", tags=["tables"], responses=errors(404))
+def list_tables(kb: KbNames, service: Serving, documents: _Documents = []) -> Items[TableInfo]:  # noqa: B006  (FastAPI copies it)
+    """List the tables: those of the documents' records, `documents`, then those of the graph."""
+    with service.resources.tables_of(kb, Scope.of(documents)) as engine:
+        return Items(items=list(engine.tables()))
+
+
+@router.post("/sql", tags=["tables"], responses=errors(404, 504))
+async def run_sql(request: Request, kb: KbNames, query: SqlQuery, service: Serving,
+                  client: Annotated[str, may("read")]) -> SqlResult:
+    """Run a SELECT over the tables; the result says on how many records it rests, and cites the first of them."""
+    # A query takes as long as a question may, so it waits for a slot as questions do.
+    async with service.questions.turn(client, request):
+        return await anyio.to_thread.run_sync(_run, service, kb, query)
+
+
+def _run(service: Service, kb: str, query: SqlQuery) -> SqlResult:
+    with service.resources.tables_of(kb, Scope.of(query.documents, query.where)) as engine:
+        return engine.run(query.sql, most_rows=query.limit, seconds=SQL_SECONDS, most_cited=query.citations)

@@ -25,8 +25,7 @@ from sse_starlette import EventSourceResponse
 from ...agents.retrieval.cited_message import WITHDRAWN, sources_text
 from ...graph_store.layout import check_name
 from ...schemas.retrieval import Mode
-from ..error_responses import RefusedError, log_and_describe, status_of
-from ..responses import event, event_stream
+from ..responses import RefusedError, event, event_stream, log_and_describe, status_of
 from ..runs.questions import question_in
 from ..security.clients import may
 from ..service import Service

@@ -13,8 +13,7 @@ from ...models.llm.model_calls import try_out
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...schemas.services import check_endpoint
-from ..error_responses import RefusedError, StateError
-from ..responses import Body, errors
+from ..responses import Body, RefusedError, StateError, errors
 from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, may
 from ..security.keys import WORK
@@ -68,7 +67,12 @@ class ModelTrial(BaseModel):
 @router.get("", responses=errors(), dependencies=[may("read")])
 def show_model(service: Serving) -> Model:
     """Show which model answers."""
-    return _model_state(service)
+    settings = service.resources.settings
+    uses_llm = settings.uses_llm
+    return Model(reasoner="llm" if uses_llm else "rules", model=settings.llm_model if uses_llm else "",
+                 endpoint=settings.llm_base_url or "", host=host_of(settings) if uses_llm else "",
+                 has_key=uses_llm and settings.llm_api_key.get_secret_value() != NO_KEY,
+                 from_page=service.model_from_page)
 
 
 @router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])
@@ -81,7 +85,7 @@ def set_model(choice: ModelChoice, service: Serving) -> Model:
     service.resources.use_settings(_with_choice(choice, service))
     service.model_from_page = True
     audit.record(service.resources.settings.home, "set model", what=host_of(service.resources.settings))
-    return _model_state(service)
+    return show_model(service)
 
 
 @router.post("/try", responses=errors(), dependencies=[may(*WORK), OF_ALL])
@@ -104,12 +108,3 @@ def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
     has_same_address = (chosen.llm_base_url, host_of(chosen)) == (settings.llm_base_url, host_of(settings))
     current_key = settings.llm_api_key if has_same_address else SecretStr(NO_KEY)
     return chosen.model_copy(update={"llm_api_key": SecretStr(new_key) if new_key else current_key})
-
-
-def _model_state(service: Serving) -> Model:
-    settings = service.resources.settings
-    uses_llm = settings.uses_llm
-    return Model(reasoner="llm" if uses_llm else "rules", model=settings.llm_model if uses_llm else "",
-                 endpoint=settings.llm_base_url or "", host=host_of(settings) if uses_llm else "",
-                 has_key=uses_llm and settings.llm_api_key.get_secret_value() != NO_KEY,
-                 from_page=service.model_from_page)

@@ -26,7 +26,7 @@ from ...graph_store.store_errors import DatabaseError, WriterBusyError
 from ...runtime import audit
 from ...runtime.libraries import is_panic
 from ...schemas.delta import Candidate, Decision
-from ..error_responses import detail_of, status_of
+from ..responses import detail_of, status_of
 from ..security.clients import Clients
 from ..server_database import ServerDatabase, message_for_log
 from .jobs import MOST_TAKEN_UP, OVER, Build, BuildError, BuildOptions, BuildProgress, BuildReview, Job, Jobs, new_job

@@ -23,7 +23,7 @@ from ...schemas.errors import BanyanError
 from ...schemas.retrieval import AnswerRow
 from ...subagent.tool_answers import AskResult
 from ...text.cleaning import clean_json, clean_text
-from ..error_responses import NotFoundError
+from ..responses import NotFoundError
 from ..server_database import CONVERSATIONS, FILE, TURNS, ServerDatabase
 
 MAX_THREAD_NAME = 128
@@ -182,7 +182,13 @@ class Conversations:
         with self._db.reading() as connection:
             rows = connection.execute(
                 select(TURNS).where(TURNS.c.conversation == key).order_by(TURNS.c.number)).fetchall()
-        return [_turn(*row) for row in rows]
+        turns = []
+        for _, number, asked_at, question, stored, rating in rows:
+            answer = json.loads(stored)  # it has the scope, too
+            turns.append(ConversationTurn(
+                number=number, asked_at=asked_at, question=question, documents=answer.pop("documents", []),
+                where=answer.pop("where", {}), answer=answer, rating=rating))
+        return turns
 
     def rename(self, thread: Thread, title: str) -> None:
         """Give a conversation another title; raise NotFoundError if there is none."""
@@ -258,13 +264,6 @@ class Conversations:
         self.entry(thread)  # raises NotFoundError if there is no such conversation
         with self._db.transaction() as connection:
             connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
-
-
-def _turn(_conversation: str, number: int, asked_at: str, question: str, stored: str, rating: int) -> ConversationTurn:
-    """Return a row of the table of turns as a turn; `stored` is the answer as JSON, which also has the scope."""
-    answer = json.loads(stored)
-    return ConversationTurn(number=number, asked_at=asked_at, question=question, documents=answer.pop("documents", []),
-                            where=answer.pop("where", {}), answer=answer, rating=rating)
 
 
 def no_link() -> NotFoundError:

@@ -16,7 +16,7 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, delete, insert, li
 
 from ...agents.construction.state import BuildContext, BuildReport, new_run
 from ...schemas.delta import Candidate
-from ..error_responses import NotFoundError, StateError, TooManyRequestsError
+from ..responses import NotFoundError, StateError, TooManyRequestsError
 from ..server_database import JOBS, ServerDatabase
 from .uploads import Upload, remove_files, store_files
 

@@ -18,9 +18,8 @@ from ...agents.retrieval.state import MAX_QUESTION, TOOL_NAMES, AskContext, Ques
 from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
 from ...schemas.documents import DocumentNames, MetadataValues, Scope
 from ...schemas.retrieval import Mode
-from ..error_responses import UnavailableError
 from ..metrics import QUESTIONS
-from ..responses import Body
+from ..responses import Body, UnavailableError
 from .conversations import THREAD_NAME, AskAnswer, Conversations, Thread
 from .turns import Turns, check_connected, time_limit
 

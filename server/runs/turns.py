@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...runtime.audit import LOCAL
 from ...runtime.threads import in_thread
-from ..error_responses import DeadlineError, UnavailableError
+from ..responses import DeadlineError, UnavailableError
 
 _T = TypeVar("_T")
 _SAFE = {"GET", "HEAD"}
@@ -25,9 +25,6 @@ _MOST_THREADS = 2
 more would make others slower, and this client no faster."""
 _MOST_CALLS = 4
 """The most MCP requests of a client at once: each has a session of its own, which costs the event loop some time."""
-_PAUSE, _LONGEST_PAUSE = 3, 1.0
-"""How long such a turn rests after a request, as a multiple of the time that this took, and the most seconds: one
-request of a client is then under way on average, and questions that wait for a model still run side by side."""
 _HEAVY_AT_ONCE = 2
 """The most heavy tasks at once, of which one client may have one: each takes a processor, or as much memory as a
 graph."""
@@ -87,17 +84,10 @@ class Shares:
     def limit_calls(self, app: ASGIApp) -> ASGIApp:
         """Return the app of MCP with a limit on a client's requests; further ones wait."""
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
-            client = scope["state"]["client"]
             # Without POST a request is a stream that stays open.
-            if scope["method"] != "POST" or client == LOCAL:
+            is_call = scope["method"] == "POST"
+            async with self._calls.take(scope["state"]["client"]) if is_call else nullcontext():
                 await app(scope, receive, send)
-                return
-            async with self._calls.take(client):
-                began = asyncio.get_running_loop().time()
-                await app(scope, receive, send)
-                # The client has its answer. A client that keeps all its turns busy pauses between them.
-                took = asyncio.get_running_loop().time() - began
-                await asyncio.sleep(min(_PAUSE * took, _LONGEST_PAUSE))
 
         return limited
 
@@ -130,7 +120,12 @@ class Shares:
         async with time_limit(_SECONDS, f"this was not done within {_SECONDS:g} s: try again when the server is less "
                                         "busy"), self._heavy.take(request.state.client):
             await check_connected(request)
-            work, departure = asyncio.ensure_future(task()), asyncio.ensure_future(_wait_for_departure(request))
+
+            async def wait_for_departure() -> None:
+                while (await request.receive())["type"] != "http.disconnect":
+                    pass
+
+            work, departure = asyncio.ensure_future(task()), asyncio.ensure_future(wait_for_departure())
             try:
                 await asyncio.wait([work, departure], return_when=asyncio.FIRST_COMPLETED)
                 if not work.done():
@@ -154,11 +149,6 @@ async def check_connected(request: Request) -> None:
 
 def _client_left() -> UnavailableError:
     return UnavailableError("the client disconnected before this was done: ask again")
-
-
-async def _wait_for_departure(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 class FairRoute(APIRoute):

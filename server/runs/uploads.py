@@ -14,7 +14,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from ...graph_store.layout import check_name
 from ...ingest.metadata import MAX_ID
-from ..error_responses import RefusedError
+from ..responses import RefusedError
 from ..server_database import UPLOADS, ServerDatabase
 
 _MAX_NAME_BYTES = 255

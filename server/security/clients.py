@@ -18,7 +18,7 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.audit import LOCAL
 from ...schemas.services import is_trustworthy
 from ...text.cleaning import clean_text
-from ..error_responses import ForbiddenError, UnauthorizedError, UnavailableError
+from ..responses import ForbiddenError, UnauthorizedError, UnavailableError
 from ..server_database import ServerDatabase
 from .keys import SCOPES, Bases, Client, Keys
 
@@ -72,11 +72,10 @@ class _IssuerKeys(jwt.PyJWKClient):
 
 
 def _find_keys_address(issuer: str) -> str:
-    """Return the address of an issuer's keys; redirects are not followed, because they may lead anywhere."""
-    # The path is appended to the issuer's address without a second slash (OpenID Connect Discovery 1.0, section 4).
+    # The path is appended without a second slash (OpenID Connect Discovery 1.0, section 4). Redirects are not followed,
+    # because they may lead anywhere.
     response = httpx.get(f"{issuer.rstrip('/')}/.well-known/openid-configuration", timeout=_WITHIN)
-    response.raise_for_status()
-    document = response.json()
+    document = response.raise_for_status().json()
     if not isinstance(document, dict) or document.get("issuer") != issuer:
         raise ValueError("the discovery document is not that of the issuer")
     address = str(document.get("jwks_uri"))
@@ -174,11 +173,8 @@ class Clients:
             TokenError: the token is not accepted; the message says why.
             IssuerError: the token cannot be checked now.
             KeysError: the file of keys cannot be read.
-            UnauthorizedError: the key has the name of the client that needs none.
         """
         key = self.keys.find(secret)
-        if key is not None and key.name == LOCAL:  # made before the name was refused
-            raise UnauthorizedError(f"a key may not be named {LOCAL!r}: ask for another key")
         if key is not None:
             return Client(key.name, frozenset(key.scopes), key.bases, key.requests_per_minute)
         # A token has three parts, separated by dots. A client that sends anything else means a key, and would not

@@ -16,7 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...config import Settings
 from ...runtime.audit import LOCAL, acting
-from ..error_responses import (
+from ..metrics import count_request, request_span
+from ..responses import (
     ForbiddenError,
     NotJsonError,
     RefusedError,
@@ -27,7 +28,6 @@ from ..error_responses import (
     error_response,
     status_of,
 )
-from ..metrics import count_request, request_span
 from .clients import Clients
 from .hosts import Hosts, is_local, same_origin
 from .keys import NONE, SCOPES, Bases, KeysError

@@ -81,12 +81,8 @@ def same_origin(headers: "Collection[tuple[bytes, bytes]]", host: str) -> bool:
     """
     sites = [value for name, value in headers if name == b"sec-fetch-site"]
     origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
-    return (all(site in {b"same-origin", b"none"} for site in sites)
-            and all(_host_and_port(origin) == host.casefold() for origin in origins))
-
-
-def _host_and_port(origin: str) -> str | None:
     try:
-        return urlsplit(origin).netloc.casefold() or None
+        pages = {urlsplit(origin).netloc.casefold() or None for origin in origins}
     except ValueError:
-        return None
+        return False
+    return set(sites) <= {b"same-origin", b"none"} and pages <= {host.casefold()}

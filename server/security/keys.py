@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import logging
+import re
 import secrets
 import time
 import weakref
@@ -39,7 +40,8 @@ OLDEST = 30.0
 """Seconds for which keys stay valid while PostgreSQL does not answer; after that, no request is accepted."""
 _LOG = logging.getLogger("banyan.server")
 _PREFIX = "banyan_"
-_NAME = r"^[A-Za-z0-9_-]{1,64}$"
+_NAME = re.compile(rf"^(?!{LOCAL}$)[A-Za-z0-9_-]{{1,64}}$")
+"""What a key may be called: not as the client that needs none."""
 
 
 class Bases(NamedTuple):
@@ -184,8 +186,6 @@ class Keys:
             KeysError: the name is not allowed, or the file cannot be read.
             KnowledgeBaseNameError: one of the names is not allowed for a knowledge base.
         """
-        if name == LOCAL:
-            raise KeysError(f"{name!r} is the name of whoever needs no key: give the key another name")
         bases = tuple(sorted({check_name(base) for base in knowledge_bases})) or None  # None means all
         secret = _PREFIX + secrets.token_urlsafe(32)
         try:
@@ -194,8 +194,8 @@ class Keys:
                       knowledge_bases=bases, requests_per_minute=requests_per_minute,
                       created_at=datetime.now(UTC).isoformat(timespec="seconds"))
         except ValidationError as error:
-            raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_'"
-                            ) from error
+            raise KeysError(f"{name!r} cannot name a key: use 1 to 64 letters from a to z, digits, '-' and '_', and "
+                            f"not {LOCAL!r}") from error
         self._store_key(name, key)
         audit.record(self._path.parent, "make key", what=(
             f"{name}: {', '.join(key.scopes)}" + (f" for {', '.join(bases)}" if bases else "")))
@@ -206,10 +206,7 @@ class Keys:
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store_key(name, None)
-        try:
-            audit.record(self._path.parent, "revoke key", what=name)
-        except OSError as error:  # not raised, because the key is revoked nevertheless
-            _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
+        audit.record(self._path.parent, "revoke key", what=name)
 
     def _store_key(self, name: str, key: Key | None) -> None:
         """Store a client's key in the file in place of its earlier one; None removes it."""
@@ -218,16 +215,8 @@ class Keys:
             others = [known for known in self.all() if known.name != name]
             keys = [*others, *([key] if key else [])]
             data = json.dumps({"keys": [known.model_dump(mode="json", exclude_none=True) for known in keys]}, indent=2)
-            try:
-                with whole_file(self._path) as whole:
-                    whole.write(data.encode())
-            except OSError:
-                if key is not None:
-                    raise
-                # If this writing is interrupted, the file is invalid, and the server accepts no request.
-                with self._path.open("r+", encoding="utf-8") as file:
-                    file.write(data)
-                    file.truncate()
+            with whole_file(self._path) as whole:
+                whole.write(data.encode())
 
 
 def _digest_secret(secret: str) -> str:

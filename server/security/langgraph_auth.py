@@ -22,7 +22,7 @@ from ...agents.resources import default_resources
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...runtime.audit import LOCAL
 from ...runtime.threads import once
-from ..error_responses import RefusedError
+from ..responses import RefusedError
 from .clients import Clients
 from .gate import key_in
 from .hosts import is_local

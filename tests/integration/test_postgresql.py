@@ -27,7 +27,7 @@ from banyan.graph_store.store_errors import (
     WriterBusyError,
 )
 from banyan.schemas.edits import EntityRef, Rename
-from banyan.server.error_responses import status_of
+from banyan.server.responses import status_of
 from pydantic import SecretStr
 from sqlalchemy import make_url
 

@@ -9,7 +9,7 @@ import time
 import httpx
 import pytest
 import uvicorn
-from banyan.server.security.connections import Connection
+from banyan.cli.serving import Connection
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route

@@ -8,7 +8,7 @@ import pytest
 from banyan.config import Settings
 from banyan.graph_store.layout import knowledge_bases
 from banyan.graph_store.store_errors import DatabaseError
-from banyan.server.error_responses import StateError
+from banyan.server.responses import StateError
 from banyan.server.runs.conversations import KEPT_TURNS, Conversations, Thread
 from banyan.server.runs.jobs import KEPT, Build, BuildProgress, Job, Jobs, News
 from banyan.server.server_database import ServerDatabase

@@ -10,7 +10,7 @@ from banyan.config import Settings
 from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBusyError
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
-from banyan.server.error_responses import detail_of, status_of
+from banyan.server.responses import detail_of, status_of
 from banyan.server.runs.jobs import Build, BuildProgress, Job, Jobs
 from banyan.server.security.keys import KEYS_FILE, Keys
 from typer.testing import CliRunner

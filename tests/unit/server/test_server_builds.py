@@ -5,7 +5,7 @@ import sqlite3
 
 import pytest
 from banyan.agents.construction.state import BuildContext
-from banyan.server.error_responses import StateError, TooManyRequestsError
+from banyan.server.responses import StateError, TooManyRequestsError
 from banyan.server.runs.jobs import (
     MOST_OF_ONE,
     MOST_QUEUED,

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from banyan.cli.commands.serve import key
 from banyan.config import Settings
-from banyan.server.error_responses import NotFoundError
+from banyan.server.responses import NotFoundError
 from banyan.server.runs.conversations import Conversations, Thread, ThreadNameError, move_conversations
 from banyan.server.security.keys import Keys
 from banyan.server.server_database import ServerDatabase

@@ -7,7 +7,7 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.runtime.audit import LOCAL
-from banyan.server.error_responses import DeadlineError
+from banyan.server.responses import DeadlineError
 from banyan.server.runs.conversations import Conversations
 from banyan.server.runs.questions import Event, QuestionRequest, Questions
 from banyan.server.server_database import ServerDatabase
