@@ -9,7 +9,6 @@ from ..agents.introduction import Introduction, introduce
 from ..agents.resources import Resources
 from ..agents.snapshots import Snapshot
 from ..graph_store.graph.graph_file import TreeGraph
-from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.graph_edits import Said
 from ..graph_store.integrity.status import Status, status_of
 from ..graph_store.ledger.document_rows import DocumentEntry
@@ -44,15 +43,9 @@ class BaseContents:
         with self._snapshot() as snapshot:
             kb, words = snapshot.kb, normalise(name)
             graph, document_of_chunk = kb.graph, kb.documents.of_chunks()
-
-            def fits(node: str) -> bool:
-                """Return True if an entity meets the conditions for type and name that are given."""
-                if type and graph.type(node) != type:
-                    return False
-                return not words or any(words in normalise(known) for known in graph.names(node))
-
-            nodes = sorted(filter(fits, graph.entity_ids()),
-                           key=lambda node: (-graph.degree(node), graph.name(node), node))
+            fitting = (node for node in graph.entity_ids() if (not type or graph.type(node) == type) and (
+                not words or any(words in normalise(known) for known in graph.names(node))))
+            nodes = sorted(fitting, key=lambda node: (-graph.degree(node), graph.name(node), node))
             return [entity_of(kb, node, document_of_chunk) for node in nodes]
 
     def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
@@ -74,15 +67,10 @@ class BaseContents:
             graph, name, day = kb.graph, normalise(entity), read_day(at) if at else None
             nodes = {node for node in graph.entity_ids()
                      if node == entity or any(normalise(known) == name for known in graph.names(node))}
-
-            def fits(key: EdgeKey) -> bool:
-                """Return True if a fact meets the conditions for relation, entity and date that are given."""
-                head, key_relation, tail = key
-                if (relation and key_relation != relation) or (entity and head not in nodes and tail not in nodes):
-                    return False
-                return day is None or graph.validity(key).holds(*day)
-
-            return list(facts_of(kb, graph, filter(fits, graph.edges())))
+            fitting = (key for key in graph.edges() if (not relation or key[1] == relation)
+                       and (not entity or not nodes.isdisjoint((key[0], key[2])))
+                       and (day is None or graph.validity(key).holds(*day)))
+            return list(facts_of(kb, graph, fitting))
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:

@@ -23,7 +23,7 @@ from ..subagent.tool import BanyanRetriever, Subagent, as_subagent, as_tool, sea
 from ..subagent.tool_answers import RetrievedPassage
 from ..tools.langchain_tools import lookup_tools
 from .base_contents import Where
-from .python_results import MOST_ROWS, SQL_SECONDS, Answer, SqlRows, Step, answer_of, step_of
+from .python_results import MOST_ROWS, SQL_SECONDS, Answer, SqlRows, Step, answer_of
 
 STREAMED: list[StreamMode] = ["custom", "values"]
 _OUTPUT = sorted(AskOutput.__annotations__.keys() - {"messages"})
@@ -117,7 +117,7 @@ class JoinedBases:
         arguments = self._graph_arguments(question, **options)
         async for kind, event in self._retrieval.astream(**arguments, stream_mode=STREAMED):
             if kind == "custom":
-                yield step_of(event)
+                yield Step(step=event["step"], found=tuple(event["found"]))
             else:
                 output = event  # a state of the graph; the last one has the answer
         yield await asyncio.to_thread(self._answer, output, arguments)

@@ -119,19 +119,18 @@ class KnowledgeBase(JoinedBases, BaseContents):
             BanyanError: the folder cannot be read, or all of its files are gone, as if its disk were not mounted.
         """
         local_folder = Path(folder).expanduser()
-        changes, report = self._compare(local_folder), None
+        if self.name in knowledge_bases(self.resources.settings):
+            with self._snapshot() as snapshot:
+                changes = compare_folder(snapshot.kb.documents, local_folder, self.resources.limits)
+        else:
+            changes = compare_folder(None, local_folder, self.resources.limits)
+        report = None
         if not dry_run and (changes.new or changes.known):
             report = self.add(local_folder, context=context, progress=progress)
         if not dry_run and changes.gone:
             # Reading the files again has deleted what they do not give any more.
             self.resources.delete_documents(self.name, changes.gone, missing_ok=True)
         return changes, report
-
-    def _compare(self, folder: Path) -> FolderChanges:
-        if self.name not in knowledge_bases(self.resources.settings):
-            return compare_folder(None, folder, self.resources.limits)
-        with self._snapshot() as snapshot:
-            return compare_folder(snapshot.kb.documents, folder, self.resources.limits)
 
     def delete(self, *documents: str) -> None:
         """Delete documents, and everything that no other document supports; UnknownDocumentError: none is deleted."""

@@ -106,7 +106,13 @@ class Answer(Frozen):
         return self.text
 
     def _repr_html_(self) -> str:
-        return answer_html(self)
+        claims = "<br>".join(map(_escape_html, self.text.splitlines()))
+        short = f"<p><b>{_escape_html(self.short)}</b></p>" if self.short and self.short != self.text else ""
+        sources = "".join(
+            f'<li value="{cited.id}"><i>{_escape_html(cited.document)}</i>{f", p. {cited.page}" if cited.page else ""}'
+            f': \u201c{_escape_html(cited.quote)}\u201d</li>' for cited in self.citations)
+        grade = "<p><i>Inferred: the documents do not state every link.</i></p>" if self.grade == "inferred" else ""
+        return f"{short}<p>{claims}</p>{grade}{f'<ol>{sources}</ol>' if sources else ''}"
 
 
 class Step(Frozen):
@@ -121,19 +127,16 @@ def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput)
 
     The snapshots' lease is entered only if the answer is not an abstention.
     """
-    citations = tuple(Citation(**cited) for cited in output["citations"])
+    citations, facts = tuple(Citation(**cited) for cited in output["citations"]), tuple[Fact, ...]()
+    if not output["abstained"]:
+        with lease as snapshots:
+            facts = tuple(fact for base, retriever in snapshots.retrievers.items()
+                          for fact in _facts_of_base(base, retriever.index, citations))
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
-        citations=citations,
-        facts=_read_facts_behind(lease, citations) if not output["abstained"] else (),
+        citations=citations, facts=facts,
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"], grade=output["grade"])
-
-
-def _read_facts_behind(lease: AbstractContextManager[JoinedSnapshots], cited: Sequence[Citation]) -> tuple[Fact, ...]:
-    with lease as snapshots:
-        return tuple(fact for base, retriever in snapshots.retrievers.items()
-                     for fact in _facts_of_base(base, retriever.index, cited))
 
 
 def _facts_of_base(base: str, index: GraphIndex, cited: Sequence[Citation]) -> Iterator[Fact]:
@@ -166,23 +169,16 @@ class CitedFacts(NamedTuple):
 
 def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> CitedFacts:
     """Return the facts and entities whose place in a document overlaps the cited text."""
-    facts: set[EdgeKey] = set()
-    entities: set[str] = set()
-    for chunk, citations in _cited_chunks(index.store, cited):
+    facts, entities = set[EdgeKey](), set[str]()
+    by_document: dict[str, list[Cited]] = {}
+    for citation in cited:
+        by_document.setdefault(citation.document, []).append(citation)
+    for chunk in index.store.documents.chunks_of(by_document):
+        citations = by_document[chunk.document_id]
         facts.update(fact for fact, *span in index.stated_in(chunk.id) if _overlaps_citation(chunk, span, citations))
         entities.update(entity for entity, _, *span in index.mentioned_in(chunk.id)
                         if _overlaps_citation(chunk, span, citations))
     return CitedFacts(sorted(facts), entities)
-
-
-def _cited_chunks(kb: KnowledgeBase, cited: Sequence[Cited]) -> Iterator[tuple[Chunk, list[Cited]]]:
-    by_document: dict[str, list[Cited]] = {}
-    for citation in cited:
-        by_document.setdefault(citation.document, []).append(citation)
-    for chunk in kb.documents.chunks_of(by_document):
-        citations = by_document[chunk.document_id]
-        if any(citation.start < chunk.end and citation.end > chunk.start for citation in citations):
-            yield chunk, citations
 
 
 def _overlaps_citation(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]) -> bool:
@@ -191,30 +187,22 @@ def _overlaps_citation(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]
     return any(citation.start < end and citation.end > start for citation in cited)
 
 
-def step_of(event: dict[str, Any]) -> Step:
-    """Return a progress event of the retrieval graph as a step."""
-    return Step(step=event["step"], found=tuple(event["found"]))
-
-
 def facts_of(kb: KnowledgeBase, graph: KnowledgeGraph, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
     """Return the facts with these keys, in the order of the keys, each with its sources."""
     ordered_keys = list(keys)
     chunks = {chunk for key in ordered_keys for chunk in graph.support(key)}
     sources = Sources(kb.documents.chunks(sorted(chunks)))
-    return tuple(_make_fact(graph, key, sources) for key in ordered_keys)
-
-
-def _make_fact(graph: KnowledgeGraph, key: EdgeKey, sources: Sources) -> Fact:
-    """Return the fact with a key; `sources` must have the chunks that state it."""
-    head, relation, tail = key
-    support, validity = graph.support(key), graph.validity(key)
-    start, end = validity.bounds()
-    confidence = max(source_confidence for _start, _end, source_confidence in support.values())
-    return Fact(id=triple_id(*key), subject=graph.name(head), relation=relation, object=graph.name(tail),
-                subject_id=head, object_id=tail, confidence=confidence,
-                sources=tuple(Source(**source) for source in sources.locate(
-                    support, graph.times_of(graph.triple_row(key)))),
-                time=validity.note(), start=start, end=end)
+    facts = []
+    for key in ordered_keys:
+        head, relation, tail = key
+        support, validity = graph.support(key), graph.validity(key)
+        start, end = validity.bounds()
+        located = sources.locate(support, graph.times_of(graph.triple_row(key)))
+        facts.append(Fact(
+            id=triple_id(*key), subject=graph.name(head), relation=relation, object=graph.name(tail), subject_id=head,
+            object_id=tail, confidence=max(confidence for _start, _end, confidence in support.values()),
+            sources=tuple(Source(**source) for source in located), time=validity.note(), start=start, end=end))
+    return tuple(facts)
 
 
 def entity_of(kb: KnowledgeBase, node: str, document_of_chunk: dict[str, str]) -> Entity:
@@ -235,17 +223,6 @@ def community_of(graph: KnowledgeGraph, community: ledger.TreeCommunity) -> Comm
         id=community.id, name=community.name, summary=community.summary, level=community.level,
         keywords=tuple(graph.name(node) for node in community.keywords if node in graph),
         members=tuple(node for node in community.members if node in graph), parent=community.parent)
-
-
-def answer_html(answer: Answer) -> str:
-    """Return an answer as HTML: its short form, one line per claim, its grade if inferred, and its numbered sources."""
-    claims = "<br>".join(map(_escape_html, answer.text.splitlines()))
-    short = f"<p><b>{_escape_html(answer.short)}</b></p>" if answer.short and answer.short != answer.text else ""
-    sources = "".join(
-        f'<li value="{cited.id}"><i>{_escape_html(cited.document)}</i>{f", p. {cited.page}" if cited.page else ""}: '
-        f'\u201c{_escape_html(cited.quote)}\u201d</li>' for cited in answer.citations)
-    grade = "<p><i>Inferred: the documents do not state every link.</i></p>" if answer.grade == "inferred" else ""
-    return f"{short}<p>{claims}</p>{grade}{f'<ol>{sources}</ol>' if sources else ''}"
 
 
 def _escape_html(text: str) -> str:

@@ -69,7 +69,10 @@ def _to_documents(item: Source, name: str, title: str) -> list[GivenDocument]:
         document = {**item, **({"id": name} if name else {}), **({"title": title} if title else {})}
         return [cast("GivenDocument", document)]  # its keys are not checked here, because the build checks them
     if hasattr(item, "page_content"):  # LangChain's Document
-        return [_from_langchain(item, name, title)]
+        loaded, metadata = cast("Any", item), dict(cast("Any", item).metadata)
+        own_id = loaded.id or metadata.pop("source", "") or f"text-{content_id('text', loaded.page_content)[:12]}"
+        own_title = str(metadata.pop("title", ""))
+        return [_make_document(name or str(own_id), title or own_title, loaded.page_content, metadata)]
     if hasattr(item, "columns") and (hasattr(item, "itertuples") or hasattr(item, "iter_rows")):
         return _from_frame(item, name or "table", title)
     raise IngestError(f"{type(item).__name__} cannot be added: give a path, a text, a Document, {{\"id\", \"text\"}}, "
@@ -88,15 +91,10 @@ def _make_document(name: str, title: str, text: str, metadata: Mapping[str, str]
     return document
 
 
-def _from_langchain(item: Any, name: str, title: str) -> GivenDocument:
-    metadata = dict(item.metadata)
-    document_id = str(item.id or metadata.pop("source", "") or f"text-{content_id('text', item.page_content)[:12]}")
-    return _make_document(name or document_id, title or str(metadata.pop("title", "")), item.page_content, metadata)
-
-
 def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
     columns = [str(column) for column in frame.columns]
-    rows = [[_cell_text(value) for value in row] for row in _frame_rows(frame)]
+    values = frame.itertuples(index=False, name=None) if hasattr(frame, "itertuples") else frame.iter_rows()
+    rows = [[_cell_text(value) for value in row] for row in values]
     if "text" not in columns:
         with collected_tables() as tables:
             lines = table_lines(columns, rows, title or name)
@@ -111,12 +109,6 @@ def _from_frame(frame: Any, name: str, title: str) -> list[GivenDocument]:
         metadata = {field: value for field, value in record.items() if value}
         documents.append(_make_document(document_id, own_title, text, metadata))
     return documents
-
-
-def _frame_rows(frame: Any) -> Iterable[Sequence[Any]]:
-    if hasattr(frame, "itertuples"):
-        return cast("Iterable[Sequence[Any]]", frame.itertuples(index=False, name=None))
-    return cast("Iterable[Sequence[Any]]", frame.iter_rows())
 
 
 def _cell_text(value: Any) -> str:

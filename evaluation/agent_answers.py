@@ -44,7 +44,11 @@ def f1(answer: str, expected: Sequence[str]) -> float:
 
     Tokens are words, and single Chinese or Japanese characters; two empty texts match fully.
     """
-    return max((_token_f1(_tokens_of(answer), _tokens_of(accepted)) for accepted in expected), default=0.0)
+    given, scores = _tokens_of(answer), [0.0]
+    for tokens in map(_tokens_of, expected):
+        common = sum((Counter(given) & Counter(tokens)).values())
+        scores.append(2 * common / (len(given) + len(tokens)) if given or tokens else 1.0)
+    return max(scores)
 
 
 def contains_answer(answer: str, expected: Sequence[str]) -> bool:
@@ -55,14 +59,6 @@ def contains_answer(answer: str, expected: Sequence[str]) -> bool:
 
 def _tokens_of(text: str) -> list[str]:
     return _HAN.sub(lambda match: f" {match.group()} ", normal_answer(text)).split()
-
-
-def _token_f1(given: list[str], expected: list[str]) -> float:
-    """Return the F1 of two lists of tokens, 0 to 1; two empty lists match fully."""
-    if not given or not expected:
-        return float(given == expected)
-    common = sum((Counter(given) & Counter(expected)).values())
-    return 2 * common / (len(given) + len(expected))
 
 
 class AnswerRecord(Frozen):

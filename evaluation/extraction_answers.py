@@ -104,8 +104,17 @@ def _read_records(path: Path, model: type[_Record]) -> Iterator[_Record]:
 def bounded_answers(bounds: Bounds, cases: Sequence[GoldCase],
                     recorded: Mapping[str, Sequence[Triple]]) -> dict[str, tuple[Triple, ...]]:
     """Return, by the sentence's id, the recorded triples that fit the schema and whose names are in the sentence."""
-    return {case.id: _admit_extraction(_to_extraction(recorded[case.id]), case, bounds)
-            for case in cases if case.id in recorded}
+    admitted = {}
+    for case in cases:
+        if case.id in recorded:
+            triples = recorded[case.id]
+            complete = [triple for triple in triples if all(part.strip() for part in triple)]
+            extraction = Extraction(
+                triples=tuple(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
+                              for head, relation, tail in complete),
+                malformed=tuple(str(triple) for triple in triples if triple not in complete))
+            admitted[case.id] = _admit_extraction(extraction, case, bounds)
+    return admitted
 
 
 def reasoner_answers(reasoner: Reasoner, bounds: Bounds, cases: Sequence[GoldCase], *, concurrency: int = 1,
@@ -145,15 +154,6 @@ def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once
         progress(done, len(items))
 
     run(in_parallel, attempt, items, at_once)
-
-
-def _to_extraction(triples: Sequence[Triple]) -> Extraction:
-    """Return recorded triples as an extraction; those with an empty part are malformed."""
-    complete = [triple for triple in triples if all(part.strip() for part in triple)]
-    return Extraction(
-        triples=tuple(ExtractedTriple(head=head[:500], relation=relation[:200], tail=tail[:500])
-                      for head, relation, tail in complete),
-        malformed=tuple(str(triple) for triple in triples if triple not in complete))
 
 
 def _admit_extraction(extraction: Extraction, case: GoldCase, bounds: Bounds) -> tuple[Triple, ...]:

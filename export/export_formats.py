@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 from xml.sax.saxutils import escape
 
+import networkx as nx
+
 from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.sql.engine import SqlEngine
 from ..schemas.naming import content_id
@@ -80,7 +82,13 @@ def _write_edges(graph: TreeGraph) -> Iterator[str]:
     tree_edges: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for source, target, data in graph.edges(data=True):
         if data["kind"] == "triple":
-            by_relation[data["relation"]].append({"from": source, "to": target, "properties": _triple_properties(data)})
+            places = data["sources"]
+            by_relation[data["relation"]].append({"from": source, "to": target, "properties": {
+                "id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
+                "documents": data["documents"], "sources": [place["document"] for place in places],
+                "starts": [place["start"] for place in places], "ends": [place["end"] for place in places],
+                "quotes": [place["quote"] for place in places],
+                **{name: data[name] for name in ("time", "start", "end") if name in data}}})
         else:
             source_label = _ENTITY if graph.nodes[source]["kind"] == "entity" else _COMMUNITY
             properties = {"rank": data["rank"]} if "rank" in data else {}
@@ -90,15 +98,6 @@ def _write_edges(graph: TreeGraph) -> Iterator[str]:
         yield from _write_statements(rows, _merge_clause(_ENTITY, relationship, _ENTITY))
     for (kind, source_label), rows in sorted(tree_edges.items()):
         yield from _write_statements(rows, _merge_clause(source_label, f"r:{kind}", _COMMUNITY))
-
-
-def _triple_properties(data: Mapping[str, Any]) -> dict[str, Any]:
-    sources = data["sources"]
-    return {"id": data["id"], "relation": data["relation"], "confidence": data["confidence"],
-            "documents": data["documents"], "sources": [source["document"] for source in sources],
-            "starts": [source["start"] for source in sources], "ends": [source["end"] for source in sources],
-            "quotes": [source["quote"] for source in sources],
-            **{name: data[name] for name in ("time", "start", "end") if name in data}}
 
 
 def _merge_clause(source: str, relationship: str, target: str) -> str:
@@ -121,21 +120,12 @@ def quoted_name(text: str) -> str:
 def literal(value: Any) -> str:
     """Return a value as one line of Cypher: a literal, or several literals joined by `+`."""
     if isinstance(value, Mapping):
-        return _join_in_brackets("{}", (f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()))
+        return "{" + ", ".join(f"{quoted_name(key)}: {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, str):
-        return "'" + _SPECIAL.sub(_escape_character, value) + "'"
+        return "'" + _SPECIAL.sub(lambda sign: _ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", value) + "'"
     if isinstance(value, Iterable):
-        return _join_in_brackets("[]", map(literal, value))
+        return f"[{', '.join(map(literal, value))}]"
     return json_text(value)
-
-
-def _join_in_brackets(brackets: str, parts: Iterable[str]) -> str:
-    return brackets[0] + ", ".join(parts) + brackets[1]
-
-
-def _escape_character(match: re.Match[str]) -> str:
-    text = match.group()
-    return _ESCAPES.get(text) or f"\\u{ord(text):04x}"
 
 
 ExportFormat = Literal["graphml", "json", "cypher", "html", "wiki"]
@@ -173,37 +163,22 @@ def graphml(graph: TreeGraph) -> Iterator[str]:
 
 
 def _write_data(owner: str, types: Mapping[str, str], data: Mapping[str, Any]) -> str:
-    return "".join(f'<data key="{owner}_{name}">{_xml_text(data[name])}</data>' for name in types if name in data)
-
-
-def _xml_text(value: Any) -> str:
-    text = value if isinstance(value, str) else json_text(value)
+    texts = {name: data[name] if isinstance(data[name], str) else json_text(data[name])
+             for name in types if name in data}
     # A bare carriage return would be read back as a line feed.
-    return escape(printable(text), {"\r": "&#13;"})
+    return "".join(f'<data key="{owner}_{name}">{escape(printable(text), {chr(13): "&#13;"})}</data>'
+                   for name, text in texts.items())
 
 
 def node_link(graph: TreeGraph) -> Iterator[str]:
-    """Write the graph as one JSON object, in pieces: {directed, multigraph, graph, nodes, edges, tree}.
+    """Write the graph as one JSON object: {directed, multigraph, graph, nodes, edges, tree}.
 
     `tree` is a list of nested communities: {id, name, keywords, children}, at the finest level {id, name, keywords,
     members}. Keywords and members are ids of nodes.
     """
     outline = TreeOutline(graph)
-    yield f'{{"directed": true, "multigraph": true, "graph": {json_text(graph.graph)},\n"nodes": ['
-    yield from _write_lines({"id": node, **data} for node, data in graph.nodes(data=True))
-    yield ',\n"edges": ['
-    yield from _write_lines({"source": source, "target": target, "key": key, **data}
-                            for source, target, key, data in graph.edges(keys=True, data=True))
-    yield ',\n"tree": ['
-    yield from _write_lines(_tree_branch(graph, outline, node) for node in outline.roots)
-    yield "}\n"
-
-
-def _write_lines(items: Iterable[Any]) -> Iterator[str]:
-    """Write the items of a JSON list whose "[" is already written, each on its own line, and the closing "]"."""
-    for number, item in enumerate(items):
-        yield f"{',' if number else ''}\n{json_text(item)}"
-    yield "]"
+    yield json_text(nx.node_link_data(graph, edges="edges")
+                    | {"tree": [_tree_branch(graph, outline, node) for node in outline.roots]}) + "\n"
 
 
 def _tree_branch(graph: TreeGraph, outline: TreeOutline, community: str) -> dict[str, Any]:

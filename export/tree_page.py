@@ -127,12 +127,9 @@ def page(graph: TreeGraph) -> Iterator[str]:
 def _template() -> Template:
     environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
-    environment.filters["hash"] = _script_hash
+    environment.filters["hash"] = lambda text: (
+        "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())
     return environment.get_template("page.html.jinja")
-
-
-def _script_hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _cut(text: str, most: int = _NAME) -> str:

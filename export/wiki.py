@@ -148,15 +148,12 @@ def _table_lines(table: TableInfo, tables: SqlEngine) -> Iterator[str]:
     yield f"| {' | '.join(map(_plain, result.columns))} |"
     yield f"|{'---|' * len(result.columns)}"
     for row in result.rows:
-        yield f"| {' | '.join(_cell(value) for value in row)} |"
+        cells = (", ".join(map(str, value)) if isinstance(value, list) else str("" if value is None else value)
+                 for value in row)
+        yield f"| {' | '.join(_plain(_cut(cell)) for cell in cells)} |"
     if result.total > len(result.rows):
         yield f"\n… {result.total - len(result.rows):,} more rows"
     yield f"\n[Index](../{INDEX})\n"
-
-
-def _cell(value: Any) -> str:
-    shown = ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
-    return _plain(_cut(shown))
 
 
 def _index_lines(graph: TreeGraph, paths: Mapping[str, str], entities: int, tables: Mapping[str, TableInfo],

@@ -132,15 +132,6 @@ class Tools:
         return choose_name(knowledge_base or self._default, self._resources.settings,
                            lambda name: self._sees(ctx.request_context.request, name))
 
-    def _new_name(self, ctx: Ctx, knowledge_base: str) -> str:
-        """Return the name of the knowledge base to add a document to, which may not exist yet."""
-        name = knowledge_base or self._default
-        if not name:
-            return self._resolve_name(ctx, "")
-        if not self._sees(ctx.request_context.request, name):
-            raise UnknownKnowledgeBaseError(name, self._resources.settings.home, seen=self._visible_names(ctx))
-        return name
-
     def _visible_names(self, ctx: Ctx) -> tuple[str, ...]:
         return tuple(name for name in knowledge_bases(self._resources.settings)
                      if self._sees(ctx.request_context.request, name))
@@ -209,24 +200,20 @@ class Tools:
             ask_input: Any = {"knowledge_base": self._resolve_name(ctx, knowledge_base), "question": question}
             async with self._turn(ctx.request_context.request):
                 context = AskContext(mode=mode, documents=tuple(documents or ()), where=where or {})
-                answer = await self._stream_answer(ctx, ask_input, context)
+                answer: dict[str, Any] = {}
+                steps = 0
+                async for kind, event in self._asking.astream(
+                        ask_input, context=context, stream_mode=["custom", "values"],
+                        output_keys=list(AskResult.model_fields)):
+                    data = cast("dict[str, Any]", event)
+                    if kind == "values":  # the output so far; the last one is complete
+                        answer = data
+                    else:
+                        steps += 1
+                        message = " ".join(f"{data['step']}: {'; '.join(data['found'])}".split())[:_MESSAGE]
+                        await ctx.report_progress(steps, None, message)
             return CallToolResult(content=[TextContent(type="text", text=answer_text(answer))],
                                   structured_content=AskResult(**answer).model_dump(mode="json"))
-
-    async def _stream_answer(self, ctx: Ctx, given: Any, context: AskContext) -> dict[str, Any]:
-        """Run the retrieval graph and return its output; report each of its steps to the caller as progress."""
-        answer: dict[str, Any] = {}
-        step_count = 0
-        async for kind, event in self._asking.astream(given, context=context, stream_mode=["custom", "values"],
-                                                      output_keys=list(AskResult.model_fields)):
-            data = cast("dict[str, Any]", event)
-            if kind == "values":  # the output so far; the last one is complete
-                answer = data
-            else:
-                step_count += 1
-                message = " ".join(f"{data['step']}: {'; '.join(data['found'])}".split())[:_MESSAGE]
-                await ctx.report_progress(step_count, None, message)
-        return answer
 
     def list_documents(
         self, ctx: Ctx, knowledge_base: Kb = "", offset: Annotated[int, Field(ge=0)] = 0,
@@ -276,8 +263,18 @@ class Tools:
         run writes at a time.
         """
         with self._check_access(ctx, "write"):
-            name = self._new_name(ctx, knowledge_base)
-            context = await asyncio.to_thread(self._build_context, name)
+            name = knowledge_base or self._default or self._resolve_name(ctx, "")  # it may not exist yet
+            if not self._sees(ctx.request_context.request, name):
+                raise UnknownKnowledgeBaseError(name, self._resources.settings.home, seen=self._visible_names(ctx))
+
+            def choose_context() -> BuildContext:
+                """Return the options: where people decide on the schema, it does not evolve."""
+                if name not in knowledge_bases(self._resources.settings):
+                    return BuildContext()
+                with self._resources.snapshot(name) as snapshot:
+                    return BuildContext(evolve=snapshot.kb.schema_control.policy == "auto")
+
+            context = await asyncio.to_thread(choose_context)
             added = {"id": document, "text": text, **({"title": title} if title else {})}
             build_input: Any = {"knowledge_base": name, "documents": [added]}
             report: dict[str, Any] | None = None
@@ -296,13 +293,6 @@ class Tools:
                 raise ToolError(f"the document was not read: {'; '.join(report['files_failed'] if report else ())}")
             return AddedDocument(knowledge_base=report["kb"], document=document, **{
                 field: report[field] for field in AddedDocument.model_fields if field in report})
-
-    def _build_context(self, name: str) -> BuildContext:
-        """Return the options for adding a document; if people decide on the base's schema, it does not evolve."""
-        if name not in knowledge_bases(self._resources.settings):
-            return BuildContext()
-        with self._resources.snapshot(name) as snapshot:
-            return BuildContext(evolve=snapshot.kb.schema_control.policy == "auto")
 
     def schema(self, ctx: Ctx, knowledge_base: Kb = "") -> SchemaInForce:
         """Show the schema in force: which types of things, relations and attributes the knowledge base can hold."""

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any, Self, cast
 
 import httpx
@@ -49,7 +48,9 @@ class Remote(Asker):
         """
         self.url = url
         self.knowledge_base = check_names(kb)
-        self._context = _changed_values(context or AskContext(mode=mode))
+        default, values = AskContext(), vars(context or AskContext(mode=mode))
+        self._context = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()
+                         if value != getattr(default, name)}
         self._name = graph
         self._connect: dict[str, Any] = {"url": url, "api_key": api_key, "headers": headers, "timeout": timeout}
         self._graph: RemoteGraph | None = None
@@ -72,7 +73,9 @@ class Remote(Asker):
 
     async def aask(self, given: AskInput) -> AskOutput:
         """Answer a question or conversation; raise RemoteError if the server cannot be reached or gives no answer."""
-        asked = self._remote_input(given)
+        messages = [{"role": "user" if isinstance(message, HumanMessage) else "assistant", "content": message.text}
+                    for message in given.get("messages", [])]
+        asked = {**given, "knowledge_base": self.knowledge_base, **({"messages": messages} if messages else {})}
         try:
             if self.graph.client is None:  # opened with `with`, so there is no asynchronous client
                 return self._answer_of(await asyncio.to_thread(self.graph.invoke, asked, context=self._context))
@@ -82,11 +85,6 @@ class Remote(Asker):
             return self._answer_of(await self.graph.ainvoke(asked, context=self._context))
         except (RemoteException, httpx.HTTPError) as error:
             raise self._remote_error(error) from error
-
-    def _remote_input(self, given: AskInput) -> dict[str, Any]:
-        messages = [{"role": "user" if isinstance(message, HumanMessage) else "assistant", "content": message.text}
-                    for message in given.get("messages", [])]
-        return {**given, "knowledge_base": self.knowledge_base, **({"messages": messages} if messages else {})}
 
     def _answer_of(self, state: dict[str, Any] | None) -> AskOutput:
         if not state or "answer" not in state:
@@ -118,10 +116,3 @@ class Remote(Asker):
         graph, self._graph = self.graph, None
         if graph.client is not None:
             await graph.client.aclose()
-
-
-def _changed_values(context: AskContext) -> dict[str, Any]:
-    default = AskContext()
-    values = {field.name: getattr(context, field.name) for field in fields(context)}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()
-            if value != getattr(default, name)}

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, Self, cast
 
@@ -134,22 +134,22 @@ def tool_of(asker: Asker, *, name: str = "", about: str = "") -> BaseTool:
             raise ToolException(str(error)) from error
         return answer_text(answer), answer
 
+    def describe_invalid(error: ValidationError | OldValidationError) -> str:
+        first: Any = error.errors()[0]
+        return cannot_answer(f"{'.'.join(map(str, first['loc']))}: {first['msg']}; give one argument, `question`, a "
+                             "text")
+
     return StructuredTool.from_function(
         lambda question: run(aask, question), aask, name=name or default_name("ask", asker.knowledge_base),
         description=description_of(asker.knowledge_base, about), args_schema=AskedQuestion, infer_schema=False,
         response_format="content_and_artifact", handle_tool_error=lambda error: cannot_answer(str(error)),
-        handle_validation_error=_describe_invalid_question)
+        handle_validation_error=describe_invalid)
 
 
 def cannot_answer(reason: str) -> str:
     """Return the text that a calling agent reads instead of an answer."""
     return (f"The question could not be answered: {reason}. Fix that and ask again if you can; else tell the user, "
             "and do not answer on the documents' behalf.")
-
-
-def _describe_invalid_question(error: ValidationError | OldValidationError) -> str:
-    first: Any = error.errors()[0]
-    return cannot_answer(f"{'.'.join(map(str, first['loc']))}: {first['msg']}; give one argument, `question`, a text")
 
 
 class SubagentOutput(AskOutput, total=False):
@@ -188,10 +188,20 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
     name = name or default_name("documents", asker.knowledge_base)
 
     async def aask(state: MessagesState) -> SubagentOutput:
+        conversation: list[AnyMessage] = [message for message in state["messages"] if message.text.strip()
+                                          and isinstance(message, HumanMessage | AIMessage)]
+        while conversation and not isinstance(conversation[-1], HumanMessage):
+            conversation.pop()
         try:
-            return _answer(name, await asker.aask(_conversation(state["messages"])))
+            answer = await asker.aask(AskInput(messages=conversation))
         except BanyanError as error:
-            return _failure(name, error)
+            return {"abstained": True, "error": str(error),
+                    "messages": [AIMessage(cannot_answer(str(error)), name=name)]}
+        # The message keeps its id: whoever streams subgraphs too would else get two. A server's is JSON.
+        message = convert_to_messages(answer["messages"])[-1]
+        return cast("SubagentOutput", {
+            **answer, "structured_response": StructuredAnswer.model_validate(answer["structured_response"]),
+            "messages": [message.model_copy(update={"name": name})]})
 
     graph = StateGraph(SubagentOutput, input_schema=MessagesState, output_schema=SubagentOutput)
     graph.add_node("ask", RunnableLambda(lambda state: run(aask, state), aask, name="ask"), input_schema=MessagesState)
@@ -199,26 +209,6 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
     graph.add_edge("ask", END)
     return Subagent(name=name, description=description_of(asker.knowledge_base, about),
                     runnable=graph.compile(checkpointer=False, name=name))
-
-
-def _conversation(messages: Sequence[AnyMessage]) -> AskInput:
-    conversation: list[AnyMessage] = [
-        message for message in messages if isinstance(message, HumanMessage | AIMessage) and message.text.strip()]
-    while conversation and not isinstance(conversation[-1], HumanMessage):
-        conversation.pop()
-    return AskInput(messages=conversation)
-
-
-def _answer(name: str, answer: AskOutput) -> SubagentOutput:
-    # The message keeps its id: whoever streams subgraphs too would else get two. A server's is JSON.
-    message = convert_to_messages(answer["messages"])[-1]
-    return cast("SubagentOutput", {
-        **answer, "structured_response": StructuredAnswer.model_validate(answer["structured_response"]),
-        "messages": [message.model_copy(update={"name": name})]})
-
-
-def _failure(name: str, error: BanyanError) -> SubagentOutput:
-    return {"abstained": True, "error": str(error), "messages": [AIMessage(cannot_answer(str(error)), name=name)]}
 
 
 def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None,
