@@ -10,8 +10,6 @@ Unit = Literal["day", "week", "weekend", "month", "quarter", "year"]
 
 DAYS_A_WEEK, MONTHS_A_YEAR, MONTHS_A_QUARTER = 7, 12, 3
 _SATURDAY = 5
-_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
-"""The first month of each season."""
 _LOOKED_BACK = 30
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？；;\n]")
@@ -101,9 +99,9 @@ def around(unit: Unit, day: date) -> str:
     return day.isoformat()[:len("2024-03" if unit == "month" else "2024")]
 
 
-def quarter(year: int, number: int, months: int = MONTHS_A_QUARTER) -> str:
-    """Return the quarter of a year by its number; with six months, the half."""
-    return f"{year}-{(number - 1) * months + 1:02d}/{year}-{number * months:02d}"
+def quarter(year: int, number: int) -> str:
+    """Return the quarter of a year by its number."""
+    return f"{year}-{(number - 1) * MONTHS_A_QUARTER + 1:02d}/{year}-{number * MONTHS_A_QUARTER:02d}"
 
 
 def shift(unit: Unit, day: date, count: int) -> date:
@@ -134,14 +132,6 @@ def dated(year: int, month: int, day: int = 0) -> str:
     if not 1 <= month <= MONTHS_A_YEAR or day > last_day(year, month):
         return ""
     return f"{year}-{month:02d}" + (f"-{day:02d}" if day else "")
-
-
-def season(year: int, name: str) -> str:
-    """Return a meteorological season of the northern half of the world; the winter that begins in a year."""
-    first = _SEASONS[name]
-    if first == MONTHS_A_YEAR:
-        return f"{year}-12/{year + 1}-02"
-    return f"{year}-{first:02d}/{year}-{first + 2:02d}"
 
 
 def past_tense_before(said: Said) -> bool:
