@@ -19,7 +19,7 @@ _LIGHT = word_set("是 为 有 叫 在 到 来 去 使 让 以 用 经 通过 �
 """Verbs that state nothing without their noun."""
 _UNREAL = re.compile(
     r"不(?!得?(?:超过|[少低高晚早多迟]于|满|足)|[仅但断同])|[没未非无否别]|从未|从不|从没|绝不|毫不|毫无|并非|险些|几乎|差点|差一点|据|似乎|好像|或许|也许|大概|"
-    r"恐怕|可能|误|拟|预计|有望|疑似|传闻|谣传|传说|除|原(?!则|因)|曾任|时任|候任")
+    r"恐怕|可能|误|拟|计划|预计|有望|疑似|传闻|谣传|传说|除|原(?!则|因)|曾任|时任|候任")
 """How words begin that deny a clause, or call it doubtful, planned, reported or past."""
 _FUTURE, _PAST = re.compile(r"将|会"), re.compile(r"曾|一度|过去|以前|从前")
 """Words of what is not yet, and of what no longer holds if the question asks for what somebody or something is."""
@@ -28,6 +28,9 @@ _PLAIN_TAGS = frozenset({"PER", "ORG", "LOC", "TIME", "u", "w", "p", "m", "q", "
 """Tags of words that do not qualify the noun behind them, as "前" and "代理" do."""
 _BOUND = re.compile(r"\s?(?:年|月|日)?[之以]?[前后]")
 """What follows a date that is only the bound of a period."""
+_OTHER_ONES = frozenset("老新旧副前原")
+"""What makes something another thing: the 老大楼 is not the 大楼."""
+_BETWEEN_NOUNS = r"(?:\s?的)?\s?"
 _CLAUSE = re.compile(r"[^\s，,；;。][^，,；;。]*")
 
 
@@ -44,7 +47,8 @@ class ChineseStatement:
         self._predicate, self._is_light = (verbs or nouns)[-1:], not verbs
         self._words = _tag(text)
         # A noun of several words, such as 诺贝尔物理学奖, is a thing of another name without one of them.
-        self._is_of_same_things = all(run in text or run[-1:] not in text for run in _noun_runs(asked))
+        self._is_of_same_things = all(run[-1:] not in text or self._has_whole(run, len(text))
+                                      for run in _noun_runs(asked))
 
     def states(self, start: int, end: int, values: Sequence[tuple[int, int]]) -> bool:
         """Return True if the clause of the value at characters `start` to `end` states it; `values` are all of them."""
@@ -59,12 +63,14 @@ class ChineseStatement:
                 and self._is_predicated(words, start))
 
     def _has_whole(self, name: str, end: int) -> bool:
-        """Return True if a name is in the text before `end` and no part of a longer one: "青石镇" of "青石镇机场"."""
-        for match in re.finditer(re.escape(name), self._text[:end]):
+        """Return True if a name or nouns are in the text before `end`, not within longer ones: 青石镇 in 青石镇机场."""
+        for match in re.finditer(_BETWEEN_NOUNS.join(map(re.escape, "".join(name.split()))), self._text[:end]):
             after = next((word for word in self._words if word.end > match.end()), None)
             goes_on = after is not None and after.tag in {"n", "nz", "ORG", "LOC"} and (
                 after.start <= match.end()) and after.text not in self._asked
-            if not goes_on:
+            before = self._text[max(0, match.start() - 1):match.start()]
+            is_other = before in _OTHER_ONES and f"{before}{name}" not in self._question.text
+            if not (goes_on or is_other):
                 return True
         return False
 
@@ -117,7 +123,7 @@ def _noun_runs(words: Sequence[Word]) -> Iterator[str]:
     """Yield the nouns of a question, each with the nouns before it; not what a question word asks for."""
     run = list[Word]()
     for before, word in pairwise([None, *words, None]):
-        is_noun = word is not None and word.tag in {"n", "nz", "vn", "ORG"}
+        is_noun = word is not None and word.tag in {"n", "nz", "vn"}
         if word is not None and is_noun and (run or not (before and before.tag == "r")):
             run.append(word)
         elif not is_noun and run:

@@ -49,6 +49,11 @@ _BOUNDS = word_set("after before until till by since")
 """Prepositions of a bound: "after 1931" is not 1931."""
 _LOCATIVE = word_set("in at on near of within inside")
 """Prepositions by which a place in a place is one as well: "in a house in Ulm"."""
+_WHOLES = word_set("structure organisation organization workforce staff personnel headcount")
+_OF_ALL = word_set("corporate whole entire total overall global worldwide")
+"""Nouns that stand for all of whoever has them, and what may qualify them: "Acme's entire workforce"."""
+_DESCRIBING = word_set("describe define specify explain list document mention detail outline state")
+"""Verbs whose subject is a text: what "RFC 20 defines" is "defined in RFC 20"."""
 _EMBEDDED = word_set("relcl advcl ccomp acl csubj csubjpass parataxis pcomp xcomp")
 """How a clause depends on another one whose arguments are not its own."""
 _NEGATING = word_set("no neither few nobody none nothing nor")
@@ -73,6 +78,9 @@ class AskedClause:
         asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
         nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in {"NOUN", "PROPN"})
         asked_noun = next(nouns, question_word)
+        following = doc[min(asked_noun.i + 1, len(doc) - 1)]
+        if asked_noun.tag_ == "WDT" and following.pos_ in {"NOUN", "PROPN"}:
+            asked_noun = following  # "Which RFC defines" is often parsed as if both were arguments
         self.role = role_of(asked_noun)
         self.preposition = asked_noun.head.lemma_.lower() if asked_noun.head.dep_ == "prep" else ""
         self.is_light = root.lemma_ in _LIGHT
@@ -152,7 +160,7 @@ class EnglishStatement:
 
     def _states_of(self, value: "Token", clause: "Token", role: str) -> bool:
         """Return True if a clause states the value, which plays a part in it, as the answer."""
-        return (is_verb(clause) and self._is_linked(value, clause) and self._has_role(role)
+        return (is_verb(clause) and self._is_linked(value, clause) and self._has_role(role, clause)
                 and self._has_subject(value, clause) and self._has_names(clause)
                 and not (self._asked.is_present and tense_of(clause) == "past") and self._is_asserted(clause))
 
@@ -203,12 +211,14 @@ class EnglishStatement:
             step = step.head
         return True
 
-    def _has_role(self, role: str) -> bool:
+    def _has_role(self, role: str, clause: "Token") -> bool:
         """Return True if the value may play the part of the question word: who acts, or to whom it happens."""
         asked = self._asked
         if asked.question.expected in {"date", "number", "location"} or asked.is_light:
             return True
-        return role == asked.role or (asked.role == "agent" and role == "attr")
+        is_text = role == "prepositional" and clause.lemma_ in _DESCRIBING and any(
+            child.dep_ == "nsubjpass" for child in clause.children)
+        return role == asked.role or (asked.role == "agent" and (role == "attr" or is_text))
 
     def _has_subject(self, value: "Token", clause: "Token") -> bool:
         """Return True if the subject is the value, a pronoun for what stands before, or something of the question."""
@@ -242,6 +252,8 @@ class EnglishStatement:
         governor = noun.head if noun.dep_ in {"compound", "poss", "nmod", "amod", "pobj"} else noun
         governor = governor.head if governor.dep_ == "prep" and governor.lemma_ == "of" else governor
         is_inside = start <= governor.i < end
+        if governor.lemma_ in _WHOLES and not is_inside:
+            return all(one.lemma_.lower() in _OF_ALL or self._asked.says(one) for one in qualifiers_of(governor))
         if not is_inside and governor.pos_ in {"NOUN", "PROPN"} and not self._asked.says(governor):
             return False
         beside = [token for token in self._doc[end:end + 1] if token.dep_ != "appos"]

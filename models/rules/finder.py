@@ -25,8 +25,9 @@ from ...text.titles import plain_title
 from ..parsing.parser import Parser
 from .likeness import likeness
 from .question import ASKS_PHONE, Question, foreign_forms, tells_time
+from .recognition.name_kinds import Span, without_overlaps
 from .recognition.names import find_names, names_in
-from .recognition.spans import Span, find_spans
+from .recognition.spans import find_spans
 from .units import Unit, find_units
 
 Scores = NDArray[np.float64]
@@ -46,6 +47,7 @@ _REFERRING_OPENING = re.compile(
 _RANK_BONUS, _KIND_BONUS = 0.2, 0.15
 """The bonus for the best passage's rank, and for a span of the expected kind."""
 _PHONE = re.compile(r"(?<!\d)(?<!\d[.-])\+?\d[\d() /-]{5,17}\d(?![.-]?\d)")
+_NUMBERED_NOUN = re.compile(r"\bwh(?:ich|at) ([a-z]{2,20})\b", re.IGNORECASE)
 _UNITS_SEARCHED_FOR_SPANS = 8
 """The number of units of a question that are searched for spans, best first."""
 _MOST_QUOTES = 3
@@ -166,6 +168,10 @@ class Finder:
         best_by_document = {self.passages[item.unit.passage - 1].document: item for item in reversed(found)}
         of_named = [best_by_document[document] for document in self.named if document in best_by_document][:most]
         first, best = (of_named or found)[:1], found[:most - 1]  # leaves a place for the complement
+        # Where sentences before the one that asks give context, the best units may answer these alone.
+        asking = max(found[:_UNITS_SEARCHED_FOR_SPANS], key=lambda item: item.covered, default=None)
+        if asking and asking.covered >= max(item.covered for item in (*of_named, *best)) + _LEAST_GAIN:
+            best = [found[0], asking]
         chosen: dict[str, Found] = {}  # by the words of the quote
         for item in (*of_named, *best, *self._best_complement(first, found), *found):
             if len(chosen) < most and all(_is_apart(self._place_of(item.unit), self._place_of(other.unit))
@@ -221,20 +227,22 @@ class Finder:
         return (best @ (asking_weights / asking_weights.sum()), least, best @ share,
                 np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share)
 
-    def _name_spans(self, units: Sequence[Unit]) -> list[list[Span]]:
+    def _name_spans(self, question: Question, units: Sequence[Unit]) -> list[list[Span]]:
+        numbered = _NUMBERED_NOUN.search(question.asking)
+        texts = [unit.text.title() if unit.text.isupper() and unit.text.isascii() else unit.text for unit in units]
         found = list[list[Span]]()
-        for unit, spans in zip(units, find_spans([unit.text for unit in units], self.parser), strict=True):
-            # The first word of a sentence has a capital anyway.
-            capitalised = [place for place in find_names(unit.text) if place[0] > 0]
-            found.append([*spans, *(Span(start, end, "name") for start, end in capitalised
-                                    if all(end <= span.start or start >= span.end for span in spans))])
+        for text, spans in zip(texts, find_spans(texts, self.parser), strict=True):
+            # "Which RFC" is answered by "RFC 20". The first word of a sentence has a capital anyway.
+            identifiers = re.finditer(rf"\b{numbered[1]}[ -]\d[\d.]*\b", text, re.IGNORECASE) if numbered else ()
+            capitalised = [Span(*place, "name") for place in find_names(text) if place[0] > 0]
+            found.append(without_overlaps([Span(*match.span(), "name") for match in identifiers], spans, capitalised))
         return found
 
     def _answer_spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
         """Return the spans of each unit that may answer: of the expected kind, and not in the question, ascending."""
         kinds = KINDS[question.expected]
         spans = ([_dates_or_numbers(unit, question) for unit in units] if question.expected in {"date", "number"}
-                 else self._name_spans(units))
+                 else self._name_spans(question, units))
         return [tuple(span for span in sorted(unit_spans, key=lambda span: span.start)
                       if span.kind in kinds and not has_name(question.text, unit.text[span.start : span.end]))
                 for unit, unit_spans in zip(units, spans, strict=True)]

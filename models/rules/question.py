@@ -43,6 +43,7 @@ _ASKED_NOUN = re.compile(
 _CHINESE_FOCUS = re.compile(
     r"(?:哪(?:一|几)?(?:个|座|条|家|所|部|本|首|种|项|片|位)?|什么)"
     r"(国家|城市|省份|地区|地方|公司|大学|机构|学校|语言|奖项|货币|省|市|县|区|江|河|湖|山|岛|州|洲|海|奖)")
+_ROLE = re.compile(r"who (?:is|was|are|were) (?:the|our|your)\b", re.IGNORECASE)
 _PLURAL = r"(?!this|its|was|is|does|has)[a-z-]+(?<![sui])s"
 _ASKS_FOR_SEVERAL = re.compile(
     r"哪些|哪几|哪[两二三四五六七八九十]|分别是|有什么|"
@@ -149,7 +150,7 @@ def analyse(question: str) -> Question:
         expected, focus = _kind_in_other_language(text, language), ""
     names = names_in(text)
     asks_only_for_name = bool(names) and set(content_words(text)).issubset(content_words(" ".join(names)))
-    if expected == "person" and asks_only_for_name:  # "Who is Ada Blum?"
+    if expected == "person" and asks_only_for_name and not _ROLE.match(text):  # "Who is Ada Blum?"
         expected = "text"  # the answer is a description
     return Question(text, language, expected, focus, names)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ...schemas.naming import canonical_name, has_name
 from ...text.content_words import content_words
@@ -130,10 +131,18 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
         else:
             negated = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
             is_denied = negated.search(unit.text) and not negated.search(question.text)
-            is_certain = len(item.spans) == 1 and (asked is None or item is found[0])  # of English lines only the best
+            is_certain = len(item.spans) == 1 and (asked is None or (  # of English lines only the best
+                item is found[0] and all(map(partial(_has_part, unit.text), question.names))))
             places = [] if is_denied or not is_certain else every
         yield from ((_shown(unit, *place), unit) for place in _join_lists(unit.text, places)
                     if _may_answer(question, unit.text, *place))
+
+
+def _has_part(line: str, name: str) -> bool:
+    """Return True unless a line has a name only within more words: "Deputy Head of Sales", "aide to the Head"."""
+    words = rf"\b{re.escape(name)}\b"
+    part = rf"(?:^|[\n,;:|(–—-] ?|\b(?:at|of|for|in) (?:the )?){words}(?=$|[\n,;:|).–—-]| [(–—-]| (?:at|of|for|in)\b)"
+    return not re.search(words, line, re.IGNORECASE) or re.search(part, line, re.IGNORECASE) is not None
 
 
 def _join_lists(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

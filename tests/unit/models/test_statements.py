@@ -60,9 +60,40 @@ def test_a_sentence_that_asserts_an_answer_gives_it(sentence):
     ("谁设计了清河镇？", "清河镇机场由李明设计。", ""),
     ("谁发现了青蒿素？", "# 青蒿素\n\n书的作者葛洪写道：“青蒿一握，以水二升渍，绞取汁，尽服之。”", ""),
     ("清河大桥由谁设计？", "清河大桥不是由李明设计的，而是由王芳设计的。", "王芳"),
+    ("How many employees did Nordwind have in 2019?",
+     "In 2019, Nordwind's corporate structure consisted of 540 employees.", "540 employees"),
+    ("How many employees does Nordwind have?", "Nordwind's entire workforce consists of 9 employees.", "9 employees"),
+    ("How many employees does Nordwind have?", "Nordwind's sales staff consists of 40 employees.", ""),
+    ("How many employees does Nordwind have?", "Nordwind's European workforce consists of 40 employees.", ""),
+    ("How many employees does Nordwind have?", "Nordwind's team consists of 12 employees.", ""),
+    ("How many employees does Nordwind have?", "Nordwind's headcount will be 500 employees.", ""),
+    ("Which RFC defines the checksum of frames?", "The checksum of frames is defined in RFC 3385.", "RFC 3385"),
+    ("Which section describes the exit of the hall?", "Section 4.2 describes the exit of the hall.", "Section 4.2"),
+    ("Which annex documents the wiring of the pump?", "Annex 3 documents the wiring of the pump.", "Annex 3"),
+    ("Which RFC defines the checksum of frames?", "The checksum of frames is not defined in RFC 3385.", ""),
+    ("Which RFC defines the checksum of frames?", "The checksum of frames was discussed beside RFC 3385.", ""),
+    ("Which RFC obsoletes RFC 20?", "RFC 20 is listed in RFC 3385.", ""),
+    ("青石公司是什么时候正式决定采用龙芯 Linux 系统的？", "2019 年 5 月，青石公司正式决定采用龙芯的 Linux 系统。",
+     "2019 年 5 月"),
+    ("谁开发了云帆操作系统？", "2012年，李明开发了云帆的操作系统。", "李明"),
+    ("清河市何时引进华源 ERP 软件？", "2021年3月，清河市计划引进华源的 ERP 软件。", ""),
+    ("谁设计了清河图书馆大楼？", "清河图书馆的老大楼由王芳设计。", ""),
+    ("谁设计了清河图书馆大楼？", "清河图书馆的大楼花园由王芳设计。", ""),
 ])
 def test_an_answer_plays_the_part_that_is_asked_for_of_the_thing_that_is_asked_for(question, text, expected):
     assert short(question, text) == expected
+
+
+@pytest.mark.parametrize(("line", "expected"), [
+    ("ANNA BERGER, NORDWIND ENERGY, HEAD OF LEGAL AFFAIRS\nPHONE: +47 22 11 00 11", "ANNA BERGER"),
+    ("Anna Berger, Head of Legal Affairs, Nordwind Energy", "Anna Berger"),
+    ("ANNA BERGER, NORDWIND ENERGY, HEAD OF SALES", ""), ("ANNA BERGER, BRIGHTLINE FOODS, HEAD OF LEGAL AFFAIRS", ""),
+    ("ANNA BERGER, NORDWIND ENERGY, DEPUTY HEAD OF LEGAL AFFAIRS", ""),
+    ("ANNA BERGER, NORDWIND ENERGY, FORMER HEAD OF LEGAL AFFAIRS", ""),
+    ("ANNA BERGER, ASSISTANT TO THE HEAD OF LEGAL AFFAIRS, NORDWIND ENERGY", ""),
+    ("ANNA BERGER REPORTS TO THE HEAD OF LEGAL AFFAIRS AT NORDWIND ENERGY", "")])
+def test_a_line_with_a_name_and_a_role_answers_who_has_the_role(line, expected):
+    assert short("Who is the Head of Legal Affairs at Nordwind Energy?", line) == expected
 
 
 @pytest.mark.parametrize(("cell", "expected"), [
