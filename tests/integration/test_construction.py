@@ -11,7 +11,6 @@ from banyan.graph_store.evolution.control import SchemaControl
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import WriterBusyError
-from banyan.graph_store.tree.tree_levels import TreeSynchroniser
 from banyan.graph_store.vectors.vector_synchroniser import VectorSynchroniser
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -52,8 +51,7 @@ def test_a_batch_is_extracted_while_the_one_before_is_written(tmp_path, hashed_e
 
 # Killed and resumed; order and batches; deletion.
 
-@pytest.mark.parametrize(("owner", "step"), [(SchemaControl, "write"), (VectorSynchroniser, "sync"),
-                                             (TreeSynchroniser, "build"), (SchemaControl, "grow")])
+@pytest.mark.parametrize(("owner", "step"), [(SchemaControl, "write"), (VectorSynchroniser, "sync")])
 def test_a_build_that_died_between_steps_is_taken_up_where_it_was(shop, monkeypatch, owner, step):
     paths = shop.write(TEXTS)
 

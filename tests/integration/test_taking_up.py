@@ -11,7 +11,6 @@ from contextlib import closing
 import pytest
 from banyan.agents.writers import Writers, _is_held
 from banyan.graph_store.evolution.control import SchemaControl
-from banyan.graph_store.graph import graph_file
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.ledger.document_rows import Documents
@@ -55,9 +54,7 @@ def delete(shop, document):
 
 
 @pytest.mark.parametrize(("owner", "name"), [
-    (VectorSynchroniser, "sync"), (SchemaControl, "grow"), (TreeSynchroniser, "build"), (TreeSynchroniser, "describe"),
-    (graph_file, "save"), (Documents, "finish_deletion"),
-])
+    (SchemaControl, "grow"), (TreeSynchroniser, "describe"), (Documents, "finish_deletion")])
 def test_a_deletion_that_was_killed_is_taken_up_by_the_same_command(shop, tmp_path, monkeypatch, owner, name):
     killed(monkeypatch, owner, name, lambda: delete(shop, "c.txt"))
     delete(shop, "c.txt")

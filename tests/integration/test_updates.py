@@ -17,7 +17,7 @@ from .. import scripted
 from ..conftest import EXAMPLES
 from ..newest import contents, newest
 
-FILLER = " ".join(f"Filler sentence number {n} stands here." for n in range(60))
+FILLER = " ".join(f"Filler sentence number {n} stands here." for n in range(24))
 OLD = "Ada:Person --employer--> Acme:Organization."
 NEW = "Ada:Person --employer--> Bolt:Organization."
 NEWER = "Ada:Person --employer--> Core:Organization."

@@ -70,72 +70,66 @@ def test_a_ledger_that_was_cut_inside_its_last_page_is_named(built, tmp_path):
         assert "the ledger: its file was cut inside its last page" in whats(opened)
 
 
-A_CHUNK = "(SELECT id FROM chunks WHERE document = 'a.txt')"
+def chunk(document):
+    return f"(SELECT id FROM chunks WHERE document = '{document}.txt')"
 
 
-@pytest.mark.parametrize(("statements", "seen"), [
-    # The file and its tables.
-    (["INSERT INTO rejections VALUES ('none', 'a.txt', 'malformed', '', 'x', '', '', 1)"],
-     "refers to a missing chunks"),
-    (["DROP INDEX schema_requests_by_chunk"], "the index schema_requests_by_chunk is missing"),
-    (["ALTER TABLE tokens DROP COLUMN completion"], "the column tokens.completion is missing"),
-    (["ALTER TABLE tokens ADD COLUMN more TEXT"], "the column tokens.more is not of this format"),
-    (["CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM chunks; END"], "the trigger t is not of this format"),
-    (["CREATE VIEW v AS SELECT 1"], "the view v is not of this format"),
-    # Documents, chunks, stages.
-    (["UPDATE documents SET text = replace(text, 'Acme', 'Emca') WHERE id = 'b.txt'"],
-     "document 'b.txt', chunk 0: its text is not the one that its id was made from"),
-    (["UPDATE chunks SET \"end\" = \"end\" - 1 WHERE document = 'b.txt'"],
-     "document 'b.txt', chunk 0: its text is not"),
-    (["UPDATE chunks SET ordinal = 5 WHERE document = 'b.txt'"], "document 'b.txt', chunk 5: chunk 0 was expected"),
-    ([f"DELETE FROM extractions WHERE chunk = {A_CHUNK}"],
-     "document 'a.txt', chunk 0 was extracted, but its extraction"),
-    ([f"DELETE FROM facts WHERE chunk = {A_CHUNK}"], "document 'a.txt', chunk 0: its facts are not what the schema"),
-    (["UPDATE chunks SET status = 'pending' WHERE document = 'a.txt'"],
-     "document 'a.txt', chunk 0 waits to be extracted, but was"),
-    (["UPDATE chunks SET status = 'failed' WHERE document = 'a.txt'"],
-     "document 'a.txt', chunk 0 failed, but nothing says why"),
-    (["UPDATE chunks SET status = 'extracted' WHERE document = 'a.txt'"],
-     "document 'a.txt', chunk 0 is not done, but adds to the graph"),
-    # Settings.
-    (["UPDATE meta SET value = '{\"tree\": [\"x\"]}' WHERE key = 'state'"], "cannot be read (ValueError"),
-    (["DELETE FROM meta WHERE key = 'settings'"], "does not say which embedding model"),
-    # The schema.
-    (["DELETE FROM schema_requests WHERE label = 'admires'"],
-     "the facts that wait for the schema are not what the schema admits of the extraction"),
-    (["DELETE FROM schema_versions WHERE version = 2"], "version 2 of the schema is missing"),
-    (["UPDATE schema_versions SET schema = '{' WHERE version = 3"], "version 3 of the schema is damaged in the ledger"),
-    # What was said, and what became of it.
-    ([f"UPDATE extractions SET extraction = '{{' WHERE chunk = {A_CHUNK}"],
-     "document 'a.txt', chunk 0: the extraction of chunk"),
-    ([f"UPDATE extractions SET extraction = replace(extraction, '1999', '1998') WHERE chunk = {A_CHUNK}"],
-     "document 'a.txt', chunk 0: its facts are not what the schema admits"),
-    (["DELETE FROM rejections WHERE document = 'g.txt'"], "document 'g.txt', chunk 0: its rejected facts are not"),
-    (["DELETE FROM schema_requests WHERE document = 'g.txt'"],
-     "document 'g.txt', chunk 0: the facts that wait for the schema"),
-    ([f"INSERT INTO repairs VALUES ({A_CHUNK}, 'swapped', 3)"], "document 'a.txt', chunk 0: its repairs are not"),
-    # The tree.
-    (["UPDATE communities SET members = '[]', keywords = '[]'"],
-     "the communities do not partition the entities"),
-    (["UPDATE communities SET keywords = '[\"x\"]'"], "has keywords that are none of its members"),
-    (["UPDATE communities SET parent = 'x'"], "has a parent where there is no level above"),
-])
-def test_what_is_broken_in_the_ledger_is_named(kb, statements, seen):
-    sql(kb, *statements)
-    assert seen in whats(kb)
-    assert all(problem.fix for problem in verify(kb))
+# Each list is broken at once, in places of its own: a statement, and the words that name what it broke.
+@pytest.mark.parametrize("broken", [
+    [("INSERT INTO rejections VALUES ('none', 'a.txt', 'malformed', '', 'x', '', '', 1)",
+      "refers to a missing chunks"),
+     ("DROP INDEX schema_requests_by_chunk", "the index schema_requests_by_chunk is missing"),
+     ("ALTER TABLE tokens DROP COLUMN completion", "the column tokens.completion is missing"),
+     ("ALTER TABLE tokens ADD COLUMN more TEXT", "the column tokens.more is not of this format"),
+     ("CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM chunks; END", "the trigger t is not of this format"),
+     ("CREATE VIEW v AS SELECT 1", "the view v is not of this format")],
+    [(f"DELETE FROM extractions WHERE chunk = {chunk('a')}",
+      "document 'a.txt', chunk 0 was extracted, but its extraction"),
+     ("UPDATE documents SET text = replace(text, 'Acme', 'Emca') WHERE id = 'b.txt'",
+      "document 'b.txt', chunk 0: its text is not the one that its id was made from"),
+     ("UPDATE chunks SET \"end\" = \"end\" - 1 WHERE document = 'c.txt'", "document 'c.txt', chunk 0: its text is not"),
+     ("UPDATE chunks SET ordinal = 5 WHERE document = 'd.txt'", "document 'd.txt', chunk 5: chunk 0 was expected")],
+    [(f"DELETE FROM facts WHERE chunk = {chunk('a')}", "document 'a.txt', chunk 0: its facts are not what the schema"),
+     ("UPDATE chunks SET status = 'pending' WHERE document = 'b.txt'",
+      "document 'b.txt', chunk 0 waits to be extracted, but was"),
+     ("UPDATE chunks SET status = 'failed' WHERE document = 'c.txt'",
+      "document 'c.txt', chunk 0 failed, but nothing says why"),
+     ("UPDATE chunks SET status = 'extracted' WHERE document = 'd.txt'",
+      "document 'd.txt', chunk 0 is not done, but adds to the graph")],
+    [("UPDATE meta SET value = '{\"tree\": [\"x\"]}' WHERE key = 'state'", "cannot be read (ValueError"),
+     ("DELETE FROM meta WHERE key = 'settings'", "does not say which embedding model")],
+    [("DELETE FROM schema_versions WHERE version = 2", "version 2 of the schema is missing")],
+    [("UPDATE schema_versions SET schema = '{' WHERE version = 3", "version 3 of the schema is damaged in the ledger")],
+    [(f"UPDATE extractions SET extraction = replace(extraction, '1999', '1998') WHERE chunk = {chunk('a')}",
+      "document 'a.txt', chunk 0: its facts are not what the schema admits"),
+     (f"INSERT INTO repairs VALUES ({chunk('c')}, 'swapped', 3)", "document 'c.txt', chunk 0: its repairs are not"),
+     ("DELETE FROM schema_requests WHERE document = 'e.txt'",
+      "document 'e.txt', chunk 0: the facts that wait for the schema"),
+     ("DELETE FROM rejections WHERE document = 'g.txt'", "document 'g.txt', chunk 0: its rejected facts are not")],
+    [(f"UPDATE extractions SET extraction = '{{' WHERE chunk = {chunk('a')}",
+      "document 'a.txt', chunk 0: the extraction of chunk")],
+    [("UPDATE communities SET members = '[]', keywords = '[]'", "the communities do not partition the entities")],
+    [("UPDATE communities SET keywords = '[\"x\"]'", "has keywords that are none of its members")],
+    [("UPDATE communities SET parent = 'x'", "has a parent where there is no level above")],
+], ids=["tables", "documents", "stages", "settings", "versions", "version", "facts", "extraction", "members",
+        "keywords", "parents"])
+def test_what_is_broken_in_the_ledger_is_named(kb, broken):
+    sql(kb, *(statement for statement, _ in broken))
+    found = verify(kb)
+    named = " | ".join(problem.what for problem in found)
+    assert [words for _, words in broken if words not in named] == [], named
+    assert all(problem.fix for problem in found)
 
 
-OTHER_FACTS = "its facts are not what the schema admits of the extraction"
-
-
-@pytest.mark.parametrize(("table", "change", "seen"), [
-    ("facts", '"end" = 9999', OTHER_FACTS), ("mentions", '"end" = start', OTHER_FACTS),
-    ("attribute_values", "start = -1", OTHER_FACTS),
-    ("attribute_values", "attribute = 'age'", OTHER_FACTS)])
-def test_what_is_broken_in_a_fact_is_named(kb, table, change, seen):
-    sql(kb, f"UPDATE {table} SET {change} WHERE ordinal = 0 AND chunk = {A_CHUNK}")
-    assert seen in whats(kb)
+@pytest.mark.parametrize("changes", [
+    {"a": ("attribute_values", "start = -1"), "b": ("facts", '"end" = 9999'), "c": ("mentions", '"end" = start')},
+    {"a": ("attribute_values", "attribute = 'age'")}])
+def test_what_is_broken_in_a_fact_is_named(kb, changes):
+    sql(kb, *(f"UPDATE {table} SET {change} WHERE ordinal = 0 AND chunk = {chunk(document)}"
+              for document, (table, change) in changes.items()))
+    named = whats(kb)
+    for document in changes:
+        assert f"document '{document}.txt', chunk 0: its facts are not what the schema admits" in named
     small_base.reindex(kb)
     assert verify(kb) == [], "facts are derived again from the extractions"
 
@@ -147,22 +141,25 @@ def test_a_graphs_file_that_is_not_the_ledgers_is_named(kb):
     assert "the graph's file graph.json is not what the ledger's rows give" in whats(kb)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_vectors_that_are_gone_or_wrong_are_named(kb, kind):
-    first = sorted(kb.vectors.ids(kind))[:1]
-    collections = kb.vectors.collections
+def test_vectors_that_are_gone_or_wrong_are_named(kb):
+    first = {kind: sorted(kb.vectors.ids(kind))[:1] for kind in KINDS}
+    good = {kind: kb.vectors.get(kind, ids) for kind, ids in first.items()}
 
-    def update(vectors):
-        collections.write(kind, lambda collection: collection.update(ids=first, embeddings=vectors))
+    def update(factor):
+        for kind, ids in first.items():
+            kb.vectors.collections.write(kind, lambda collection, kind=kind, ids=ids: collection.update(
+                ids=ids, embeddings=good[kind] * np.float32(factor)))
 
-    good = kb.vectors.get(kind, first)
-    update(-good)
-    looked_at = min(32, len(kb.vectors.ids(kind)))
-    assert whats(kb) == f"the vectors of the {kind}: 1 of {looked_at} looked at are not those of their texts"
-    update(good * np.float32(0.1))
-    assert whats(kb) == f"the vectors of the {kind}: 1 of {looked_at} looked at are not those of their texts"
-    kb.vectors.drop(kind, first)
-    assert whats(kb) == f"the vectors of the {kind}: 1 missing, 0 left over"
+    wrong = {f"the vectors of the {kind}: 1 of {min(32, len(kb.vectors.ids(kind)))} looked at are not those of their "
+             "texts" for kind in KINDS}
+    update(-1)
+    assert {problem.what for problem in verify(kb)} == wrong
+    update(0.1)
+    assert {problem.what for problem in verify(kb)} == wrong
+    for kind, ids in first.items():
+        kb.vectors.drop(kind, ids)
+    assert {problem.what for problem in verify(kb)} == {f"the vectors of the {kind}: 1 missing, 0 left over"
+                                                       for kind in KINDS}
     small_base.reindex(kb)
     assert verify(kb) == []
 

@@ -78,7 +78,6 @@ def test_every_pattern_is_linear() -> None:
 
 
 @pytest.mark.parametrize(("source", "method"), [
-    (r"\s+$", "search"), (r"\s*,", "search"), (r"(?:a+)+b", "match"), (r"a.*?b.*?c", "match"), (r"<(.*?)>", "finditer"),
-    (r"(\d[\d.]*)\s*km", "finditer"), (r"(?:\w+ ?)+:", "match"), (r"[^()]+\(", "search")])
+    (r"(?:a+)+b", "match"), (r"<(.*?)>", "finditer"), (r"[^()]+\(", "search")])
 def test_attacks_find_what_is_not(source: str, method: str) -> None:
     assert slow(compiled_patterns.Used("here", re.compile(source), frozenset({method})))
