@@ -121,7 +121,7 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
 
     `support` is how many documents must show a label, with the types of its ends, before it is compared.
     """
-    schema = kb.schema_control.schema()
+    schema = kb.schemas.current()
     # An open schema admits every label, so no label waits to join it.
     labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
     if labels:

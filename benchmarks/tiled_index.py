@@ -28,7 +28,7 @@ from banyan.graph_store.graph.graph_columns import (
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.index import columns, index_file
-from banyan.graph_store.index.contents import IndexSource, build_index, read_graph
+from banyan.graph_store.index.contents import build_index, read_graph
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.sql.table_file import TableSource
 from banyan.graph_store.sql.table_store import TableStore
@@ -168,9 +168,9 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
 
     there = Layout.of(home, base)
     shutil.copytree(there.root, made.root, ignore=shutil.ignore_patterns(made.index.name))
-    found = index_file.load(there.index)
-    copies = max(1, round(triples / len(found.arrays["triples"])))
-    tiling = Tiling(read_graph(found.arrays)[0], copies, rename)
+    about, stored = index_file.load(there.index)
+    copies = max(1, round(triples / len(stored["triples"])))
+    tiling = Tiling(read_graph(stored)[0], copies, rename)
     with Resources(Settings(home=home, llm_base_url=None)) as resources, resources.snapshot(base) as snapshot:
         chunks, communities = snapshot.kb.documents.chunks(), snapshot.kb.communities.searchable()
         version, documents = snapshot.kb.version(), snapshot.kb.documents.about()
@@ -183,8 +183,8 @@ def tiled(home: Path, recorded: Path, triples: int, first: Sequence[int]) -> str
     graph = ResolvedGraph(tiling.graph())
     tiles = [_chunk(chunks[row], number, rename) for row, number in zip(rows.tolist(), copy.tolist(), strict=True)]
     TableStore(made.root).save(version, TableSource(documents, [], graph, tiles))
-    arrays = build_index(IndexSource(graph, tiles, repeated, repeated, MovedVectors(found.arrays, origins)))
-    index_file.write(made.index, found.about | {"counts": arrays["counts"].tolist()}, arrays)
+    arrays = build_index(graph, tiles, repeated, repeated, MovedVectors(stored, origins))
+    index_file.write(made.index, about | {"counts": arrays["counts"].tolist()}, arrays)
     return name
 
 

@@ -93,7 +93,6 @@ def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
 
 
 def _merge_same_entities(kb: KnowledgeBase, reasoner: Reasoner) -> None:
-    """Merge entities that are the same under several names, unless this is up to date with the ledger."""
     ask, fingerprint = (partial(run, reasoner.resolve), reasoner.fingerprint) if reasoner.resolves else (None, "")
     if kb.resolution.is_behind(fingerprint):
         kb.resolution.resolve(ask, fingerprint)

@@ -13,8 +13,7 @@ from ..ingest.metadata import document_name
 from ..schemas.edits import trust_ranks
 from ..schemas.naming import canonical_name
 from ..text.dates import find_dates, parse_date
-from .graph.document_names import YEAR, DocumentName, in_force_since, read_name, version_of
-from .graph.supersessions import AMENDS, SUPERSEDES
+from .graph.supersessions import AMENDS, SUPERSEDES, YEAR, in_force_since, read_name, version_of
 
 if TYPE_CHECKING:
     from .graph_index import GraphIndex
@@ -39,28 +38,23 @@ class Versions:
         """Read the relations when they are first asked for."""
         # The index holds this object: a cycle would keep its files open until the collector runs.
         self._index: GraphIndex = weakref.proxy(index)
+        self._dates: dict[str, str] = {}
 
     @cached_property
     def _about(self) -> dict[str, tuple[str, Mapping[str, str]]]:
         return {document: (title, metadata) for document, title, _, metadata in self._index.store.documents.about()}
 
     def _links(self, relation: str) -> dict[str, list[str]]:
-        """Return the documents that supersede or amend each document, by its id."""
         index, links = self._index, dict[str, list[str]]()
         rows = index.of_relation(relation).tolist()
         ids = {canonical_name(document_name(document, title, metadata)): document
                for document, (title, metadata) in self._about.items()} if rows else {}
         for row in rows:
-            head, _, tail = index.edge(row)
-            newer, older = (self._document_of(entity, ids) for entity in (head, tail))
+            newer, older = (next((ids[key] for key in map(canonical_name, index.names_of(entity)) if key in ids), "")
+                            for entity in index.ends_of(row))
             if newer and older and newer != older:
                 links.setdefault(older, []).append(newer)
         return links
-
-    def _document_of(self, entity: str, ids: Mapping[str, str]) -> str:
-        row = self._index.entity_at(entity)
-        names = self._index.names_of(row) if row is not None else ()
-        return next((ids[key] for key in map(canonical_name, names) if key in ids), "")
 
     @cached_property
     def superseded(self) -> dict[str, list[str]]:
@@ -93,38 +87,28 @@ class Versions:
         `is_later`: it is not in force because it came later than the time of a question.
         """
         if document in self.superseded:
-            return f"superseded by {self._called(self._newest(document))}"
+            newest, seen = document, {document}
+            while newer := sorted({*self.superseded.get(newest, ())} - seen, key=lambda one: (self._since(one), one)):
+                newest = newer[-1]
+                seen.add(newest)
+            return f"superseded by {self._called(newest)}"
         if is_later:
             return f"in force only since {self._since(document) or 'later'}"
         amending = sorted(self.amended.get(document, ()), key=self._since)
         return f"amended by {', '.join(map(self._called, amending))}" if amending else ""
 
     def _called(self, document: str) -> str:
-        name, since = self._name(document), self._since(document)
-        title = name.title or document
-        if sum(other == name.title for other, _ in self._about.values()) > 1:
+        named, since = self._about[document][0], self._since(document)
+        title = named or document
+        if sum(other == named for other, _ in self._about.values()) > 1:
             return f"{title} ({document})"
         return f"{title} of {since[:4]}" if since and not YEAR.search(title) else title
-
-    def _newest(self, document: str) -> str:
-        seen = {document}
-        while newer := sorted({*self.superseded.get(document, ())} - seen, key=lambda one: (self._since(one), one)):
-            document = newer[-1]
-            seen.add(document)
-        return document
-
-    def _name(self, document: str) -> DocumentName:
-        return read_name(document, self._about[document][0])
 
     def _since(self, document: str) -> str:
         if document not in self._dates:
             text = self._index.store.documents.text(document)
             self._dates[document] = in_force_since(document, *self._about[document], text)
         return self._dates[document]
-
-    @cached_property
-    def _dates(self) -> dict[str, str]:
-        return {}
 
     @cached_property
     def _families(self) -> list[set[str]]:
@@ -155,7 +139,7 @@ class Versions:
 
     def _in_force(self, family: set[str], at: str, version: tuple[int, ...]) -> set[str]:
         current = family - self.superseded.keys() or family
-        named = {one for one in family if version and self._name(one).version == version}
+        named = {one for one in family if version and read_name(one, self._about[one][0]).version == version}
         if named or not at:
             return named or current
         begun = [one for one in family if self._since(one)[:len(at)] <= at]

@@ -16,7 +16,8 @@ from .evolution.elements import find_element
 from .graph.resolved_graph import LedgerGraph, ResolvedGraph
 from .ledger.database import Database
 from .ledger.entity_rows import EditTable
-from .resolution.decisions import match_node
+from .ledger.schema_rows import SchemaHistory
+from .resolution.resolver import match_node
 from .store_errors import EntityDecisionError
 
 _LONGEST_NAME, _HIGHEST_RANK = 500, 1000
@@ -37,6 +38,7 @@ class GraphEditor(EditTable):
         super().__init__(database)
         self._graph = graph
         self._control = control
+        self._schemas = SchemaHistory(database)
 
     def rename(self, entity: str, name: str, who: str, why: str = "") -> int:
         """Show an entity under another name, and still find it under its others; return the edit's number.
@@ -58,7 +60,7 @@ class GraphEditor(EditTable):
 
     def retype(self, entity: str, kind: str, who: str, why: str = "") -> int:
         """Give an entity another type of the schema; facts that do not fit the new type are rejected."""
-        graph, schema = self._graph.graph, self._control.schema()
+        graph, schema = self._graph.graph, self._schemas.current()
         node = match_node(graph, entity)
         wanted = _element(schema, "entity_type", kind)
         if not wanted:
@@ -71,7 +73,7 @@ class GraphEditor(EditTable):
 
     def change_fact(self, fact: Said, instead: Said | None, who: str, why: str = "") -> int:
         """Delete a fact or a value, or correct it to `instead`, for all documents that state it; return the number."""
-        graph, schema = self._graph.graph, self._control.schema()
+        graph, schema = self._graph.graph, self._schemas.current()
         meant = _find_fact(graph, fact)
         if isinstance(meant, ValueRef):
             value = _correct_value(schema, meant, instead, fact) if instead else None
@@ -141,7 +143,6 @@ def _element(schema: GraphSchema, kind: ElementKind, label: str) -> str:
 
 
 def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
-    """Return the graph's fact or value that a person's words refer to."""
     head, key = match_node(graph, fact.subject), label_key(fact.relation)
     for attribute, values in graph.attributes(head).items():
         for value in values if label_key(attribute) == key else ():

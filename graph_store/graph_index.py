@@ -98,6 +98,7 @@ class GraphIndex(KnowledgeGraph):
         self.community = lru_cache(_CACHED_COMMUNITIES)(
             partial(_read_row, TreeCommunity, Texts(arrays, "communities.about")))
         """The described community of a row."""
+        self._spellings: Spellings | None = None
         self.community_chunks = read_lists(arrays, "communities.chunks")
         """For each community the rows of the chunks that mention one of its members, ascending."""
 
@@ -125,13 +126,10 @@ class GraphIndex(KnowledgeGraph):
     def similar_names(self, name: str, limit: int) -> tuple[str, ...]:
         """Return the names of entities that are most like a name in spelling (see `Spellings.find_similar`)."""
         names = Texts(self._arrays, "spellings")
-        # Only the names of a small graph are cached in memory.
-        spellings = self._spellings if len(names) <= _CACHED_SPELLINGS else Spellings(names)
-        return spellings.find_similar(name, limit)
-
-    @cached_property
-    def _spellings(self) -> Spellings:
-        return Spellings(Texts(self._arrays, "spellings"))
+        if len(names) > _CACHED_SPELLINGS:  # only the names of a small graph are cached in memory
+            return Spellings(names).find_similar(name, limit)
+        self._spellings = self._spellings or Spellings(names)
+        return self._spellings.find_similar(name, limit)
 
     @cached_property
     def name_words(self) -> Sequence[str]:

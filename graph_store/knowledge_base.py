@@ -1,7 +1,7 @@
 """A knowledge base: the ledger, and the graph, vectors and tree derived from it."""
 
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
-from ..models.embedding.embedder import Embedder, Vectors
+from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels
 from ..schemas.services import ChromaServer
 from .evolution.control import SchemaControl
@@ -20,7 +20,7 @@ from .graph.knowledge_graph import KnowledgeGraph
 from .graph.resolved_graph import LedgerGraph, ResolvedGraph
 from .graph_edits import GraphEditor
 from .index.columns import read_vectors
-from .index.contents import IndexSource, build_index, read_graph
+from .index.contents import build_index, read_graph
 from .index.index_file import Arrays, IndexStore
 from .layout import Layout
 from .ledger.communities import CommunityTable
@@ -37,7 +37,6 @@ from .resolution.resolver import Resolver
 from .sql.table_store import TableStore
 from .store_errors import StoreError, WriterBusyError
 from .vectors.ledger_embedder import LedgerEmbedder, model_for
-from .vectors.vector_store import Kind
 from .vectors.vector_synchroniser import VectorSynchroniser
 
 if TYPE_CHECKING:
@@ -101,11 +100,13 @@ class KnowledgeBase:
         self.edits = GraphEditor(self.database, self.ledger_graph, self.schema_control)
         self.resolution = Resolver(self.database, self.documents, self.ledger_graph, self.vector_synchroniser.vectors,
                                    embedder)
-        self._index_store = IndexStore(layout.index, embedder)
-        self._table_store = TableStore(layout.root)
+        self.index_store = IndexStore(layout.index, embedder)
+        self.table_store = TableStore(layout.root)
         # A function without a reference to this object or the synchroniser: a reference cycle would keep files open
         # until the garbage collector runs.
-        self.vector_synchroniser.recall = partial(_recall_vectors, self._index_store, self.database)
+        store, database = self.index_store, self.database
+        self.vector_synchroniser.recall = lambda kind, ids: read_vectors(
+            store.load_earlier(version_of(database)), kind, ids)
         self._index: tuple[Version, Arrays] | None = None  # the last one that was read from its file
         self.unwritten = ""
         """The reason why derived files could not be written, so that they are made in memory; empty otherwise."""
@@ -140,10 +141,9 @@ class KnowledgeBase:
 
     def has_current_files(self) -> bool:
         """Return True if the derived files of this home folder show the current state of the ledger."""
-        if not self.extractions.position():  # nothing is in the ledger from which files could be derived
-            return True
-        return (self.written_index() is not None and self._table_store.is_current(self.version())
-                and not self.vector_synchroniser.is_interrupted and graph_file.is_of(self.layout.graph, self.version()))
+        return not self.extractions.position() or (  # nothing is in the ledger from which files could be derived
+            self.written_index() is not None and self.table_store.is_current(self.version())
+            and not self.vector_synchroniser.is_interrupted and graph_file.is_of(self.layout.graph, self.version()))
 
     def is_mapped(self) -> bool:
         """Return True if the index file is of the current state, or if the ledger has nothing to index yet."""
@@ -191,7 +191,7 @@ class KnowledgeBase:
     def close(self) -> None:
         """Release the lock and the files."""
         try:
-            self.vector_synchroniser.close()
+            self.vectors.close()
         finally:
             for lock in (self._files, self._lock):
                 lock.release(force=True)
@@ -217,7 +217,7 @@ class KnowledgeBase:
             if self._lock.lock_counter == 1:  # other writers may have written since this was opened
                 version = self.version()
                 # Of an older ledger that was put back alone, later states would be taken for those of derived files.
-                if not version.epoch or self._index_store.is_ahead(version):
+                if not version.epoch or self.index_store.is_ahead(version):
                     begin_epoch(self.database)
                 self._changes_published = self.database.changes  # an epoch without content is nothing to publish
                 self.refresh()
@@ -274,48 +274,41 @@ class KnowledgeBase:
     def index(self) -> Arrays:
         """Return the arrays that retrieval reads: mapped from the index file, or made in memory if that is outdated."""
         written = self.written_index()
-        return self._index_contents() if written is None else written
+        return self.index_contents() if written is None else written
 
     def written_index(self) -> Arrays | None:
         """Return the index from its file, or None if that is of another state of the ledger, missing or damaged."""
         version = self.version()
         if self._index is None or self._index[0] != version:
-            found = self._index_store.load(version)
+            found = self.index_store.load(version)
             self._index = None if found is None else (version, found)
         return self._index[1] if self._index else None
 
     def save_index(self) -> None:
         """Write the tables and then the index, unless they are current; an OSError leaves old files unchanged."""
         version = self.version()
-        if not self._table_store.is_current(version):
-            self._table_store.save(version, self._table_source(self.graph))
+        if not self.table_store.is_current(version):
+            self.table_store.save(version, self.table_source(self.graph))
         if self.written_index() is None:
-            self._index_store.save(version, self._index_contents())
-        self._table_store.remove_others(version)
+            self.index_store.save(version, self.index_contents())
+        self.table_store.remove_others(version)
 
     def open_tables(self, graph: KnowledgeGraph) -> "SqlEngine":
         """Return the tables for SQL, in memory if their file is missing or damaged; `graph` is the current one."""
         from .sql.engine import SqlEngine  # noqa: PLC0415  (sqlglot takes some time, and searching needs no SQL)
 
-        connection = self._table_store.open(self.version(), partial(self._table_source, graph))
+        connection = self.table_store.open(self.version(), partial(self.table_source, graph))
         return SqlEngine(connection, self.documents)
 
     def table_file(self, graph: KnowledgeGraph) -> "tuple[Path | None, Callable[[], TableSource]]":
         """Return the file of the tables for SQL, None if there is none, and what makes them; see `open_tables`."""
-        return self._table_store.file(self.version()), partial(self._table_source, graph)
+        return self.table_store.file(self.version()), partial(self.table_source, graph)
 
-    def _table_source(self, graph: KnowledgeGraph) -> "TableSource":
+    def table_source(self, graph: KnowledgeGraph) -> "TableSource":
+        """Return what the tables for SQL are made from."""
         from .sql.table_file import TableSource  # noqa: PLC0415  (DuckDB takes some time, and opening needs no tables)
 
         return TableSource(self.documents.about(), self.documents.tables(), graph, self.documents.chunks())
-
-    def index_differs(self) -> bool:
-        """Return True if the index file, which must be of the current state, differs from what the ledger gives."""
-        return self._index_store.differs(self._index_contents())
-
-    def tables_differ(self) -> bool:
-        """Return True if the file of tables for SQL, if there is one, differs from what the ledger gives."""
-        return self._table_store.differs(self.version(), self._table_source(self.graph))
 
     def counts(self) -> Counts:
         """Return the counts: from the index if it is of the current state, otherwise from the graph."""
@@ -331,9 +324,10 @@ class KnowledgeBase:
                         entities=counts.entities, triples=counts.triples, communities=self.communities.count(),
                         schema_version=self.schemas.version())
 
-    def _index_contents(self) -> Arrays:
-        return build_index(IndexSource(self.graph, self.documents.chunks(), self.communities.searchable(),
-                                       self.communities.all(), self.vector_synchroniser.vectors))
+    def index_contents(self) -> Arrays:
+        """Return the arrays of the index of the current state."""
+        return build_index(self.graph, self.documents.chunks(), self.communities.searchable(), self.communities.all(),
+                           self.vector_synchroniser.vectors)
 
     @cached_property
     def tree(self) -> "TreeSynchroniser":
@@ -370,7 +364,7 @@ class KnowledgeBase:
     def choose_embedding(self) -> None:
         """Choose the embedding model by the documents, if each knowledge base has its own and none is chosen yet."""
         if isinstance(self.embedder, LedgerEmbedder) and self.embedder.choose(self.documents):
-            self.vector_synchroniser.follow_model()
+            self.vectors.use_model(self.embedder.fingerprint)
 
     def version(self) -> Version:
         """Return the version of the current state; see `Version`."""
@@ -381,8 +375,3 @@ class KnowledgeBase:
         self.database.freeze()
         self.frozen_at = published_state(self.database)
         self.refresh()
-
-
-def _recall_vectors(store: IndexStore, database: Database, kind: Kind, ids: Collection[str]) -> dict[str, Vectors]:
-    """Return those of some ids that have a vector in the last index that was written, each with its vector."""
-    return read_vectors(store.load_earlier(version_of(database)), kind, ids)

@@ -57,9 +57,36 @@ def check_name(name: str) -> str:
     return name
 
 
+class _File:
+    """A file or folder below the root of a layout."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, layout: "Layout", _: type["Layout"]) -> Path:
+        return layout.root / self._name
+
+
 @dataclass(frozen=True)
 class Layout:
     """The files and folders of one knowledge base."""
+
+    ledger_file = _File(_LEDGER)
+    """The ledger's file, if it is in SQLite."""
+    graph = _File("graph.json")
+    """The serialized NetworkX graph (derived)."""
+    vectors = _File("chroma")
+    """Chroma's folder, if there is no server (derived)."""
+    index = _File("index.bin")
+    """The index that retrieval maps into memory, next to files of vectors (derived)."""
+    printed_works = _File("printed")
+    """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
+    lock = _File("writer.lock")
+    """The writer's lock file."""
+    build_lock = _File("build.lock")
+    """The lock file of a build, which has it to its end, also while others write between its batches."""
+    turn_lock = _File("turn.lock")
+    """The lock file of whoever waits for a build to let others write."""
 
     root: Path
     server: ChromaServer | None = None
@@ -88,46 +115,6 @@ class Layout:
     def ledger(self) -> Path | LedgerSchema:
         """The ledger, the only source of truth."""
         return self.ledger_file if self.database is None else LedgerSchema(self.database, self.name)
-
-    @property
-    def ledger_file(self) -> Path:
-        """The ledger's file, if it is in SQLite."""
-        return self.root / _LEDGER
-
-    @property
-    def graph(self) -> Path:
-        """The serialized NetworkX graph (derived)."""
-        return self.root / "graph.json"
-
-    @property
-    def vectors(self) -> Path:
-        """Chroma's folder, if there is no server (derived)."""
-        return self.root / "chroma"
-
-    @property
-    def index(self) -> Path:
-        """The index that retrieval maps into memory, next to files of vectors (derived)."""
-        return self.root / "index.bin"
-
-    @property
-    def printed_works(self) -> Path:
-        """Copies of the PDF files of documents; only the page shows them, so none has to be there."""
-        return self.root / "printed"
-
-    @property
-    def lock(self) -> Path:
-        """The writer's lock file."""
-        return self.root / "writer.lock"
-
-    @property
-    def build_lock(self) -> Path:
-        """The lock file of a build, which has it to its end, also while others write between its batches."""
-        return self.root / "build.lock"
-
-    @property
-    def turn_lock(self) -> Path:
-        """The lock file of whoever waits for a build to let others write."""
-        return self.root / "turn.lock"
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -267,7 +254,6 @@ def choose_name(name: str, settings: Settings, sees: Callable[[str], bool] = lam
 
 
 def _names(home: Path, database: SecretStr | None) -> list[str]:
-    """Return the sorted names of the knowledge bases in a database, or without one in a home folder."""
     if database is not None:
         return sorted(ledgers(database))
     if not home.is_dir():
@@ -280,7 +266,6 @@ def _text(file: Path) -> str:
 
 
 def _size(path: Path) -> int | None:
-    """Return a file's size in bytes, or None if it is missing."""
     try:
         return path.stat().st_size
     except FileNotFoundError:

@@ -10,7 +10,7 @@ from ..runtime import audit
 from .layout import DROPPED, Layout
 from .ledger.database import Database
 from .store_errors import FormatError, KnowledgeBaseNameError, LedgerDamagedError, UnknownKnowledgeBaseError
-from .vectors.vector_store import collections_of
+from .vectors.vector_store import VectorStore
 
 _TRIES, _BETWEEN = 20, 0.1
 
@@ -22,7 +22,7 @@ def drop(layout: Layout) -> None:
         if layout.server is not None:
             # Do this first: only the ledger tells which of the server's vectors belong to it.
             with suppress(LedgerDamagedError, FormatError), closing(Database(layout.ledger, create=False)) as database:
-                collections_of(layout, database, "").remove()
+                VectorStore.of(layout, database, "").clear()
         # Move the folder below one that is no knowledge base: if this is killed, the rest is not taken for one.
         if not isinstance(layout.ledger, Path):
             layout.ledger.drop()
@@ -73,7 +73,6 @@ def _rename_ledger(layout: Layout, new: str) -> None:
 
 
 def _check_exists(layout: Layout) -> None:
-    """Check that a knowledge base exists, even if it is damaged."""
     with suppress(LedgerDamagedError):  # a damaged knowledge base can be dropped or renamed, too
         layout.require()
     if not (layout.root.is_dir() if layout.database is None else layout.exists()):

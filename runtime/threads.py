@@ -27,7 +27,6 @@ _THREADS_BESIDE_PROCESSORS = 4
 
 
 def _limiter_of_loop() -> anyio.CapacityLimiter:
-    """Return the limiter of this event loop, which bounds the number of threads that work at once."""
     if _COUNTED.get():
         return anyio.CapacityLimiter(1)
     try:

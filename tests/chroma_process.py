@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from banyan.graph_store.vectors import chroma_collections
+from banyan.graph_store.vectors import vector_store
 
 from .ports import free_port
 
@@ -75,4 +75,4 @@ def chroma(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def fresh_connections():
     """Each test looks for its server anew, as each process does, and does not wait long for one that is down."""
-    chroma_collections._connect.cache_clear()
+    vector_store._connect.cache_clear()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from banyan.graph_store.graph.knowledge_graph import relation_text
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.graph_index import GraphIndex
-from banyan.graph_store.index.contents import IndexSource, build_index
+from banyan.graph_store.index.contents import build_index
 from banyan.graph_store.index.index_file import Arrays
 from banyan.graph_store.ledger.communities import TreeCommunity
 from banyan.models.embedding.embedder import Embedder, Vectors
@@ -42,8 +42,7 @@ class GraphAlone:
     communities: list[TreeCommunity] = field(default_factory=list)
 
     def index(self) -> Arrays:
-        return build_index(IndexSource(self.graph, self.chunks, self.communities, self.communities,
-                                       self.vectors))
+        return build_index(self.graph, self.chunks, self.communities, self.communities, self.vectors)
 
     def vectors(self, _kind: str, ids: Sequence[str]) -> Vectors:
         texts = {chunk.id: chunk.titled_text() for chunk in self.chunks}

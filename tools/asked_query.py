@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ..graph_store.graph.citations import CITES
+from ..graph_store.graph.document_links import CITES
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.sql.value_words import FoundValue
 from ..schemas.naming import normalise

@@ -15,7 +15,7 @@ from ...graph_store.graph.resolved_graph import ResolvedGraph
 from ...graph_store.graph_edits import Said
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
-from ...graph_store.resolution.decisions import match_node
+from ...graph_store.resolution.resolver import match_node
 from ...graph_store.sql.sql_errors import unknown_table
 from ...schemas.documents import Scope
 from ...schemas.inquiry import Block

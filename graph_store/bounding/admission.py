@@ -205,7 +205,6 @@ class _Bounding:
         return self._source.support(item.evidence, item.head, item.relation, item.tail)
 
     def _require_types(self, text: str, *ends: End) -> bool:
-        """Return True if all ends of a fact have a type in the schema; otherwise reject the fact, `text`."""
         unknown_type = next((self._unknown_types[end.key] for end in ends if end.key in self._unknown_types), None)
         if unknown_type is not None:
             self._reject("unknown_entity_type", text, label=unknown_type)
@@ -256,7 +255,6 @@ class _Bounding:
 
     def _reject_unknown(self, item: ExtractedTriple | ExtractedAttribute, text: str, support: Span, *ends: End,
                         kind: str = "") -> None:
-        """Reject a fact whose relation or attribute the schema lacks, and ask the schema to add it."""
         types = [self._type(end) if end.key in self._types
                  else self._unknown_types.get(end.key, self._bounds.last_resort) for end in ends]
         if None in types:
@@ -323,7 +321,6 @@ class _Bounding:
         self._note_use(owner)
 
     def _time(self, extracted_time: str, label: str, text: str) -> str:
-        """Return the source's words for when a fact holds; "" if the source does not state the extracted time."""
         source_time = self._source.ground_time(extracted_time, label)
         if extracted_time.strip() and not source_time:
             self._repairs.add(("dropped_time", text))
@@ -364,7 +361,6 @@ class _Bounding:
 
 
 def _find_words(part: tuple[str, ...], words: tuple[str, ...], begin: int) -> int:
-    """Return the first index from `begin` on at which the words contain `part` in sequence; -1 if there is none."""
     return next((at for at in range(begin, len(words) - len(part) + 1) if words[at:at + len(part)] == part), -1)
 
 

@@ -33,7 +33,6 @@ class NamedEnds:
     """The entities of an extraction whose names are in the source."""
 
     def __init__(self, extraction: Extraction, source: SourceText) -> None:
-        self._source = source
         self.keys: dict[str, str] = {}
         """The canonical key of each extracted name that stands in the source."""
         self.ends: dict[str, End] = {}
@@ -43,23 +42,18 @@ class NamedEnds:
         spellings: dict[str, set[str]] = {}
         for name in extracted_names(extraction):
             spellings.setdefault(canonical_name(name), set()).add(name)
-        for key in sorted(spellings):
-            if key:
-                self._find_name(spellings[key])
-
-    def _find_name(self, spellings: set[str]) -> None:
-        """Record the entity of some spellings of one name if the source has the name."""
-        name = self._source.best_spelling(spellings) if len(spellings) > 1 else next(iter(spellings))
-        grounded = self._source.ground(name)
-        if grounded is None:
-            return
-        if grounded.quoted and parse_value(name, "date"):
-            self.respelled.add(name)
-        shown = one_line(grounded.shown)
-        end = End(canonical_name(shown), shown, grounded.span)
-        self.keys.update(dict.fromkeys(spellings, end.key))
-        known = self.ends.get(end.key, end)
-        self.ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
+        for key in filter(None, sorted(spellings)):
+            name = source.best_spelling(spellings[key])
+            grounded = source.ground(name)
+            if grounded is None:
+                continue
+            if grounded.quoted and parse_value(name, "date"):
+                self.respelled.add(name)
+            shown = one_line(grounded.shown)
+            end = End(canonical_name(shown), shown, grounded.span)
+            self.keys.update(dict.fromkeys(spellings[key], end.key))
+            known = self.ends.get(end.key, end)
+            self.ends[end.key] = min(end, known, key=lambda e: (e.span.start, e.span.end, e.name))
 
 
 class TypeWishes:

@@ -99,7 +99,6 @@ class SourceText:
         return self._span(start, start + len(wanted)) if start >= 0 else None
 
     def _verbatim_start(self, wanted: str) -> int:
-        """Return the first offset at which the text has these characters as whole words; -1 if there is none."""
         start = self.text.find(wanted) if wanted else -1
         while start >= 0 and (is_inside_word(self.text, start) or is_inside_word(self.text, start + len(wanted))):
             start = self.text.find(wanted, start + 1)
@@ -226,7 +225,6 @@ class SourceText:
 
     @staticmethod
     def _closest(sentences: Sequence[tuple[Span, frozenset[str]]], hints: Sequence[str]) -> Span | None:
-        """Return the first of the sentences that share most words with the hints; None if there are no sentences."""
         wanted = {word for hint in hints for word in words(hint)}
         best = max(sentences, key=lambda item: len(wanted & item[1]), default=None)
         return best[0] if best else None

@@ -1,7 +1,8 @@
 """Find the relative dates of a source text that an extraction gives, as they are said or as they are meant."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import chain
 
 from ...schemas.naming import canonical_name
 from ...text.cleaning import one_line
@@ -26,16 +27,11 @@ class RelativeTimes:
 
     def find_in(self, when: str, is_in_text: Callable[[str], bool]) -> str:
         """Return words such as "since yesterday" with the meant date; "" if the text has no such date or words."""
-        for start, end in self._places(when):
+        as_said = (re.search(rf"{re.escape(words)}(?:{MEANT.pattern})?", when, re.IGNORECASE)
+                   for words, _ in self._dates)
+        places = (match.span() for match in chain(filter(None, as_said), _INTERVAL.finditer(when)))
+        for start, end in chain(places, find_dates(when)):
             found = self.find(when[start:end])
             if found and all(map(is_in_text, when[:start].split())):
                 return f"{when[:start]}{found[0]}{when[end:]}"
         return ""
-
-    def _places(self, when: str) -> Iterator[tuple[int, int]]:
-        """Yield where words may have a relative date: as it is said, with or without the meant one, or as a date."""
-        for words, _ in self._dates:
-            if said := re.search(rf"{re.escape(words)}(?:{MEANT.pattern})?", when, re.IGNORECASE):
-                yield said.span()
-        yield from (interval.span() for interval in _INTERVAL.finditer(when))
-        yield from find_dates(when)

@@ -181,7 +181,6 @@ def stems(label: str) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
-    """Return the stem of an English word; of a noun such as "employers" only the singular."""
     if not (word.isascii() and word.isalpha()):
         return word
     singular = word[:-1] if word.endswith("s") and not word.endswith("ss") else word

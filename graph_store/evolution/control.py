@@ -37,16 +37,6 @@ Policy = Literal["auto", "review", "off"]
 _BOUNDED_AT_ONCE = 256
 
 
-class _PreparedBounds(local):
-    """The bounds that a thread prepared last: those of the base schema and of the schema in force.
-
-    They store labels that they looked up. Shared by threads they would need a lock, which could block a transaction.
-    """
-
-    def __init__(self) -> None:
-        self.bounds: LRUCache[Hashable, Bounds] = LRUCache(2)  # one for each of the two
-
-
 class SchemaControl:
     """Bounds extractions by the schema in force, and changes that schema."""
 
@@ -57,7 +47,11 @@ class SchemaControl:
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
         self._edits = EditTable(database)
-        self._prepared = _PreparedBounds()
+        self._prepared = local()
+        """The bounds that a thread prepared last: those of the base schema and of the schema in force.
+
+        They store labels that they looked up. Shared by threads they would need a lock, which could block transactions.
+        """
         self._shown: tuple[int, GraphSchema] | None = None
 
     @property
@@ -70,33 +64,29 @@ class SchemaControl:
         """Store the policy."""
         self._db.note("settings", schema_policy=policy)
 
-    def schema(self) -> GraphSchema:
-        """Return the schema in force."""
-        return self._history.current()
-
     # Bounding.
 
     def note(self, chunk_ids: Sequence[str]) -> None:
         """Record the elements that the extractions of chunks ask the base schema to add (see `Ask`)."""
-        # Bound before the transaction begins, so model answers can be stored meanwhile.
-        bounded = self._bound_chunks(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids),
-                                     self._history.base())
-        self.asks.replace(bounded)
+        self.asks.replace(self._bound_chunks(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids),
+                                             self._history.base()))
 
     def write(self, chunk_ids: Sequence[str]) -> None:
         """Bound the extractions of chunks and write the results; content that waits as a revision is left out."""
-        bounded = list(self.bound_again(self._documents.in_service(chunk_ids)))
+        # Bound before the transaction begins, so model answers can be stored meanwhile.
+        self._write(list(self.bound_again(self._documents.in_service(chunk_ids))))
+
+    def _write(self, bounded: Sequence[tuple[Chunk, BoundedExtraction, BoundedExtraction]]) -> None:
         with self._db.transaction():
             self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
             self.asks.replace([(chunk, base) for chunk, _, base in bounded])
 
     def replace(self, chunk_id: str, fingerprint: str, extraction: Extraction, call: str = "") -> None:
         """Replace a chunk's extraction, and the facts admitted from it, in one transaction; `call` as in `save_all`."""
-        bounded = list(self._bound_by_both(self._documents.chunks([chunk_id]), {chunk_id: extraction}))
+        bounded = list(self.bound_again([chunk_id], {chunk_id: extraction}))
         with self._db.transaction():
             self._extractions.save(chunk_id, fingerprint, extraction, call)
-            self._extractions.write([(chunk, current) for chunk, current, _ in bounded])
-            self.asks.replace([(chunk, base) for chunk, _, base in bounded])
+            self._write(bounded)
 
     def put_revisions_in_service(self) -> None:
         """Replace each changed document, in one transaction, once its new content is extracted."""
@@ -118,19 +108,16 @@ class SchemaControl:
         self.write(sorted(mentioning.union(also)))
 
     def _extracted_labels(self) -> Iterator[tuple[str, set[tuple[LabelKind, str]]]]:
-        """Yield the ids of the chunks in the graph, with the labels of their extractions."""
         done = self._documents.done()
         for start in range(0, len(done), _BOUNDED_AT_ONCE):
             for chunk, extraction in self._extractions.get_many(done[start:start + _BOUNDED_AT_ONCE]).items():
                 yield chunk, extracted_labels(extraction)
 
-    def bound_again(self, chunk_ids: Sequence[str]) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
-        """Yield each chunk with its extraction bounded by the schema in force, and by the base schema."""
-        return self._bound_by_both(self._documents.chunks(chunk_ids), self._extractions.get_many(chunk_ids))
-
-    def _bound_by_both(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction],
-                       ) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
-        """Yield each chunk with its extraction bounded by the schema in force, and by the base schema."""
+    def bound_again(self, chunk_ids: Sequence[str], extractions: Mapping[str, Extraction] | None = None,
+                    ) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
+        """Yield each chunk with its extraction, stored or given, bounded by the schema in force and by the base."""
+        chunks = self._documents.chunks(chunk_ids)
+        extractions = self._extractions.get_many(chunk_ids) if extractions is None else extractions
         base, current = self._history.base(), self._history.current()
         by_base = dict(self._bound_chunks(chunks, extractions, base)) if base != current else {}
         for chunk, bounded in self._bound_chunks(chunks, extractions, current):
@@ -142,7 +129,8 @@ class SchemaControl:
         return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
 
     def _prepare_bounds(self, schema: GraphSchema) -> Bounds:
-        people_types, cache = decided_types(self._edits.in_force()), self._prepared.bounds
+        people_types = decided_types(self._edits.in_force())
+        cache: LRUCache[Hashable, Bounds] = self._prepared.__dict__.setdefault("bounds", LRUCache(2))
         key = schema.model_dump_json(), tuple(people_types.items())
         if key not in cache:
             cache[key] = Bounds(schema, people_types)
@@ -187,8 +175,12 @@ class SchemaControl:
         row_by_number = {row.number: row for row in same}
         verdicts: dict[Label, SameAs] = {}
         for number, candidate in enumerate(compared, 1):
-            verdict = _read_verdict(candidate, row_by_number.get(number), labels_by_name)
-            verdicts |= {(candidate.kind, label): verdict for label in candidate.labels}
+            verdict, row = SameAs(""), row_by_number.get(number)
+            label = labels_by_name.get((candidate.kind, label_key(row.name)), "") if row else ""
+            if row and label and label not in candidate.labels and not any(
+                    are_opposed(own_label, label_key(label), backward=row.backward) for own_label in candidate.labels):
+                verdict = SameAs(label, backward=row.backward and candidate.kind == "relation")
+            verdicts |= {(candidate.kind, own_label): verdict for own_label in candidate.labels}
         # The model was also shown the elements that grew from documents: the verdicts rest on their labels, too.
         grown_labels = known - known_labels(self._history.base())
         self.asks.keep_same({*verdicts, *grown_labels}, verdicts)
@@ -218,15 +210,9 @@ class SchemaControl:
     def schema_for_prompts(self) -> GraphSchema:
         """Return the schema in force, without the weakest elements that grew if it does not fit into prompts."""
         version = self._history.version()
-        if self._shown is None or self._shown[0] != version:
-            self._shown = version, self._fit_schema()
-        return self._shown[1]
-
-    def _fit_schema(self) -> GraphSchema:
-        """Return the schema in force without the weakest grown attributes and relations that exceed a prompt's room."""
+        if self._shown is not None and self._shown[0] == version:
+            return self._shown[1]
         base, schema = self._history.base(), self._history.current()
-        if base == schema:
-            return base
         evidence_strength = {(e.kind, e.name): (e.documents, e.occurrences) for version in self._history.versions()
                              for d in version.decisions if (e := d.evidence)}
         grown = [(kind, element.name) for kind, element in only_in(schema, base)
@@ -237,6 +223,7 @@ class SchemaControl:
             if estimate_tokens(schema_block(schema, "en")) <= LETTERED_TOKENS:
                 break
             schema = remove(schema, kind, name)
+        self._shown = version, schema
         return schema
 
     def grow(self, thresholds: Thresholds) -> bool:
@@ -338,16 +325,5 @@ class SchemaControl:
 
 
 def _list_removals(before: GraphSchema, after: GraphSchema, why: str) -> list[Decided]:
-    """Return the decisions that take from a schema what a later one lacks."""
     return [Decided(decision=Decision(kind=kind, name=element.name, verdict="reject", why=why))
             for kind, element in only_in(before, after)]
-
-
-def _read_verdict(candidate: Candidate, row: SameLabel | None, labels_by_name: Mapping[Label, str]) -> SameAs:
-    """Return what means the same as a candidate by a model's row on it; `SameAs("")` if nothing does."""
-    label = labels_by_name.get((candidate.kind, label_key(row.name)), "") if row else ""
-    if row is None or not label or label in candidate.labels:
-        return SameAs("")
-    if any(are_opposed(own_label, label_key(label), backward=row.backward) for own_label in candidate.labels):
-        return SameAs("")
-    return SameAs(label, backward=row.backward and candidate.kind == "relation")

@@ -97,7 +97,7 @@ def add(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> Graph
     existing = find_element(schema, kind, element.name)
     if existing is None:
         return _replace_elements(schema, kind, (*schema.elements(kind), element))
-    return replace_element(schema, kind, existing, _combine_elements(existing, element, schema))
+    return _replace_element(schema, kind, existing, _combine_elements(existing, element, schema))
 
 
 def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> SchemaElement:
@@ -112,12 +112,8 @@ def build_element(kind: ElementKind, name: str, fields: Mapping[str, Any]) -> Sc
 
 def put(schema: GraphSchema, kind: ElementKind, element: SchemaElement) -> GraphSchema:
     """Return the schema with an element in place of the one with its name, or at the end, without validation."""
-    others = schema.elements(kind)
-    if any(other.name == element.name for other in others):
-        changed = tuple(element if other.name == element.name else other for other in others)
-    else:
-        changed = (*others, element)
-    return schema.model_copy(update={_GROUPS[kind]: changed})
+    by_name = {other.name: other for other in schema.elements(kind)} | {element.name: element}
+    return schema.model_copy(update={_GROUPS[kind]: tuple(by_name.values())})
 
 
 def rename(schema: GraphSchema, kind: ElementKind, name: str, new_name: str) -> GraphSchema:
@@ -139,17 +135,16 @@ def merge(schema: GraphSchema, kind: ElementKind, name: str, into: str) -> Graph
     element, target = _require_element(schema, kind, name), _require_element(schema, kind, into)
     if element.name == target.name:
         raise DecisionError(f"{KIND_NAMES[kind]} {element.name!r} cannot be merged into itself: name another one")
-    schema = replace_element(schema, kind, target, _combine_elements(target, element, schema))
+    schema = _replace_element(schema, kind, target, _combine_elements(target, element, schema))
     return _remove_element(schema, kind, element.name, target.name)
 
 
 def remove(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
     """Return the schema without an element; a type with a parent is merged into the parent."""
     element = _require_element(schema, kind, name)
-    parent = element.parent if isinstance(element, EntityType) else None
-    if parent is not None:
-        return merge(schema, kind, element.name, parent)
-    return _remove_element(schema, kind, element.name, None)
+    if isinstance(element, EntityType) and element.parent is not None:
+        return merge(schema, kind, element.name, element.parent)
+    return discard(schema, kind, name)
 
 
 def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
@@ -162,7 +157,7 @@ def discard(schema: GraphSchema, kind: ElementKind, name: str) -> GraphSchema:
 def edit(schema: GraphSchema, kind: ElementKind, name: str, domain: Names | None, range_: Names | None) -> GraphSchema:
     """Return the schema with an element's domain (an attribute's owners) and range changed."""
     old = _require_element(schema, kind, name)
-    return replace_element(schema, kind, old, with_bounds(old, domain, range_))
+    return _replace_element(schema, kind, old, with_bounds(old, domain, range_))
 
 
 def with_bounds(element: SchemaElement, domain: Names | None, range_: Names | None) -> SchemaElement:
@@ -273,8 +268,7 @@ def _remove_element(schema: GraphSchema, kind: ElementKind, name: str, instead: 
     return _replace_elements(schema, kind, (e for e in schema.elements(kind) if e.name != name))
 
 
-def replace_element(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
-    """Return the schema with one element in place of another."""
+def _replace_element(schema: GraphSchema, kind: ElementKind, old: SchemaElement, new: SchemaElement) -> GraphSchema:
     return _replace_elements(schema, kind, (new if e.name == old.name else e for e in schema.elements(kind)))
 
 

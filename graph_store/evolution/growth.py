@@ -62,7 +62,6 @@ def grow_schema(base: GraphSchema, grounds: Grounds, thresholds: Thresholds) -> 
 
 
 def _explain_acceptance(candidate: Candidate, thresholds: Thresholds) -> Decision:
-    """Return the decision by which a candidate is added to a schema, or widens one of its elements."""
     rows = f" and {candidate.rows} table rows" if candidate.rows else ""
     why = (f"mean confidence {candidate.confidence:.2f} >= {thresholds.confidence:.2f}, {candidate.documents} "
            f"documents{rows} >= {thresholds.support}")
@@ -89,7 +88,6 @@ def find_unmet(schema: GraphSchema, counts: Iterable[AskCount]) -> list[AskCount
 
 
 def _is_met(schema: GraphSchema, count: AskCount) -> bool:
-    """Return True if the schema's element with an ask's label admits the types that the ask is about."""
     element = elements.find_element(schema, count.kind, count.label)
     if isinstance(element, RelationType):
         types = (count.subject_type, count.object_type)

@@ -103,7 +103,6 @@ class _Group:
 
 
 def _types_of(count: AskCount) -> tuple[str, str]:
-    """Return an ask's subject type and object type; an attribute's object type is "" as its values have none."""
     return count.subject_type, count.object_type if count.kind == "relation" else ""
 
 

@@ -308,7 +308,6 @@ def _read_table(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) 
 
 
 def _number_texts(columns: Sequence[NDArray[Any]], kinds: str, number: Numbers) -> list[NDArray[Any]]:
-    """Return columns in which texts have their new numbers."""
     return [number[column] if kind == "t" else column
             for column, kind in zip(columns, kinds.replace("-", ""), strict=True)]
 

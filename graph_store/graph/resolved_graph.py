@@ -21,8 +21,7 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import SchemaHistory
-from .citations import find_citations
-from .document_links import with_document_links
+from .document_links import find_citations, with_document_links
 from .graph_columns import (
     GraphColumns,
     LaterDates,
@@ -227,7 +226,6 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
 
 
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row_of_node: Mapping[str, int]) -> _Values:
-    """Return a table of nodes' values, or of their times, in which persons' corrections are made."""
     values, holds = table.value.copy(), np.ones(len(table.value), bool)
     for node, corrections in edits.values.items():
         node_rows: Rows = np.flatnonzero(table.entity == row_of_node.get(node, -1))

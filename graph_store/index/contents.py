@@ -4,9 +4,9 @@ Rows are the numbers of entities, in the order of their ids, of triples in that 
 documents and positions, and of communities in that of their ids.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import orjson
@@ -33,28 +33,19 @@ _WORDS_OF_A_VALUE = 8
 """The most words, or Chinese characters, of an attribute value that is indexed; longer ones are sentences."""
 
 
-class IndexSource(NamedTuple):
-    """What the index is made from, all from the same state of the knowledge base."""
+def build_index(graph: KnowledgeGraph, chunks: Sequence[Chunk], communities: Sequence[TreeCommunity],
+                finest: Sequence[TreeCommunity], vectors: Callable[[Kind, Sequence[str]], Vectors]) -> NewArrays:
+    """Return all arrays of the index, made from one state of the knowledge base.
 
-    graph: KnowledgeGraph
-    chunks: Sequence[Chunk]
-    communities: Sequence[TreeCommunity]
-    """The communities that retrieval searches."""
-    finest: Sequence[TreeCommunity]
-    """All communities of the finest level, with or without a description."""
-    vectors: Callable[[Kind, Sequence[str]], Vectors]
-    """Returns the vectors of ids, shape (ids, d)."""
-
-
-def build_index(source: IndexSource) -> NewArrays:
-    """Return all arrays of the index."""
-    graph, chunks = source.graph, source.chunks
+    `communities` are those that retrieval searches, `finest` all of the finest level, described or not; `vectors`
+    returns the vectors of ids, shape (ids, d).
+    """
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in chunks],
                                   "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
                                   "relations": sorted(map(relation_id, {*graph.relations(), *graph.attribute_names()}))}
     made: NewArrays = columns.build_ids("triples", ids["triples"]) | columns.build_ids("relations", ids["relations"])
     made |= build_graph_arrays(graph)
-    made |= {f"{kind}.vectors": source.vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
+    made |= {f"{kind}.vectors": vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
     labels = [graph.labels_of(row) for row in range(graph.count_entities())]
     made |= _build_entities(graph, labels)
     made |= _build_chunks(chunks)
@@ -63,16 +54,21 @@ def build_index(source: IndexSource) -> NewArrays:
     for row, chunk in enumerate(chunks):
         if (number := graph.columns.number_of(chunk.id)) >= 0:
             rows[number] = row
-    made |= _build_mentions(graph, rows)
+    # The rows of the chunks that mention each entity, as `Lists`, in the order of the chunks' ids.
+    mentioning, mentioned_in = graph.mention_pairs()  # sorted by entity
+    mention_rows = rows[mentioned_in]  # negative: a chunk that is not in the index
+    counts = np.bincount(mentioning[mention_rows >= 0], minlength=graph.count_entities())
+    made |= {"entities.chunks.values": mention_rows[mention_rows >= 0],
+             "entities.chunks.starts": columns.list_starts(counts)}
     made |= _build_ranks(graph, labels, made)
     # The ids of the finest communities, and for each entity the number of its community; -1 for none.
-    finest = np.full(graph.count_entities(), -1, np.int32)
-    ordered = sorted(source.finest, key=lambda community: community.id)
+    community_of = np.full(graph.count_entities(), -1, np.int32)
+    ordered = sorted(finest, key=lambda community: community.id)
     for place, community in enumerate(ordered):
-        finest[_rows_of(graph, community.members)] = place
-    made |= columns.build_ids("finest", [community.id for community in ordered]) | {"entities.finest": finest}
+        community_of[_rows_of(graph, community.members)] = place
+    made |= columns.build_ids("finest", [community.id for community in ordered]) | {"entities.finest": community_of}
     made |= _build_walk(graph, chunks, made)
-    made |= _build_communities(source.communities, graph, made)
+    made |= _build_communities(communities, graph, made)
     return made
 
 
@@ -99,14 +95,6 @@ def _build_entities(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> Ne
                                     and not all(word.isdecimal() for word in value))),
             **columns.build_texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
             **columns.build_texts("name_words", sorted(name_words))}
-
-
-def _build_mentions(graph: KnowledgeGraph, chunk_rows: NDArray[np.int32]) -> NewArrays:
-    """Return the rows of the chunks that mention each entity, as `Lists`, in the order of the chunks' ids."""
-    entities, chunks = graph.mention_pairs()  # sorted by entity
-    rows = chunk_rows[chunks]  # negative: a chunk that is not in the index
-    counts = np.bincount(entities[rows >= 0], minlength=graph.count_entities())
-    return {"entities.chunks.values": rows[rows >= 0], "entities.chunks.starts": columns.list_starts(counts)}
 
 
 def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], made: NewArrays) -> NewArrays:
@@ -143,20 +131,15 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
     text_terms = [interned_terms(index_terms(chunk.text)) for chunk in chunks]
     chunk_terms = [[*interned_terms(title_terms(chunk.titled_text()[:-len(chunk.text) or None])), *own_terms]
                    for chunk, own_terms in zip(chunks, text_terms, strict=True)]
+    titles, documents_of = {chunk.document_id: chunk.title for chunk in chunks}, dict[str, list[int]]()
+    for row, (key, title) in enumerate(titles.items()):
+        for name in dict.fromkeys(normalise(plain_title(text)) for text in (key, title)):
+            documents_of.setdefault(name, []).append(row)
     return {**columns.build_ids("chunks", [chunk.id for chunk in chunks]),
             **columns.build_texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             "chunks.documents": np.array(owners, np.int32),
             **build_postings("chunks.words", chunk_terms), **_build_documents(owners, chunk_terms, text_terms),
-            **_build_document_names({chunk.document_id: chunk.title for chunk in chunks})}
-
-
-def _build_document_names(titles: Mapping[str, str]) -> NewArrays:
-    """Return documents' ids and titles, and for each name the documents with that name (`text/titles.py`)."""
-    documents_of: dict[str, list[int]] = {}
-    for row, (key, title) in enumerate(titles.items()):
-        for name in dict.fromkeys(normalise(plain_title(text)) for text in (key, title)):
-            documents_of.setdefault(name, []).append(row)
-    return {**columns.build_texts("documents.ids", titles), **columns.build_texts("documents.titles", titles.values()),
+            **columns.build_texts("documents.ids", titles), **columns.build_texts("documents.titles", titles.values()),
             **columns.build_words("documents.called", documents_of),
             **columns.build_lists("documents.of_name", documents_of.values())}
 
@@ -213,21 +196,18 @@ def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGra
     incident, mentioned = graph.columns.incident, read_lists(made, "entities.chunks")
     triples, entities = made["triples.vectors"], made["entities.vectors"]
     members = [_rows_of(graph, community.members) for community in communities]
-    vectors = [_mean_direction(triples[incident.unite(member_rows)], entities[_rows_of(graph, community.keywords)])
-               for member_rows, community in zip(members, communities, strict=True)]
+    vectors = np.zeros((len(members), triples.shape[1]), np.float32)
+    for place, (member_rows, community) in enumerate(zip(members, communities, strict=True)):
+        # The unit vector of the mean of a community's triples, or of its keywords if it has no triples.
+        own = triples[incident.unite(member_rows)]
+        own = own if len(own) else entities[_rows_of(graph, community.keywords)]
+        if len(own):
+            mean = own.mean(axis=0)
+            vectors[place] = mean / (np.linalg.norm(mean) or 1)
     return {**columns.build_ids("communities", [community.id for community in communities]),
             **columns.build_texts("communities.about", (orjson.dumps(one.model_dump()) for one in communities)),
             **columns.build_lists("communities.chunks", (mentioned.unite(member_rows) for member_rows in members)),
-            "communities.vectors": np.array(vectors, np.float32).reshape(len(members), triples.shape[1])}
-
-
-def _mean_direction(triples: Vectors, keywords: Vectors) -> Vectors:
-    """Return the unit vector of the mean of a community's triples, or of its keywords if it has no triples."""
-    vectors = triples if len(triples) else keywords
-    if not len(vectors):
-        return np.zeros(triples.shape[1], np.float32)
-    mean = vectors.mean(axis=0)
-    return np.asarray(mean / (np.linalg.norm(mean) or 1), np.float32)
+            "communities.vectors": vectors}
 
 
 def _rows_of(graph: KnowledgeGraph, entities: Iterable[str]) -> list[int]:

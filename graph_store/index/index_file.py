@@ -9,7 +9,7 @@ import logging
 import mmap
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import orjson
@@ -31,13 +31,6 @@ class IndexDamagedError(ValueError):
     """The file is damaged; it can be rebuilt from the ledger."""
 
 
-class IndexFile(NamedTuple):
-    """The contents of a file: what it is of, and the arrays by name."""
-
-    about: dict[str, Any]
-    arrays: Arrays
-
-
 def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
     """Replace a file atomically by one with these arrays; an OSError leaves the old file unchanged."""
     entries: dict[str, tuple[str, tuple[int, ...], int]] = {}
@@ -57,8 +50,8 @@ def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
                 file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
-def load(path: Path) -> IndexFile:
-    """Map the arrays of a file into memory.
+def load(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Map the arrays of a file into memory, and return what it is of, and the arrays by name.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -73,7 +66,7 @@ def load(path: Path) -> IndexFile:
         arrays = {name: (np.ndarray(shape, np.dtype(kind), mapped, begin + start) if all(shape)
                          else np.zeros(shape, kind))
                   for name, (kind, shape, start) in header["arrays"].items()}
-        return IndexFile(dict(header["about"]), arrays)
+        return dict(header["about"]), arrays
     except (KeyError, TypeError, ValueError) as error:
         raise IndexDamagedError(f"{path} is damaged: {error}") from error
 
@@ -102,7 +95,7 @@ class IndexStore:
             with self._path.open("rb") as file:
                 about = _read_header(self._path, file)["about"]
             is_current = all(about.get(key) == value for key, value in self._about(version).items())
-            return load(self._path).arrays if is_current else None
+            return load(self._path)[1] if is_current else None
         except FileNotFoundError:
             return None
         except IndexDamagedError as error:
@@ -115,7 +108,7 @@ class IndexStore:
 
     def differs(self, expected: Arrays) -> bool:
         """Return True if the file's arrays differ from those that the ledger's state gives."""
-        stored = load(self._path).arrays
+        _, stored = load(self._path)
         return stored.keys() != expected.keys() or any(
             not np.array_equal(stored[name], expected[name]) for name in expected)
 
@@ -135,8 +128,8 @@ class IndexStore:
     def load_earlier(self, version: Version) -> Arrays:
         """Return the arrays of the file if they are of the same epoch and embedding model; otherwise none."""
         try:
-            found = load(self._path)
+            about, arrays = load(self._path)
         except (FileNotFoundError, IndexDamagedError):
             return {}
-        made_of = Version(*found.about["version"]).epoch, found.about["embedding"]
-        return found.arrays if made_of == (version.epoch, self._embedder.fingerprint) else {}
+        made_of = Version(*about["version"]).epoch, about["embedding"]
+        return arrays if made_of == (version.epoch, self._embedder.fingerprint) else {}

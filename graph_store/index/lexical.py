@@ -3,7 +3,7 @@
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -122,17 +122,16 @@ class Spellings:
         folded = name.casefold()
         wanted = _sort_words(folded)
         found = process.extract(wanted, self._sorted, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
-        rows = sorted({row for word in wanted.split() for row in self._rows_containing(word)})
-        parts = process.extract(folded, {row: self._folded[row] for row in rows}, scorer=fuzz.token_set_ratio,
+        rows = set[int]()
+        for word in wanted.split():
+            at = self._joined.find(f" {word} ")
+            while at >= 0:
+                row = bisect_right(self._starts, at) - 1
+                rows.add(row)
+                at = self._joined.find(f" {word} ", self._starts[row + 1])
+        parts = process.extract(folded, {row: self._folded[row] for row in sorted(rows)}, scorer=fuzz.token_set_ratio,
                                 score_cutoff=_ALL, limit=limit)
         return tuple(dict.fromkeys(self._names[row] for _, _, row in (*found, *parts)))[:limit]
-
-    def _rows_containing(self, word: str) -> Iterator[int]:
-        at = self._joined.find(f" {word} ")
-        while at >= 0:
-            row = bisect_right(self._starts, at) - 1
-            yield row
-            at = self._joined.find(f" {word} ", self._starts[row + 1])
 
 
 def _sort_words(folded: str) -> str:

@@ -55,7 +55,13 @@ class NameTrie:
         matches: list[NamedSpan] = []
         start = 0
         while start < len(folded):
-            end, entities = self._longest_name(folded, start)
+            end, entities = start, tuple[str, ...]()
+            for longer in range(start + 1, len(folded) + 1):
+                number = self._paths.get(" ".join(folded[start:longer]))
+                if number is None:
+                    break
+                if len(rows := self._entities[number]):
+                    end, entities = longer, tuple(map(self._id_of, rows.tolist()))
             is_function_word = end - start == 1 and folded[start] in ENGLISH_STOP
             if entities and not (is_function_word and question[spans[start][1]:spans[start][2]].islower()):
                 matches.append(NamedSpan(" ".join(folded[start:end]), entities, spans[start][1], spans[end - 1][2]))
@@ -66,15 +72,3 @@ class NameTrie:
         """Return the rows of the entities with a name of these folded words."""
         number = self._paths.get(" ".join(folded))
         return self._entities.values[:0] if number is None else self._entities[number]
-
-    def _longest_name(self, folded: Sequence[str], start: int) -> tuple[int, tuple[str, ...]]:
-        """Return the end of the longest name that begins at a word, and the entities with that name."""
-        best: tuple[int, tuple[str, ...]] = (start, ())
-        for end in range(start + 1, len(folded) + 1):
-            number = self._paths.get(" ".join(folded[start:end]))
-            if number is None:
-                break
-            rows = self._entities[number]
-            if len(rows):
-                best = (end, tuple(map(self._id_of, rows.tolist())))
-        return best

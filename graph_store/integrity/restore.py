@@ -135,7 +135,6 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
 
 
 def _unpack_ledger(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
-    """Unpack the ledger of a backup to a new file, and compare its size and checksum with the manifest."""
     digest, size = hashlib.sha256(), 0
     make_private(unpacked)
     with _open_archive(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
@@ -156,7 +155,16 @@ def _install_ledger(unpacked: Path, layout: Layout, progress: Progress) -> None:
     """Put an unpacked ledger in the place of a knowledge base's, and delete files derived from the old one."""
     layout.root.mkdir(exist_ok=True)
     with layout.alone():
-        _begin_anew(unpacked, layout)
+        identity = None
+        with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged; that may be why it is replaced
+            if layout.exists():
+                with closing(Database(layout.ledger, create=False)) as old:
+                    identity = old.notes("settings").get(IDENTITY)
+        with closing(Database(unpacked)) as new:
+            begin_epoch(new)  # so that everything derived from another ledger is outdated
+            if identity:
+                new.note("settings", **{IDENTITY: identity})
+            new.execute("PRAGMA journal_mode=DELETE")  # a write-ahead log would be a second file of the ledger
         layout.graph.unlink(missing_ok=True)
         layout.index.unlink(missing_ok=True)
         for tables in files_in(layout.root):
@@ -168,20 +176,6 @@ def _install_ledger(unpacked: Path, layout: Layout, progress: Progress) -> None:
         else:
             with closing(Database(unpacked)) as source, closing(Database(layout.ledger)) as target:
                 target.copy_rows(source, progress)
-
-
-def _begin_anew(unpacked: Path, layout: Layout) -> None:
-    """Set a new epoch in the unpacked ledger, so that everything derived from another ledger is outdated."""
-    identity = None
-    with suppress(StoreError, sqlite3.Error):  # the old ledger may be damaged; that may be why a backup is restored
-        if layout.exists():
-            with closing(Database(layout.ledger, create=False)) as old:
-                identity = old.notes("settings").get(IDENTITY)
-    with closing(Database(unpacked)) as new:
-        begin_epoch(new)
-        if identity:
-            new.note("settings", **{IDENTITY: identity})
-        new.execute("PRAGMA journal_mode=DELETE")  # a write-ahead log would be a second file of the ledger
 
 
 def _replace_ledger(unpacked: Path, ledger: Path) -> None:

@@ -8,7 +8,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -116,22 +115,16 @@ def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
 
 
 def _check_ledger(kb: KnowledgeBase) -> Iterator[str]:
-    """Run the database's own checks, and compare SQLite's tables, indexes and triggers with those of a new ledger."""
     for line in (*kb.database.problems(), *(foreign_objects(kb.database) if kb.layout.database is None else ())):
         yield f"the ledger: {line}"
 
 
 def foreign_objects(database: Database) -> list[str]:
     """Return how a ledger's tables, columns, indexes, views and triggers differ from those of a new ledger."""
-    expected, actual = _new_objects(), _schema_objects(database)
+    with closing(Database(Path(":memory:"))) as fresh:
+        expected, actual = _schema_objects(fresh), _schema_objects(database)
     return [*(f"the {kind} {name} is missing or of another kind" for kind, name, _ in sorted(expected - actual)),
             *(f"the {kind} {name} is not of this format" for kind, name, _ in sorted(actual - expected))]
-
-
-@cache
-def _new_objects() -> set[tuple[str, str, str]]:
-    with closing(Database(Path(":memory:"))) as fresh:
-        return _schema_objects(fresh)
 
 
 def _schema_objects(database: Database) -> set[tuple[str, str, str]]:
@@ -144,7 +137,7 @@ def _schema_objects(database: Database) -> set[tuple[str, str, str]]:
 
 
 def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that each chunk's text matches its id, and that a document's chunks are numbered without gaps."""
+    """Check that chunks match their ids, are numbered without gaps, and have extractions that can be read."""
     occurrences: Counter[tuple[str, str, str]] = Counter()
     ordinals: Counter[str] = Counter()
     for chunk in kb.documents.chunks():
@@ -157,6 +150,10 @@ def _check_chunks(kb: KnowledgeBase) -> Iterator[str]:
             yield f"{where}: chunk {ordinals[chunk.document_id]} was expected"
         occurrences[key] += 1
         ordinals[chunk.document_id] += 1
+        try:
+            kb.extractions.get(chunk.id)
+        except LedgerDamagedError as error:
+            yield f"{where}: {error}"
 
 
 def _possible_ids(document: str, title: str, heading: str, text: str, occurrence: int, opening: str,
@@ -203,12 +200,6 @@ def _check_readable(kb: KnowledgeBase) -> Iterator[str]:
             yield f"document {document!r}: its table {table.title!r} has rows of another length than its columns"
 
 
-def _vector_settings(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the ledger names the embedding model."""
-    if kb.communities.count() and not recorded_model(kb.database)[0]:
-        yield "the ledger does not say which embedding model its vectors come from"
-
-
 _STAGE = ("SELECT c.document, c.ordinal FROM chunks c LEFT JOIN extractions e ON e.chunk = c.id "
           "LEFT JOIN failures f ON f.chunk = c.id")
 _STAGES = (
@@ -222,6 +213,8 @@ _STAGES = (
 
 
 def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
+    if kb.communities.count() and not recorded_model(kb.database)[0]:
+        yield "the ledger does not say which embedding model its vectors come from"
     for what, condition in _STAGES:
         for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
@@ -237,14 +230,6 @@ def _check_history(kb: KnowledgeBase) -> Iterator[str]:
             yield f"version {number} of the schema is missing"
             return
         kb.schemas.base(number)
-
-
-def _check_extractions(kb: KnowledgeBase) -> Iterator[str]:
-    for chunk in kb.documents.chunks():
-        try:
-            kb.extractions.get(chunk.id)
-        except LedgerDamagedError as error:
-            yield f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {error}"
 
 
 def _check_bounding(kb: KnowledgeBase) -> Iterator[str]:
@@ -275,11 +260,13 @@ def _check_graph(kb: KnowledgeBase) -> Iterator[str]:
 
 
 def _check_index(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the index is what graph, communities and chunks give; of the vectors, only a sample."""
+    """Check that tables and index are what documents and graph give; of the vectors, only a sample."""
+    if kb.table_store.differs(kb.version(), kb.table_source(kb.graph)):
+        yield "the tables for SQL are not what the documents and the graph give"
     written = kb.written_index()
     if written is None:
         return
-    if kb.index_differs():
+    if kb.index_store.differs(kb.index_contents()):
         yield "the index that retrieval reads is not what the graph gives"
         return
     # The index has all chunks, not only those that are part of the graph, as the vector store has.
@@ -290,12 +277,6 @@ def _check_index(kb: KnowledgeBase) -> Iterator[str]:
         if wrong := _count_mismatches(kb, [text_of[key] for key in sample], vectors):
             yield (f"the index that retrieval reads: {wrong} of {len(vectors)} vectors of the {kind} that were looked "
                    "at are not those of their texts")
-
-
-def _check_tables(kb: KnowledgeBase) -> Iterator[str]:
-    """Check that the tables for SQL are those that documents and graph give; a file of another state is skipped."""
-    if kb.tables_differ():
-        yield "the tables for SQL are not what the documents and the graph give"
 
 
 def _count_mismatches(kb: KnowledgeBase, texts: Sequence[str], vectors: Vectors) -> int:
@@ -372,9 +353,7 @@ _CHECKS_OF_ROWS: _Checks = (
     ("new content that waits", _check_waiting, RESTORE),
     ("what reports show", _check_readable, RESTORE),
     ("the stages of chunks", _check_stages, RESTORE),
-    ("the settings of vectors", _vector_settings, REINDEX),
     ("the schema's history", _check_history, RESTORE),
-    ("the extractions of chunks", _check_extractions, RESTORE),
     ("the graph", _check_graph, REINDEX),
     ("the model's verdicts", _check_verdicts, REINDEX),
     ("the communities", _check_communities, REINDEX),
@@ -384,5 +363,4 @@ _CHECKS_OF_DERIVED: _Checks = (
     ("the names of entities", _check_aliases, REINDEX),
     ("the vectors", _check_vectors, REINDEX),
     ("the index", _check_index, REINDEX),
-    ("the tables for SQL", _check_tables, REINDEX),
 )

@@ -222,7 +222,6 @@ def is_same_reading(first: str, second: str) -> bool:
 
 
 def _reading_of(fingerprint: str) -> tuple[str, str]:
-    """Return the reader of a fingerprint, and the digest of its instructions, or "" without any."""
     kind, colon, _ = fingerprint.partition(":")
     return reader_of(fingerprint), kind.partition("-")[2] if colon else ""
 

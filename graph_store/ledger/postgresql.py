@@ -183,13 +183,11 @@ class PostgresqlLedger:
         self._table = self._table_id()
 
     def _table_id(self) -> object:
-        """Return the current object id of the table `meta`, even on a frozen connection."""
         return self.connection.exec_driver_sql("SELECT to_regclass(%s)::oid FROM pg_namespace LIMIT 1",
                                                (f'"{self.place.name}".meta',)).scalar_one()
 
     @property
     def _session(self) -> Any:
-        """The driver's connection, or None if it was lost."""
         if self.connection.closed or self.connection.invalidated:
             return None
         session = self.connection.connection.driver_connection

@@ -1,6 +1,5 @@
 """The ledger's tables, the same in SQLite and in PostgreSQL, with statements that both understand."""
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 import sqlalchemy as sa
@@ -134,19 +133,16 @@ RETURN NULL; END $$"""
 def create_tables(connection: Connection) -> None:
     """Create the tables and triggers of a new ledger."""
     METADATA.create_all(connection, checkfirst=False)
-    if connection.dialect.name == "postgresql":
+    is_postgresql = connection.dialect.name == "postgresql"
+    if is_postgresql:
         connection.exec_driver_sql(_COUNTING_IN_POSTGRESQL)
-    for statement in _counting_triggers(connection.dialect.name):
-        connection.exec_driver_sql(statement)
-    connection.execute(META.insert(), [{"key": POSITION, "value": "0"}, {"key": RESOLUTION, "value": "0"}])
-
-
-def _counting_triggers(dialect: str) -> Iterator[str]:
     for number, (key, table, event, condition) in enumerate(_COUNTED):
         when = f"WHEN ({condition})" if condition else ""
-        action = (f"EXECUTE FUNCTION count_change('{key}')" if dialect == "postgresql" else
+        action = (f"EXECUTE FUNCTION count_change('{key}')" if is_postgresql else
                   f"BEGIN UPDATE meta SET value = value + 1 WHERE key = '{key}'; END")  # noqa: S608
-        yield f"CREATE TRIGGER counting_{number} AFTER {event} ON {table} FOR EACH ROW {when} {action}"
+        connection.exec_driver_sql(
+            f"CREATE TRIGGER counting_{number} AFTER {event} ON {table} FOR EACH ROW {when} {action}")
+    connection.execute(META.insert(), [{"key": POSITION, "value": "0"}, {"key": RESOLUTION, "value": "0"}])
 
 
 @lru_cache

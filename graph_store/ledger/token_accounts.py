@@ -180,5 +180,4 @@ def total(parts: Sequence[Spent]) -> Spent:
 
 
 def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:
-    """Return an endpoint's number of cached tokens, limited to the range that is possible."""
     return max(0, min(cached_tokens, prompt_tokens))

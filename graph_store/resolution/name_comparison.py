@@ -83,12 +83,14 @@ def fold(name: str) -> FoldedName:
         qualifier = qualified["inside"].strip()
     first_word, _, rest = text.partition(" ")
     article = bool(words and rest) and first_word in _ARTICLES
-    key = " ".join(words)
+    key, letters = " ".join(words), [sign for sign in name if sign.isalpha()]
+    is_acronym = (len(words) == 1 and _LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM
+                  and all(map(str.isupper, letters)) and key.isalpha())
     return FoldedName(
         name=name, exact=" ".join(exact), key=key, article=article, words=words, numbers=_count_numbers(words, text),
         date=parse_date(name), base=base, qualifier=qualifier,
         numerals=" ".join(sorted(word_lists.ORDINALS.get(word, word) for word in words)),
-        company=_legal_form(key, words, name), titled=_without_title(words), acronym=_is_acronym(key, words, name))
+        company=_legal_form(key, words, name), titled=_without_title(words), acronym=is_acronym)
 
 
 def _name_words(text: str) -> list[str]:
@@ -133,7 +135,6 @@ def _without_accents(word: str) -> str:
 
 
 def _count_numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
-    """Count each number in a name: figures, ordinals, Roman numerals and Chinese numerals."""
     numbers: list[str] = []
     for index, word in enumerate(words):
         if word in word_lists.ORDINALS and not (word in word_lists.LONE_LETTERS and index == 0):
@@ -169,7 +170,6 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
 
 
 def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
-    """Return a name's words without a person's titles, and these titles; both joined by spaces."""
     words, titles = list(folded), list[str]()
     while len(words) > 1 and words[0] in word_lists.TITLES and words[1] not in word_lists.SMALL_WORDS:
         titles.append(words.pop(0))
@@ -185,13 +185,6 @@ def initials_of(folded: FoldedName) -> set[str]:
         return set()
     return {"".join(word[0] for word in folded.words),
             "".join(word[0] for word in folded.words if word not in word_lists.SMALL_WORDS)} - {""}
-
-
-def _is_acronym(key: str, words: tuple[str, ...], name: str) -> bool:
-    if len(words) != 1:
-        return False
-    letters = [sign for sign in name if sign.isalpha()]
-    return _LEAST_ACRONYM <= len(letters) <= _MOST_ACRONYM and all(map(str.isupper, letters)) and key.isalpha()
 
 
 def contradict(first: FoldedName, second: FoldedName) -> bool:
@@ -227,12 +220,18 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         is_inexact = any(word_lists.INEXACT.intersection(name.words)
                          or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
         return None if is_inexact else NameMatch("date", prior=0.97)
-    return (_match_spelling(first, second) or _match_qualifier(first, second)
-            or _match_omitted_parts(first, second, organisation=organisation, person=person)
-            or _match_acronym(first, second)
-            or (NameMatch("place", prior=0.5, loose=True)
-                if _adds_place(second, first.name) or _adds_place(first, second.name)
-                else _match_persons(first, second, person=person)))
+    match = (_match_spelling(first, second) or _match_qualifier(first, second)
+             or _match_omitted_parts(first, second, organisation=organisation, person=person))
+    if match:
+        return match
+    if stand_for(first, second):
+        written = word_lists.WRITTEN.findall(first.name if len(first.words) > 1 else second.name)
+        is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS for word in written)
+        is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM
+        return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
+    if _adds_place(second, first.name) or _adds_place(first, second.name):
+        return NameMatch("place", prior=0.5, loose=True)
+    return _match_persons(first, second, person=person)
 
 
 def _match_spelling(first: FoldedName, second: FoldedName) -> NameMatch | None:
@@ -271,10 +270,8 @@ def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
     inside = fold(long.qualifier).key
     if _is_initials(inside, fold(long.base)) and short.key in {long.base, inside}:
         return NameMatch("acronym", prior=0.95)
-    if long.base == short.key:
-        # "(film)" says what kind of thing it is; "(season 2)" or "(east)" names a part of it.
-        return NameMatch("qualifier", prior=0.5 if word_lists.KINDS.search(long.qualifier) else 0.2, loose=True)
-    return None
+    # "Solaris (film)" may be another thing than "Solaris".
+    return NameMatch("qualifier", prior=0.2, loose=True) if long.base == short.key else None
 
 
 def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool, person: bool,
@@ -296,16 +293,6 @@ def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation:
 def stand_for(first: FoldedName, second: FoldedName) -> bool:
     """Return True if one of two names is an acronym that consists of the other's initials."""
     return (first.acronym and _is_initials(first.key, second)) or (second.acronym and _is_initials(second.key, first))
-
-
-def _match_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    if not stand_for(first, second):
-        return None
-    long = first.name if len(first.words) > 1 else second.name
-    is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS
-                         for word in word_lists.WRITTEN.findall(long))
-    is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM
-    return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
 
 
 def _is_initials(short: str, long: FoldedName) -> bool:

@@ -68,7 +68,6 @@ def candidate_pairs(names: Iterable[tuple[str, FoldedName]]) -> set[Pair]:
 
 
 def _keys(folded: FoldedName) -> set[str]:
-    """Return the keys by which a name is paired with others: names that share one are compared."""
     if not folded.key:
         return set()
     if folded.date:

@@ -1,23 +1,27 @@
-"""Entity resolution of one knowledge base: find its aliases, ask a reasoner about doubtful pairs, store the results."""
+"""Entity resolution of one knowledge base: find aliases, ask about doubtful pairs, carry out persons' decisions."""
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from ...models.embedding.embedder import Embedder, Vectors, trust_in
 from ...schemas.edits import decided_types, ids_after
+from ...schemas.graph_schema import GraphSchema
+from ...schemas.naming import canonical_name
 from ...schemas.resolution import AliasRow, EntityCard, EntityDecision, EntityPair, Pair, PairVerdict
 from ...text.scripts import script_of
 from ..graph.knowledge_graph import KnowledgeGraph
-from ..graph.resolved_graph import LedgerGraph
+from ..graph.resolved_graph import LedgerGraph, ResolvedGraph
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.schema_rows import SchemaHistory
+from ..store_errors import EntityDecisionError
 from ..vectors.vector_store import Kind
-from .decisions import Verdict, check_carried_out, match_pair
 from .pair_candidates import nearest_across_scripts, statements
 from .same_entities import ASK_FROM, COSINE_FACTOR, Judgements, Resolution, by_hand, resolve
 from .surroundings import Surroundings
 
+Verdict = Literal["merge", "split"]
 Ask = Callable[[Sequence[EntityPair]], Sequence[PairVerdict | None]]
 """Returns for each pair, in order, whether it is the same thing; None if the reasoner cannot tell."""
 
@@ -70,11 +74,17 @@ class Resolver:
     def decide(self, verdict: Verdict, names: tuple[str, str], who: str, why: str) -> None:
         """Record and carry out a person's decision on two entities, or raise EntityDecisionError."""
         graph, reasoner = self._graph.graph, self._table.resolved_by()
-        first, second = match_pair(graph, self._schemas.current(), verdict, names)
+        first, second = _match_pair(graph, self._schemas.current(), verdict, names)
         with self._db.transaction():
             self._table.decide(EntityDecision(verdict=verdict, first=first, second=second, who=who, why=why))
             aliases = self.find()
-            check_carried_out(graph, aliases, verdict, (first, second))
+            are_one = len({row.canonical if (row := aliases.get(one)) else one for one in (first, second)}) == 1
+            if are_one != (verdict == "merge"):
+                shown = " and ".join(repr(graph.mentions.entity(one).name) for one in (first, second))
+                done = "made one" if verdict == "merge" else "split"
+                raise EntityDecisionError(
+                    f"{shown} cannot be {done}: an earlier decision on other names of theirs says otherwise; take that "
+                    "back first (`banyan entities decisions`)")
             self._table.replace(aliases, self._resolution_state(reasoner))
         self._graph.refresh()
 
@@ -141,29 +151,68 @@ class Resolver:
                 for pair, cosine in nearest_across_scripts(ids, self._vectors("entities", ids), scripts)]
 
     def _ask_doubtful(self, around: Surroundings, resolution: Resolution, ask: Ask, reasoner: str) -> bool:
-        """Ask the reasoner about the doubtful pairs, and store its verdicts; return True if there are any."""
         pairs = [pair for pair, _ in resolution.doubtful]
         has_verdicts = False
         for start in range(0, len(pairs), _ASKED_AT_ONCE):
-            batch = [(pair, *_pair_question(around, pair)) for pair in pairs[start:start + _ASKED_AT_ONCE]]
-            answers = ask([question for _, question, _ in batch])
-            # Questions about the same documents may have shared a prompt, so a verdict may rest on the facts of all.
+            batch = list[tuple[Pair, EntityPair]]()
+            # Questions about the same documents may share a prompt, so a verdict may rest on the facts of all.
             ids_in_prompt: dict[frozenset[str], set[str]] = {}
-            for pair, question, fact_ids in batch:
-                ids_in_prompt.setdefault(question.documents, set()).update(pair, fact_ids)
+            for pair in pairs[start:start + _ASKED_AT_ONCE]:
+                facts = {entity: around.facts(entity, _FACTS_SHOWN) for entity in pair}
+                first, second = (EntityCard(name=around.names[entity], type=around.type(entity),
+                                            facts=tuple(words for _, words in facts[entity])) for entity in pair)
+                documents = around.documents(chunk for entity in pair for chunk in around.support(entity))
+                batch.append((pair, EntityPair(first=first, second=second, documents=documents)))
+                fact_ids = (key for own in facts.values() for key, _ in own)
+                ids_in_prompt.setdefault(documents, set()).update(pair, fact_ids)
+            answers = ask([question for _, question in batch])
             verdicts = [(pair, verdict, ids_in_prompt[question.documents])
-                        for (pair, question, _), verdict in zip(batch, answers, strict=True) if verdict is not None]
+                        for (pair, question), verdict in zip(batch, answers, strict=True) if verdict is not None]
             self._table.judge(verdicts, reasoner)
             has_verdicts |= bool(verdicts)
         return has_verdicts
 
 
-def _pair_question(around: Surroundings, pair: Pair) -> tuple[EntityPair, tuple[str, ...]]:
-    """Return the question whether a pair is the same thing, for a reasoner, and the ids of the facts in it."""
-    facts_of_pair = [around.facts(entity, _FACTS_SHOWN) for entity in pair]
-    first, second = (EntityCard(name=around.names[entity], type=around.type(entity),
-                                facts=tuple(words for _, words in facts))
-                     for entity, facts in zip(pair, facts_of_pair, strict=True))
-    question = EntityPair(first=first, second=second, documents=around.documents(
-        chunk for entity in pair for chunk in around.support(entity)))
-    return question, tuple(fact_id for facts in facts_of_pair for fact_id, _ in facts)
+def match_node(graph: ResolvedGraph, name: str) -> str:
+    """Return the node of the resolved graph that a person names by its id, any of its names, or "name (type)".
+
+    Raises:
+        EntityDecisionError: there is none, or there are several.
+    """
+    key = canonical_name(name)
+    nodes = {graph.canonical(entity) for entity in _find_by_name(graph, name)}
+    if not nodes:  # a person may have renamed the entity, and no document has the new name
+        nodes = {node for node in graph.entity_ids() if canonical_name(graph.name(node)) == key}
+    return _require_one(graph, name, sorted(nodes))
+
+
+def _find_by_name(graph: ResolvedGraph, name: str) -> list[str]:
+    mentions, key = graph.mentions, canonical_name(name)
+    if name in mentions:
+        return [name]
+    return [entity.id for entity in map(mentions.entity, mentions.entity_ids())
+            if key in {canonical_name(entity.name), canonical_name(f"{entity.name} ({entity.type})")}]
+
+
+def _require_one(graph: KnowledgeGraph, name: str, entities: Sequence[str]) -> str:
+    if not entities:
+        raise EntityDecisionError(f"there is no entity {name!r}; `banyan entities --search` finds names")
+    if len(entities) > 1:
+        shown = ", ".join(f"'{graph.entity(entity).name} ({graph.entity(entity).type})'" for entity in entities)
+        raise EntityDecisionError(f"{name!r} names several entities: say which of {shown}")
+    return entities[0]
+
+
+def _match_pair(graph: ResolvedGraph, schema: GraphSchema, verdict: Verdict, names: tuple[str, str]) -> tuple[str, str]:
+    first, second = (_require_one(graph.mentions, name, _find_by_name(graph, name)) for name in names)
+    if first == second:
+        raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are one name of one type: there is nothing to "
+                                  f"{verdict}")
+    together = graph.canonical(first) == graph.canonical(second)
+    if verdict == "split" and not together:
+        raise EntityDecisionError(f"{names[0]!r} and {names[1]!r} are two entities already: nothing is to do")
+    if verdict == "merge" and not schema.open and not Surroundings(graph.mentions, schema, {}).same_type(first, second):
+        types = [graph.mentions.entity(entity).type for entity in (first, second)]
+        raise EntityDecisionError(f"{names[0]!r} is of the type {types[0]} and {names[1]!r} of {types[1]}: the facts "
+                                  "of one would not fit the other's; let one type be the other's parent in the schema")
+    return first, second

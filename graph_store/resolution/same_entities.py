@@ -105,17 +105,13 @@ class Groups:
 
     def _is_confirmed_by_group(self, entity: str, other: str, group: Sequence[str]) -> bool:
         """Return True if `entity` is compatible with `other`, or a member that stands in for it is."""
-        return any(self._is_compatible(member, other) for member in group
-                   if member == entity or ((tie := self._ties.get(pair_of(member, entity))) and tie.rule in _ASSERTED))
-
-    def _is_compatible(self, first: str, second: str) -> bool:
-        """Return True if two entities are tied, or their names match and neither types nor dates contradict."""
-        if pair_of(first, second) in self._ties:
-            return True
         around = self._around
-        if around.same_type(first, second) is False or around.contradict(first, second):
-            return False
-        return around.match(first, second) is not None
+        stand_ins = (member for member in group if member == entity or (
+            (tie := self._ties.get(pair_of(member, entity))) and tie.rule in _ASSERTED))
+        # Compatible entities are tied, or their names match and neither types nor dates contradict.
+        return any(pair_of(member, other) in self._ties or (
+            around.same_type(member, other) is not False and not around.contradict(member, other)
+            and around.match(member, other) is not None) for member in stand_ins)
 
     def between(self, pair: Pair) -> Pair:
         """Return the canonical entities of two entities' groups."""
@@ -133,10 +129,17 @@ class Groups:
                 for row in self._alias_rows(members, ties_of_group[first])}
 
     def _alias_rows(self, members: Sequence[str], group_ties: Sequence[tuple[Pair, Tie]]) -> Iterator[AliasRow]:
-        """Yield an alias for each member of a group but the canonical one."""
-        canonical = min(members, key=self._rank)
-        kind = self._around.type(max(members, key=lambda entity: (
-            entity in self._around.keyed_documents, *self._type_support(entity, members), entity == canonical, entity)))
+        canonical, around = min(members, key=self._rank), self._around
+
+        def type_support(entity: str) -> tuple[object, ...]:
+            """Return how well the type of an entity is supported: by documents with facts, then by chunks."""
+            agreeing = [other for other in members if around.same_type(entity, other) is not False]
+            return (entity in around.keyed_documents, around.depth(entity) > 0,
+                    sum(len(around.documents_with_facts(other)) for other in agreeing),
+                    sum(len(around.support(other)) for other in agreeing), around.depth(entity), entity == canonical,
+                    entity)
+
+        kind = around.type(max(members, key=type_support))
         reached = {canonical}
         ties = sorted(group_ties, key=lambda item: (-item[1].score, item[0]))
         while len(reached) < len(members):
@@ -144,16 +147,9 @@ class Groups:
             pair, tie = next((pair, tie) for pair, tie in ties if (pair[0] in reached) != (pair[1] in reached))
             alias, partner = (pair[1], pair[0]) if pair[0] in reached else pair
             reached.add(alias)
-            evidence = tie.evidence or (self._around.mention(alias), self._around.mention(partner))
+            evidence = tie.evidence or (around.mention(alias), around.mention(partner))
             yield AliasRow(id=alias, canonical=canonical, type=kind, partner=partner, rule=tie.rule, score=tie.score,
                            evidence=evidence)
-
-    def _type_support(self, entity: str, members: Sequence[str]) -> tuple[bool, int, int, int]:
-        """Return how well the type of an entity is supported in its group: by documents with facts, then by chunks."""
-        around = self._around
-        agreeing = [other for other in members if around.same_type(entity, other) is not False]
-        return (around.depth(entity) > 0, sum(len(around.documents_with_facts(other)) for other in agreeing),
-                sum(len(around.support(other)) for other in agreeing), around.depth(entity))
 
     def _rank(self, entity: str) -> tuple[bool, int, int, str, str]:
         name = self._around.names[entity]
@@ -244,7 +240,7 @@ def _tie(around: Surroundings, pair: Pair, statements: Sequence[NameLink]) -> Ti
         if match.rule == "title" and around.share_documents(first, second):
             weights.append(_TITLED_TOGETHER)
     prior = match.prior * (_NO_TYPE if have_same_type is None else 1.0)
-    if match.rule == "place" and _added_place(around, _shorter_first(around, pair)[1]) not in around.known_keys:
+    if match.rule == "place" and _added_place(around, _shorter_first(around, pair)[1]) not in around.triples_with_key:
         prior /= 2  # what follows the comma may be no place
     score = _score(prior, weights)
     # Looked for last, because it is slow and most ties are too weak to matter.
@@ -284,7 +280,6 @@ def _added_place(around: Surroundings, entity: str) -> str:
 
 
 def _by_entities(around: Surroundings, said: Said) -> dict[Pair, list[NameLink]]:
-    """Return where texts and facts state that two entities are the same, by pair of entities."""
     evidence_of: dict[Pair, list[NameLink]] = {}
     for chunk, statements in sorted(said.items()):
         entities_by_name = around.entities_by_name(chunk)

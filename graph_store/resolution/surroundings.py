@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
 
@@ -86,11 +86,6 @@ class Surroundings:
                            organisation=self._have_name_in(types, _ORGANISATIONS),
                            person=self._have_name_in(types, _PERSONS))
 
-    @cached_property
-    def known_keys(self) -> frozenset[str]:
-        """The keys of all entities' names."""
-        return frozenset(self.keys.values())
-
     def type(self, entity: str) -> str:
         """Return an entity's type."""
         return self._graph.type(entity)
@@ -125,7 +120,6 @@ class Surroundings:
         return self._depth(self.type(entity))
 
     def _depth(self, type_name: str) -> int:
-        """Return a type's depth in the hierarchy; 0 for no type, the root type and the type of last resort."""
         element = self._schema.entity_type(type_name)
         is_last_resort = element is not None and element.last_resort
         says_nothing = is_last_resort or label_key(type_name) in {"", label_key(ROOT_TYPE)}
@@ -133,20 +127,18 @@ class Surroundings:
 
     def same_type(self, first: str, second: str) -> bool | None:
         """Return True if one thing can have the types of both entities, False if not, None if a type says nothing."""
-        return self._types_agree(self.type(first), self.type(second))
-
-    @cachedmethod(lambda self: self._results["types_agree"], methodkey)
-    def _types_agree(self, first: str, second: str) -> bool | None:
-        """Return True if two types are equal or one is an ancestor of the other; see `same_type`."""
-        if label_key(first) == label_key(second) or first in self._chain(second) or second in self._chain(first):
-            return True
-        if self._schema.open and 0 in {self._depth(first), self._depth(second)}:
-            return None
-        return False
+        types = self.type(first), self.type(second)
+        known = self._results["same_type"]
+        if types not in known:
+            one, other = types
+            agree = label_key(one) == label_key(other) or one in self._chain(other) or other in self._chain(one)
+            says_nothing = not agree and self._schema.open and 0 in map(self._depth, types)
+            known[types] = None if says_nothing else agree
+        agrees: bool | None = known[types]
+        return agrees
 
     @cachedmethod(lambda self: self._results["have_name_in"], methodkey)
     def _have_name_in(self, types: Iterable[str], names: frozenset[str]) -> bool:
-        """Return True if each of the types, or an ancestor of it, has one of the names."""
         def labels_of(name: str) -> tuple[str, ...]:
             element = self._schema.entity_type(name)
             return element.all_names() if element else (name,)
@@ -163,7 +155,8 @@ class Surroundings:
         return frozenset({self.keys[end] for end in self._graph.neighbours(entity)} | attributes) - {""}
 
     @cached_property
-    def _triples_with_name(self) -> Mapping[str, int]:
+    def triples_with_key(self) -> Mapping[str, int]:
+        """The number of triples of the entities of each key."""
         counts: dict[str, int] = {}
         for entity, key in self.keys.items():
             counts[key] = counts.get(key, 0) + self._graph.degree(entity)
@@ -175,7 +168,7 @@ class Surroundings:
         common = self.neighbours(first) & self.neighbours(second)
         for key in sorted(common - {self.keys[first], self.keys[second]}):
             # A value of an attribute has no triples of its own, so it counts as if only these two had it.
-            doubt *= 1 - _SHARED_WEIGHT / math.log2(max(self._triples_with_name.get(key, 2), 2))
+            doubt *= 1 - _SHARED_WEIGHT / math.log2(max(self.triples_with_key.get(key, 2), 2))
         return 1 - doubt
 
     def alias_facts(self) -> Iterator[tuple[str, str, NameLink]]:
@@ -321,15 +314,15 @@ class Surroundings:
                      if head == entity]
         dates: dict[str, set[str]] = {}
         for label, value in labelled:
-            event = _event_of(label)
-            if event is not None:
+            key = label_key(label)
+            for event in (event for event, cues in _CUES_OF_EVENT.items() if any(cue in key for cue in cues)):
                 date = parse_date(value).rstrip("~")  # "~" marks a date as approximate
                 if date[:1].isdigit() and "X" not in date:
                     dates.setdefault(event, set()).add(date)
         return dates
 
-    def facts(self, entity: str, most: int) -> list[tuple[str, str]]:
-        """Return the ids and words of at most `most` facts of an entity: its values first, then its triples."""
+    def facts(self, entity: str, most: int | None = None) -> list[tuple[str, str]]:
+        """Return the ids and words of all or `most` facts of an entity: its values first, then its triples."""
         attributes = [(content_id(entity, name, value), f"{name}: {value}")
                       for name, values in self._graph.attributes(entity).items() for value in values]
         triples = [(content_id(*edge), self._graph.words(edge)) for edge in self._graph.incident(entity)[:most]]
@@ -338,12 +331,7 @@ class Surroundings:
     def present(self, ids: Iterable[str]) -> set[str]:
         """Return the given ids of entities that documents still mention, and the ids of all facts of these entities."""
         entities = [entity for entity in ids if entity in self.names]
-        present_ids = set(entities)
-        for entity in entities:
-            present_ids.update(content_id(entity, name, value)
-                               for name, values in self._graph.attributes(entity).items() for value in values)
-            present_ids.update(content_id(*edge) for edge in self._graph.incident(entity))
-        return present_ids
+        return {*entities, *(fact for entity in entities for fact, _ in self.facts(entity))}
 
     def documents_naming(self, first: str, second: str) -> frozenset[str]:
         """Return the documents with a fact of one of the two entities whose value or other end has the other's name."""
@@ -359,9 +347,3 @@ class Surroundings:
                 if any(other_name in self.names[end].casefold() for end in ends):
                     chunks |= self._graph.support(edge).keys()
         return self.documents(chunks)
-
-
-@lru_cache(10_000)
-def _event_of(label: str) -> str | None:
-    key = label_key(label)
-    return next((event for event, cues in _CUES_OF_EVENT.items() if any(cue in key for cue in cues)), None)

@@ -40,12 +40,6 @@ HAN_OPPOSITES = [frozenset(group) for group in (
     "东西南北中", "上下", "左右", "大小", "新旧老", "男女", "前后", "内外", "正副", "春夏秋冬", "父母子女兄弟姐妹")]
 SMALL_WORDS = frozenset("of the and for in on de la le du des et und der die das von y e del to a an".split())
 INEXACT = frozenset("late early mid before after until till since by from about around circa c ca".split())
-KINDS = re.compile(r"\b(?:film|movie|song|album|single|novel|book|play|opera|poem|band|group|singer|musician|actor"
-                   r"|actress|politician|footballer|writer|painter|composer|series|magazine|newspaper|company|game"
-                   r"|city|town|village|river|island|mountain|lake|county|district|province|state|country|planet"
-                   r"|ship|person|author|journalist|surname|given name)s?\b"
-                   r"|电影|歌曲|专辑|小说|乐队|电视剧|公司|城市|作家|演员|фильм"
-                   r"|песня|роман|город|река|группа", re.IGNORECASE)
 BRANCHED = re.compile(r"\b(?:universit|institut|college|school|academ|hospital|clinic|compan|bank|church|cathedral"
                       r"|department|ministr|museum|librar|court|office|center|centre|council|society|association"
                       r"|group|corporation|hotel|theat|station|airport|embassy)", re.IGNORECASE)

@@ -88,7 +88,6 @@ def numbers_in_groups(groups_sorted: Labels) -> Labels:
 
 
 def _k_means(points: Vectors, clusters: int, *, repeated: bool = False) -> Labels:
-    """Run K-means; `repeated` takes the best of several runs from well-spread centres."""
     from sklearn import cluster, exceptions  # noqa: PLC0415  (slow to import, and only needed to build communities)
 
     clusters = min(clusters, len(points))

@@ -4,7 +4,7 @@ A community's id is a hash of its digest, so it keeps its name and summary as lo
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -27,16 +27,11 @@ def with_content_id(graph: KnowledgeGraph, community: TreeCommunity) -> TreeComm
 
     The level tells a community from the only one within it; the ids, from one of entities with the same names.
     """
-    digest = _make_digest(graph, community)
+    digest = make_digest(graph, community)
     level = ("level", str(community.level)) if community.level else ()
     identity = content_id("community", *level, *community.keywords, "keywords", *digest.keywords,
                           "facts", *digest.facts, "connections", *digest.connections)
     return community.model_copy(update={"id": identity})
-
-
-def make_digests(graph: KnowledgeGraph, communities: Sequence[TreeCommunity]) -> list[CommunityDigest]:
-    """Return the digests from which communities are summarised, completed at the boundary (UniAI eq. 4)."""
-    return [_make_digest(graph, community) for community in communities]
 
 
 def iterate_texts(graph: KnowledgeGraph) -> Iterator[str]:
@@ -48,10 +43,13 @@ def iterate_texts(graph: KnowledgeGraph) -> Iterator[str]:
             yield from (graph.value_statement(entity, attribute, value) for value in values)
 
 
-def _make_digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
+def make_digest(graph: KnowledgeGraph, community: TreeCommunity) -> CommunityDigest:
+    """Return the digest from which a community is summarised, completed at the boundary (UniAI eq. 4)."""
     seen = set[str]()
     triples = _take_new(map(graph.statement_of, _iterate_inner_triples(graph, community)), _DIGEST_FACTS, seen)
-    values = _take_new(_iterate_values(graph, community), _DIGEST_VALUES, seen)
+    statements = (graph.value_statement(keyword, attribute, value) for keyword in community.keywords
+                  for attribute, values in graph.descriptive_values(keyword).items() for value in values)
+    values = _take_new(statements, _DIGEST_VALUES, seen)
     outer = map(graph.statement_of, _iterate_outer_triples(graph, community))
     connections = _take_new(outer, _DIGEST_CONNECTIONS, seen)
     type_counts = Counter(map(graph.type, community.keywords))
@@ -91,34 +89,22 @@ def _iterate_inner_triples(graph: KnowledgeGraph, community: TreeCommunity) -> I
                         and graph.ends_of(row)[0] == member)
 
 
-def _iterate_values(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[str]:
-    for keyword in community.keywords:
-        for attribute, values in graph.descriptive_values(keyword).items():
-            yield from (graph.value_statement(keyword, attribute, value) for value in values)
-
-
 def _iterate_outer_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of the triples to outside entities: first those at the boundary (eq. 4), and those of keywords."""
     ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))  # keywords first
     count = len(community.keywords)
     rank_of_member = {entity: min(rank, count) for rank, entity in enumerate(ordered)}
-    rank_of_row = {row: rank_of_member[member] for entity in find_boundary(graph, ordered)
+    # Outside entities at the boundary: at least the share tau of their neighbours are members (UniAI-GraphRAG eq. 4).
+    # Several triples between two entities count once, as A is an indicator in the paper. A share equal to tau suffices,
+    # as in the equation; the paper's text says "exceeds".
+    counts = Counter(end for member in ordered for end in graph.neighbour_rows(member) if end not in rank_of_member)
+    boundary = [entity for entity in counts if counts[entity] / len(graph.neighbour_rows(entity)) >= TAU]
+    rank_of_row = {row: rank_of_member[member] for entity in boundary
                    for row, member in _triples_of(graph, entity) if member in rank_of_member}
     yield from sorted(rank_of_row, key=lambda row: (rank_of_row[row], row))
     for member in ordered:
         yield from (row for row, end in _triples_of(graph, member)
                     if end not in rank_of_member and row not in rank_of_row)
-
-
-def find_boundary(graph: KnowledgeGraph, members: Sequence[int]) -> list[int]:
-    """Return the outside entities of which at least the share tau of neighbours are members (UniAI-GraphRAG eq. 4).
-
-    Entities are given as rows. Several triples between two entities count once, as A is an indicator in the paper. A
-    share equal to tau suffices, as in the equation; the paper's text says "exceeds".
-    """
-    counts = Counter(end for member in members for end in graph.neighbour_rows(member))
-    return [entity for entity in counts.keys() - set(members)
-            if counts[entity] / len(graph.neighbour_rows(entity)) >= TAU]
 
 
 def _triples_of(graph: KnowledgeGraph, entity: int) -> Iterator[tuple[int, int]]:

@@ -52,7 +52,6 @@ def pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
 
 
 def _sort_distinct(pairs: Pairs, k: int) -> Pairs:
-    """Return each pair of k communities once, sorted."""
     keys = np.unique(pairs[:, 0] * k + pairs[:, 1])  # one number for each pair
     return np.stack([keys // k, keys % k], axis=1)
 

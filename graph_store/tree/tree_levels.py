@@ -7,7 +7,7 @@ parent; a new one gets the parent that most of its members had, or else most of 
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nsmallest
 
 import numpy as np
@@ -21,9 +21,9 @@ from ..ledger.database import Database
 from ..ledger.version import TreeState, ledger_state, note_state
 from ..vectors.vector_store import VectorStore
 from .clusters import Labels, members_by_community
-from .community_digests import iterate_texts, make_digests, with_content_id
+from .community_digests import iterate_texts, make_digest, with_content_id
 from .detection import CommunitySettings, adapt_partition, detect_hierarchy, score_members
-from .features import EntityFeatures, Scores, compute_features
+from .features import EntityFeatures, compute_features
 
 _DECIMALS = 4
 _SAMPLE = 1000
@@ -82,18 +82,15 @@ def make_communities(graph: KnowledgeGraph, ids: Sequence[str], data: EntityFeat
     if not len(labels):
         return []
     scores = score_members(data, labels, settings)
-    communities = [_make_community([ids[i] for i in group], scores[group], level, settings.keywords)
-                   for group in members_by_community(labels)]
-    return sorted((with_content_id(graph, community) for community in communities), key=lambda c: c.id)
-
-
-def _make_community(members: list[str], scores: Scores, level: int, keywords: int) -> TreeCommunity:
-    """Return a community without an id; its keywords are the members that fit it best, its cohesion their mean fit."""
-    best = sorted(range(len(members)), key=lambda i: (-float(scores[i]), members[i]))[:keywords]
-    # "or 0.0" turns -0.0 into 0.0, because PostgreSQL stores -0.0 and SQLite does not.
-    cohesion = round(float(scores.mean(dtype=np.float64)), _DECIMALS) or 0.0
-    return TreeCommunity(id="", members=tuple(sorted(members)), keywords=tuple(members[i] for i in best), level=level,
-                     cohesion=cohesion)
+    communities = []
+    for group in members_by_community(labels):
+        fit = {ids[row]: float(scores[row]) for row in group.tolist()}
+        keywords = sorted(fit, key=lambda entity: (-fit[entity], entity))[:settings.keywords]
+        # "or 0.0" turns -0.0 into 0.0, because PostgreSQL stores -0.0 and SQLite does not.
+        cohesion = round(float(scores[group].mean(dtype=np.float64)), _DECIMALS) or 0.0
+        communities.append(with_content_id(graph, TreeCommunity(
+            id="", members=tuple(sorted(fit)), keywords=tuple(keywords), level=level, cohesion=cohesion)))
+    return sorted(communities, key=lambda c: c.id)
 
 
 def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
@@ -110,8 +107,14 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     to_regroup.update(community.id for entity, community in old_community.items() if entity not in graph)
     regrouped = _regroup_near_new(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
     # The ids of other communities may change, too: digests have the facts and names that the graph has now.
-    levels = [[with_content_id(graph, c) for c in finest if c.id not in to_regroup] + [
-        c.model_copy(update={"parent": _choose_parent(c.members, old_community, beside_new)}) for c in regrouped]]
+    levels = [[with_content_id(graph, c) for c in finest if c.id not in to_regroup]]
+    for community in regrouped:
+        # Its parent is that of most members, else of most entities beside new members.
+        votes = (Counter(old_community[entity].parent for entity in community.members if entity in old_community)
+                 or Counter(old_community[end].parent for entity in community.members for end in beside_new[entity]
+                            if end in old_community))
+        parent = min(votes, key=lambda parent: (-votes[parent], parent), default="")
+        levels[0].append(community.model_copy(update={"parent": parent}))
     for level in range(1, 1 + max(community.level for community in old_tree)):
         old_parents = {community.id: community for community in old_tree if community.level == level}
         levels[-1], parents = _update_parents(graph, levels[-1], old_parents, level, settings)
@@ -135,36 +138,22 @@ def _regroup_near_new(graph: KnowledgeGraph, vectors: VectorStore, settings: Com
     return make_communities(graph, ids, data, labels, 0, settings)
 
 
-def _choose_parent(members: Iterable[str], old_community: Mapping[str, TreeCommunity],
-                   beside_new: Mapping[str, set[str]]) -> str:
-    """Return the parent that most members had before, else most entities beside new members; "" if there is none."""
-    votes = (Counter(old_community[entity].parent for entity in members if entity in old_community)
-             or Counter(old_community[end].parent for entity in members for end in beside_new[entity]
-                        if end in old_community))
-    return min(votes, key=lambda parent: (-votes[parent], parent), default="")
-
-
 def _update_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_parents: Mapping[str, TreeCommunity],
                     level: int, settings: CommunitySettings) -> tuple[list[TreeCommunity], list[TreeCommunity]]:
-    """Update the parents of communities, whose ids change with their members."""
     by_parent: dict[str, list[TreeCommunity]] = {}
     for child in children:
         by_parent.setdefault(child.parent, []).append(child)
     new = TreeCommunity(id="", members=(), keywords=(), level=level)
-    parents = {old_id: _combine_children(graph, old_parents.get(old_id, new), siblings, settings)
-               for old_id, siblings in by_parent.items()}
+    parents = dict[str, TreeCommunity]()
+    for old_id, siblings in by_parent.items():
+        parent = old_parents.get(old_id, new)
+        members = {entity for child in siblings for entity in child.members}
+        largest = sorted(siblings, key=lambda c: (-len(c.members), c.id))
+        candidates = dict.fromkeys((*parent.keywords, *(keyword for child in largest for keyword in child.keywords)))
+        keywords = [entity for entity in candidates if entity in members][:settings.keywords]
+        parents[old_id] = with_content_id(graph, parent.model_copy(
+            update={"members": tuple(sorted(members)), "keywords": tuple(keywords)}))
     return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
-
-
-def _combine_children(graph: KnowledgeGraph, parent: TreeCommunity, children: Sequence[TreeCommunity],
-                      settings: CommunitySettings) -> TreeCommunity:
-    """Return a parent after an update, with all members of its children."""
-    members = {entity for child in children for entity in child.members}
-    largest = sorted(children, key=lambda c: (-len(c.members), c.id))
-    candidates = dict.fromkeys((*parent.keywords, *(keyword for child in largest for keyword in child.keywords)))
-    keywords = [entity for entity in candidates if entity in members][:settings.keywords]
-    changed = parent.model_copy(update={"members": tuple(sorted(members)), "keywords": tuple(keywords)})
-    return with_content_id(graph, changed)
 
 
 class TreeSynchroniser:
@@ -195,8 +184,13 @@ class TreeSynchroniser:
         """
         settings = settings or CommunitySettings()
         graph, state = self._graph.graph, self._graph.state
-        old_tree, drift = ([], 0) if whole else self._updatable_tree(settings)
-        communities = update_tree(graph, self._vectors, settings, old_tree) if old_tree else []
+        entities, communities, drift = graph.entity_ids(), list[TreeCommunity](), 0
+        if not whole and len(entities) > settings.update_above:
+            old_tree = self._communities.all(level=None)
+            grouped = {entity for community in old_tree if community.level == 0 for entity in community.members}
+            drift = ledger_state(self._db).tree.drift + len(grouped ^ set(entities))
+            if old_tree and drift <= settings.drift * len(entities):
+                communities = update_tree(graph, self._vectors, settings, old_tree)
         # One level may have so many communities that it needs a level above.
         has_levels = any(community.level for community in communities)
         if not communities or (not has_levels and len(communities) > settings.max_clusters):
@@ -206,16 +200,6 @@ class TreeSynchroniser:
             self._store_state(ledger_state(self._db).tree._replace(
                 position=state.position, resolution=state.resolution, drift=drift))
         self.describe(summarise)
-
-    def _updatable_tree(self, settings: CommunitySettings) -> tuple[list[TreeCommunity], int]:
-        """Return the stored communities if they can be updated, and the drift of an updated tree."""
-        entities = self._graph.graph.entity_ids()
-        if len(entities) <= settings.update_above:
-            return [], 0
-        stored = self._communities.all(level=None)
-        grouped = {entity for community in stored if community.level == 0 for entity in community.members}
-        drift = ledger_state(self._db).tree.drift + len(grouped ^ set(entities))
-        return (stored, drift) if drift <= settings.drift * len(entities) else ([], 0)
 
     def forget_outdated_reports(self) -> None:
         """Delete the reports whose prompt had a text that no document states any more, as they may repeat it."""
@@ -229,7 +213,7 @@ class TreeSynchroniser:
         undescribed = self._communities.find_undescribed()
         for start in range(0, len(undescribed), _DESCRIBED_AT_ONCE):
             batch = undescribed[start:start + _DESCRIBED_AT_ONCE]
-            summaries = summarise(make_digests(self._graph.graph, batch))
+            summaries = summarise([make_digest(self._graph.graph, community) for community in batch])
             with self._db.transaction():
                 self._communities.describe(zip([community.id for community in batch], summaries, strict=True))
                 self._store_state(ledger_state(self._db).tree)

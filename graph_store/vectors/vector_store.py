@@ -1,59 +1,112 @@
-"""Store vectors in Chroma by kind, with ids that are hashes of content, so that none is ever out of date."""
+"""Store vectors in Chroma by kind, in a folder or on a server, with ids that are hashes of content.
 
+So none is ever out of date, and all can be made again.
+"""
+
+import atexit
+import os
+import shutil
+import sqlite3
+import struct
+import threading
 import uuid
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from operator import methodcaller
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
+import httpx
 import numpy as np
 
-from ...models.embedding.embedder import Embedder, Vectors
+from ...models.embedding.embedder import Vectors
+from ...runtime.libraries import is_panic
 from ...schemas.naming import content_id
+from ...schemas.services import ChromaServer
 from ..layout import Layout
 from ..ledger.database import Database
-from ..store_errors import StoreError
-from .chroma_collections import KINDS, ChromaCollections, FolderCollections, Kind, ServerCollections
+from ..store_errors import StoreError, VectorServerError
 
 if TYPE_CHECKING:
+    from chromadb.api import ClientAPI
+    from chromadb.api.client import Client
+    from chromadb.api.models.Collection import Collection
     from chromadb.api.types import GetResult, Include
+    from chromadb.config import Settings
 
-__all__ = ["KINDS", "Kind", "VectorStore"]
-
+_T = TypeVar("_T")
+Kind = Literal["entities", "triples", "relations", "chunks"]
+KINDS: tuple[Kind, ...] = ("entities", "triples", "relations", "chunks")
+"""The kinds of vectors; each has a collection."""
 IDENTITY = "vectors_identity"
 """The setting with the knowledge base's identity on servers."""
-
 # The number of ids in one call. Chroma's limit is about 5,461 (SQLite's variables); 1,000 also keeps memory small.
 _PAGE = 1000
+_HEADER = struct.Struct("<iQQQQ")
+"""hnswlib's header: version, offset, capacity in vectors, number of vectors, and bytes of each vector."""
+_LENGTH_BYTES = 4
+"""The number of bytes in which hnswlib stores a vector's length."""
 
 
-def collections_of(layout: Layout, database: Database, fingerprint: str) -> ChromaCollections:
-    """Return the collections of a knowledge base for an embedding model, in its folder or on its server."""
-    model = content_id("model", fingerprint)
-    if layout.server is None:
-        return FolderCollections(layout.vectors, model)
-    if not database.notes("settings").get(IDENTITY):
-        with database.transaction():
-            # Look again inside the transaction, because another process may have stored an identity meanwhile.
-            database.note("settings", **{IDENTITY: database.notes("settings").get(IDENTITY) or uuid.uuid4().hex})
-    # It distinguishes this knowledge base from all others on a server, even those of the same name.
-    scope = content_id("vectors", database.notes("settings")[IDENTITY],
-                       database.identity or str(layout.root.stat().st_ino))
-    return ServerCollections(layout.server, scope, model)
+def chroma() -> ModuleType:
+    """Import and return chromadb."""
+    import chromadb  # noqa: PLC0415  (slow to import; questions do not need it)
+
+    return chromadb
 
 
-class VectorStore:
-    """The vectors of one knowledge base."""
+@cache
+def _default_settings() -> "Settings":
+    """Return the settings of clients, which each copies and changes: to make them takes longer than to open one."""
+    return cast("Settings", chroma().config.Settings(_env_file=None, anonymized_telemetry=False))
 
-    def __init__(self, collections: ChromaCollections, embedder: Embedder) -> None:
-        self.collections = collections
-        self._embedder = embedder
+
+def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
+    """Yield the ids in lists that are small enough for one call to Chroma."""
+    for start in range(0, len(ids), _PAGE):
+        yield list(ids[start:start + _PAGE])
+
+
+class VectorStore(ABC):
+    """The vectors of one knowledge base by one model, a cache. Threads may share an instance.
+
+    Every method but `close` raises StoreError if Chroma fails.
+    """
+
+    def __init__(self, prefix: str, fingerprint: str) -> None:
+        """Prepare to use collections, without opening them; `fingerprint` is the embedding model's."""
+        self._prefix, self._model = prefix, content_id("model", fingerprint)
+        self._opened: dict[Kind, Collection] = {}
+        self._lock = threading.RLock()
+
+    @staticmethod
+    def of(layout: Layout, database: Database, fingerprint: str) -> "VectorStore":
+        """Return the vectors of a knowledge base by an embedding model, in its folder or on its server."""
+        if layout.server is None:
+            return FolderVectors(layout.vectors, fingerprint)
+        if not database.notes("settings").get(IDENTITY):
+            with database.transaction():
+                # Look again inside the transaction, because another process may have stored an identity meanwhile.
+                database.note("settings", **{IDENTITY: database.notes("settings").get(IDENTITY) or uuid.uuid4().hex})
+        # It distinguishes this knowledge base from all others on a server, even those of the same name.
+        scope = content_id("vectors", database.notes("settings")[IDENTITY],
+                           database.identity or str(layout.root.stat().st_ino))
+        return ServerVectors(layout.server, scope, fingerprint)
+
+    def use_model(self, fingerprint: str) -> None:
+        """Switch to the vectors by an embedding model."""
+        self.close()
+        self._model = content_id("model", fingerprint)
 
     def ids(self, kind: Kind) -> set[str]:
         """Return all ids of a kind that have a vector."""
-        return set(self.collections.read(kind, lambda collection: collection.get(include=[])["ids"]))
+        return set(self.read(kind, lambda collection: collection.get(include=[])["ids"]))
 
     def read_one(self, kind: Kind) -> None:
         """Read a vector of a kind, if there is any, which loads its index; raise StoreError if that fails."""
-        self.collections.read(kind, lambda collection: collection.get(limit=1, include=["embeddings"]))
+        self.read(kind, lambda collection: collection.get(limit=1, include=["embeddings"]))
 
     def missing(self, kind: Kind, ids: Iterable[str]) -> list[str]:
         """Return the ids without a vector, in the given order."""
@@ -70,7 +123,7 @@ class VectorStore:
         return vectors
 
     def get(self, kind: Kind, ids: Sequence[str]) -> Vectors:
-        """Return the vectors of ids, shape (len(ids), d), in the order of the ids.
+        """Return the vectors of ids, shape (len(ids), d), in the order of the ids; of no ids, shape (0, 0).
 
         Raises:
             StoreError: an id has no vector; `banyan reindex` fixes that.
@@ -78,35 +131,217 @@ class VectorStore:
         vectors = self.found(kind, ids)
         if missing := set(ids).difference(vectors):
             raise StoreError(f"{len(missing)} of the {kind} have no vector; run `banyan reindex`")
-        return (np.stack([vectors[key] for key in ids]) if ids
-                else np.zeros((0, self._embedder.dimension), np.float32))
+        return np.stack([vectors[key] for key in ids]) if ids else np.zeros((0, 0), np.float32)
 
     def _read_vectors(self, kind: Kind, ids: list[str], include: "Include") -> "GetResult":
-        return self.collections.read(kind, lambda collection: collection.get(ids=ids, include=include))
+        return self.read(kind, lambda collection: collection.get(ids=ids, include=include))
 
     def put(self, kind: Kind, ids: Sequence[str], vectors: Vectors) -> None:
         """Store the vectors of ids, shape (len(ids), d)."""
         for start in range(0, len(ids), _PAGE):
-            self.collections.upsert(kind, ids[start:start + _PAGE], vectors[start:start + _PAGE])
+            page = slice(start, start + _PAGE)
+            self.write(kind, methodcaller("upsert", ids=list(ids[page]), embeddings=vectors[page]))
 
     def drop(self, kind: Kind, ids: Iterable[str]) -> None:
         """Remove the vectors of ids, each of which has one."""
         for page in pages_of(sorted(ids)):
-            self._remove_vectors(kind, page)
+            self.write(kind, methodcaller("delete", ids=page))
 
-    def _remove_vectors(self, kind: Kind, ids: list[str]) -> None:
-        self.collections.write(kind, lambda collection: collection.delete(ids=ids))
+    @abstractmethod
+    def _connect(self) -> "ClientAPI":
+        """Return Chroma's client, which is opened at first use."""
 
+    @abstractmethod
+    def _failure(self, error: BaseException) -> StoreError:
+        """Return the error to raise for one of Chroma's."""
+
+    def _call_chroma(self, use: "Callable[[ClientAPI], _T]") -> _T:
+        """Call `use` with Chroma's client, and return its result; turn Chroma's errors into StoreError."""
+        with self._lock:
+            try:
+                return use(self._connect())
+            except StoreError:
+                raise
+            except BaseException as error:
+                # chromadb raises AttributeError after a failed start, and a plain Exception if something other than a
+                # Chroma server answers.
+                if not (isinstance(error, (chroma().errors.ChromaError, sqlite3.Error, httpx.HTTPError, ValueError,
+                                           AttributeError)) or type(error) is Exception or is_panic(error)):
+                    raise
+                self.close()
+                raise self._failure(error) from error
+
+    def read(self, kind: Kind, use: "Callable[[Collection], _T]") -> _T:
+        """Call `use` with the collection of a kind, which is created if it is missing, and return its result."""
+        def use_collection(client: "ClientAPI") -> _T:
+            if kind not in self._opened:
+                self._opened[kind] = client.get_or_create_collection(
+                    self._collection_name(kind), embedding_function=None, configuration={"hnsw": {"space": "cosine"}})
+            return use(self._opened[kind])
+
+        return self._call_chroma(use_collection)
+
+    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
+        """Call `change` with the collection of a kind, to change it."""
+        def change_collection(collection: "Collection") -> None:
+            change(collection)
+            collection.count()  # any use makes Chroma write the index now
+
+        self.read(kind, change_collection)
+
+    def _collection_name(self, kind: Kind) -> str:
+        return f"{self._prefix}{kind}-{self._model}"
+
+    def _collection_names(self) -> set[str]:
+        names = self._call_chroma(lambda client: [collection.name for collection in client.list_collections()])
+        return {name for name in names if name.startswith(self._prefix)}
+
+    def drop_other_models(self) -> None:
+        """Remove the collections of other models."""
+        self._drop_collections(self._collection_names() - set(map(self._collection_name, KINDS)))
+
+    def _drop_collections(self, names: set[str]) -> None:
+        def drop(client: "ClientAPI") -> None:
+            for name in names:
+                client.delete_collection(name)
+
+        self._call_chroma(drop)
+
+    def was_interrupted(self) -> bool:
+        """Return True if the stored vectors may be incomplete, because a writer was killed or none has written yet."""
+        return False
+
+    def mark_complete(self) -> None:  # noqa: B027  (a server looks after its own files)
+        """Record that everything was written completely."""
+
+    @abstractmethod
     def clear(self) -> None:
-        """Remove all vectors, including those of other models."""
-        self.collections.remove()
+        """Remove the collections of all models; the next use creates them again."""
 
     def close(self) -> None:
-        """Close the collections, because other processes may change them from now on."""
-        self.collections.close()
+        """Forget the opened collections, because other processes may change them from now on."""
+        self._opened.clear()
 
 
-def pages_of(ids: Sequence[str]) -> Iterable[list[str]]:
-    """Yield the ids in lists that are small enough for one call to Chroma."""
-    for start in range(0, len(ids), _PAGE):
-        yield list(ids[start:start + _PAGE])
+class FolderVectors(VectorStore):
+    """The vectors in a folder, which is created at first use.
+
+    The file `complete` is there unless a writer is at work or was killed: then reading could crash the process.
+    """
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        """Prepare to use a folder, without opening it; see `VectorStore`."""
+        super().__init__("", fingerprint)
+        self.folder, self._complete = folder, folder / "complete"
+        self._client: Client | None = None
+        self._is_writing = False
+
+    def _connect(self) -> "Client":
+        if self._client is None:
+            if self.folder.exists() and not self._is_writing and self.was_interrupted():
+                raise StoreError(f"the vectors in {self.folder} cannot be read: they are being written, or their "
+                                 "writer was killed; the next build or `banyan reindex` makes them again")
+            self._client = cast("Client", chroma().PersistentClient(str(self.folder), _default_settings().model_copy()))
+        return self._client
+
+    def _failure(self, error: BaseException) -> StoreError:
+        return StoreError(f"the vectors in {self.folder} cannot be read or written ({error}): free space if the "
+                          "disk is full, else run `banyan reindex`; the ledger has all that it takes")
+
+    def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
+        """See `VectorStore.write`."""
+        self._complete.unlink(missing_ok=True)
+        self._is_writing = True
+        super().write(kind, change)
+
+    def was_interrupted(self) -> bool:
+        """See `VectorStore.was_interrupted`."""
+        return not (self._is_writing or self._complete.exists())
+
+    def mark_complete(self) -> None:
+        """Mark the folder as complete: its last writer has finished, so its vectors can be trusted."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for header in self.folder.glob("*/header.bin"):
+            _zero_unused(header)
+        self._complete.touch()
+        self._is_writing = False
+
+    def clear(self) -> None:
+        """Remove the folder."""
+        self.close()
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+
+    def close(self) -> None:
+        """Close Chroma, which frees the memory of its indexes."""
+        with self._lock:
+            super().close()
+            self._is_writing = False
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+
+_CONNECT_SECONDS = 5.0
+# Storing a page of vectors is fast, but the server sometimes writes a large index before it answers.
+_ANSWER_SECONDS = 60.0
+_REFUSED = (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN)
+
+
+class ServerVectors(VectorStore):
+    """The vectors of one knowledge base on a server."""
+
+    def __init__(self, server: ChromaServer, scope: str, fingerprint: str) -> None:
+        super().__init__(f"banyan-{scope}-", fingerprint)
+        self._server = server
+
+    def _connect(self) -> "ClientAPI":
+        return _connect(self._server)
+
+    def _failure(self, error: BaseException) -> StoreError:
+        if isinstance(error, httpx.TransportError):
+            return VectorServerError(
+                f"the Chroma server at {self._server.url} does not answer ({error or type(error).__name__}): start it, "
+                "or set BANYAN_CHROMA_URL to where it is, or unset it to keep vectors in the home folder. Progress is "
+                "saved: run the command again to resume")
+        return StoreError(f"the Chroma server at {self._server.url} cannot do what was asked ({error}): see its log, "
+                          "and run the command again; `banyan reindex` makes all vectors anew")
+
+    def clear(self) -> None:
+        """See `VectorStore.remove`."""
+        self._drop_collections(self._collection_names())
+        self.close()
+
+
+@lru_cache(maxsize=8)
+def _connect(server: ChromaServer) -> "ClientAPI":
+    """Return the client of a server, which is created once and shared in this process."""
+    answer = httpx.get(f"{server.url}/api/v2/heartbeat", headers=server.headers(), timeout=_CONNECT_SECONDS)
+    if answer.status_code in _REFUSED:
+        raise StoreError(f"the Chroma server at {server.url} refuses us ({answer.status_code}): set "
+                         "BANYAN_CHROMA_TOKEN, and BANYAN_CHROMA_TOKEN_HEADER if it is not sent as Authorization")
+    if answer.status_code != httpx.codes.OK or "heartbeat" not in answer.text:
+        raise StoreError(f"what answers at {server.url} is no Chroma server of version 1 or later "
+                         f"({answer.status_code}): set BANYAN_CHROMA_URL to one, or unset it to keep vectors in "
+                         "the home folder")
+    client = cast("ClientAPI", chroma().HttpClient(server.url, headers=server.headers(),
+                                                   settings=_default_settings().model_copy()))
+    session = cast("Any", client)._server._session  # noqa: SLF001
+    atexit.register(session.close)
+    # chromadb has no setting for a timeout, and without one a hanging server would hang this process.
+    session.timeout = httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS)
+    return client
+
+
+def _zero_unused(header: Path) -> None:
+    """Zero what follows the last vector in an index's files: hnswlib's memory may have words of deleted documents."""
+    header_bytes = header.read_bytes()
+    if len(header_bytes) < _HEADER.size:
+        return  # a process that opens Chroma is writing an empty index
+    _, _, _, count, vector_bytes = _HEADER.unpack_from(header_bytes)
+    for name, bytes_each in (("data_level0.bin", vector_bytes), ("length.bin", _LENGTH_BYTES)):
+        with header.with_name(name).open("r+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            used = count * bytes_each
+            file.seek(used)
+            file.write(bytes(max(0, end - used)))

@@ -26,7 +26,7 @@ from ..ledger.extractions import Extractions
 from ..ledger.version import begin_epoch, ledger_state
 from ..store_errors import EmbeddingMismatchError, StoreError, VectorServerError
 from .ledger_embedder import LedgerEmbedder, record_model, recorded_model
-from .vector_store import KINDS, Kind, VectorStore, collections_of, pages_of
+from .vector_store import KINDS, Kind, VectorStore, pages_of
 
 _LOG = logging.getLogger("banyan")
 _LONGEST_WHOLE = LONGEST_LINE * 3 // 4
@@ -61,14 +61,11 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
 
 
 def _chunk_text(chunk: Chunk) -> str:
-    """Return the text that is embedded for a chunk; for numbered rows, their title, heading and columns.
-
-    A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL. A row of
-    hundreds of columns is cut into lines at other columns than the next row, so columns are left out of such lines:
-    they would give each chunk a text of its own.
-    """
     if not (columns := numbered_columns(chunk.text)):
         return chunk.titled_text()
+    # A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL. A row
+    # of hundreds of columns is cut into lines at other columns than the next row, so columns are left out of such
+    # lines: they would give each chunk a text of its own.
     is_cut = max(map(len, chunk.text.split("\n"))) > _LONGEST_WHOLE
     return chunk.model_copy(update={"text": "" if is_cut else ", ".join(columns)}).titled_text()
 
@@ -89,7 +86,7 @@ class VectorSynchroniser:
         self._extractions = extractions
         self._embedder = embedder
         self._epoch = ledger_state(database).epoch
-        self.store = VectorStore(collections_of(layout, database, embedder.fingerprint), embedder)
+        self.store = VectorStore.of(layout, database, embedder.fingerprint)
         self.recall: Recall = lambda _kind, _ids: {}
         """Returns vectors of earlier states of the graph, so they need not be computed again."""
 
@@ -104,7 +101,7 @@ class VectorSynchroniser:
     def prepare(self) -> None:
         """Check, before a model is paid for, that the server can store vectors, or raise StoreError."""
         if not self.is_local and not self._extractions.position():  # nothing is in the ledger yet
-            self.store.collections.read("entities", lambda _: None)  # creates the collection
+            self.store.read("entities", lambda _: None)  # creates the collection
 
     @property
     def is_local(self) -> bool:
@@ -124,18 +121,13 @@ class VectorSynchroniser:
         self._epoch = ledger_state(self._db).epoch
         if isinstance(self._embedder, LedgerEmbedder):
             self._embedder.reread()
-        self.follow_model()
+        self.store.use_model(self._embedder.fingerprint)
         return True
-
-    def follow_model(self) -> None:
-        """Switch to the collections of the model in use, which may have changed since the present ones were opened."""
-        self.store.close()
-        self.store.collections = collections_of(self._layout, self._db, self._embedder.fingerprint)
 
     @property
     def is_interrupted(self) -> bool:
         """Whether the vectors are in this home folder and may be incomplete, because a writer was killed."""
-        return self.is_local and self.store.collections.was_interrupted()
+        return self.is_local and self.store.was_interrupted()
 
     def is_behind(self) -> bool:
         """Return True if something in the graph lacks a vector, or there is a vector of something that is not in it."""
@@ -146,17 +138,15 @@ class VectorSynchroniser:
 
     def embed(self, chunk_ids: Sequence[str]) -> None:
         """Store the vectors of some chunks and of the facts they state, so that `sync` has little to compute."""
-        self._note_embedding()
-        self.clear_if_unreadable()
+        self._prepare_to_write()
         unresolved = KnowledgeGraph.of_rows(self._extractions.rows(chunk_ids))
         for part in list_embedded(unresolved, self._documents, chunk_ids):
             self._store_missing(part, self.store.missing(part.kind, part.ids))
-        self.store.collections.mark_complete()
+        self.store.mark_complete()
 
     def sync(self) -> None:
         """Store vectors for what is new in the graph, and drop those of what was removed."""
-        self._note_embedding()
-        self.clear_if_unreadable()
+        self._prepare_to_write()
         self._sync_with_graph()
 
     def rebuild(self) -> None:
@@ -168,13 +158,9 @@ class VectorSynchroniser:
             self.store.clear()  # so incomplete vectors are not taken for complete ones
             raise
         with self._db.transaction():
-            self._note_embedding()
+            record_model(self._db, self._embedder)
             begin_epoch(self._db)
         self._epoch = ledger_state(self._db).epoch
-
-    def close(self) -> None:
-        """Close the collections."""
-        self.store.close()
 
     def vectors(self, kind: Kind, ids: Sequence[str]) -> Vectors:
         """Return the vectors of ids of the graph, shape (len(ids), d): recalled, from the store, or else computed."""
@@ -186,9 +172,10 @@ class VectorSynchroniser:
         texts = next(part.texts for part in self._list_embedded() if part.kind == kind)
         return self._encode_unknown(known, texts, ids)
 
-    def _note_embedding(self) -> None:
+    def _prepare_to_write(self) -> None:
         if not self._db.is_frozen:
             record_model(self._db, self._embedder)
+        self.clear_if_unreadable()
 
     def clear_if_unreadable(self) -> None:
         """Remove all vectors if they cannot be read, so they are computed again; an unreachable server is an error."""
@@ -201,16 +188,13 @@ class VectorSynchroniser:
             self.store.clear()
 
     def _sync_with_graph(self, *, uses_recall: bool = True) -> None:
-        """Store the vectors that the graph needs and the store lacks, and drop those that the graph does not need.
-
-        `uses_recall` takes vectors that `recall` knows instead of computing them.
-        """
+        """Store missing vectors, known ones by `recall` if `uses_recall`, and drop those that the graph lacks."""
         for part in self._list_embedded():
             stored = self.store.ids(part.kind)
             self.store.drop(part.kind, stored.difference(part.ids))
             self._store_missing(part, [key for key in part.ids if key not in stored], uses_recall=uses_recall)
-        self.store.collections.drop_other_models()
-        self.store.collections.mark_complete()
+        self.store.drop_other_models()
+        self.store.mark_complete()
         if not self.is_local and self._layout.vectors.exists():  # vectors from before a server was used
             shutil.rmtree(self._layout.vectors, ignore_errors=True)
 

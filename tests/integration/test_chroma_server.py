@@ -10,7 +10,7 @@ from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.store_errors import StoreError
-from banyan.graph_store.vectors import chroma_collections
+from banyan.graph_store.vectors import vector_store
 from banyan.graph_store.vectors.vector_store import KINDS
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.services import ChromaServer
@@ -199,8 +199,8 @@ def test_what_is_no_chroma_server_is_named(tmp_path, hashed_embedder, status):
 @pytest.mark.parametrize("hangs", ["GET", "POST"])
 def test_a_server_that_hangs_is_not_waited_for_for_ever(chroma, tmp_path, hashed_embedder, monkeypatch, hangs):
     """At once, or only when it is to write."""
-    monkeypatch.setattr(chroma_collections, "_CONNECT_SECONDS", 0.1 if hangs == "GET" else 30)
-    monkeypatch.setattr(chroma_collections, "_ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(vector_store, "_CONNECT_SECONDS", 0.1 if hangs == "GET" else 30)
+    monkeypatch.setattr(vector_store, "_ANSWER_SECONDS", 0.1)
     over = threading.Event()
 
     def admit(request):

@@ -147,7 +147,7 @@ def test_vectors_that_are_gone_or_wrong_are_named(kb):
 
     def update(factor):
         for kind, ids in first.items():
-            kb.vectors.collections.write(kind, lambda collection, kind=kind, ids=ids: collection.update(
+            kb.vectors.write(kind, lambda collection, kind=kind, ids=ids: collection.update(
                 ids=ids, embeddings=good[kind] * np.float32(factor)))
 
     wrong = {f"the vectors of the {kind}: 1 of {min(32, len(kb.vectors.ids(kind)))} looked at are not those of their "

@@ -2,8 +2,7 @@
 
 import banyan
 import pytest
-from banyan.graph_store.graph.document_names import read_name
-from banyan.graph_store.graph.supersessions import NamedDocuments
+from banyan.graph_store.graph.supersessions import NamedDocuments, read_name
 from banyan.graph_store.store_errors import EntityDecisionError
 
 from ... import scripted

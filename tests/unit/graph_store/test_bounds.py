@@ -11,6 +11,7 @@ from banyan.schemas.naming import canonical_name, label_key
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ... import scripted
 from ...small_base import said
 
 
@@ -44,8 +45,11 @@ FILMS = schema(
                {"name": "release", "domain": ["Film"]}],
     attributes=[{"name": "budget", "owners": ["Film"], "kind": "number", "unit": "USD"},
                 {"name": "premiere", "kind": "date"}, {"name": "alias"}, {"name": "tone"}])
-TEXT = ("Bleach (2010) was directed by Abe, the husband of Rin. "
-        "Acme bought Bolt. It cost $3 million and opened on May 7, 2010.")
+STAFF = Bounds(scripted.schema())
+STAFF_TEXT = "Ada works for Acme in Bonn. Acme was founded in 1999. Bob is there too."
+PEOPLE = [("Ada", "Person"), ("Bob", "Person"), ("Acme", "Organization"), ("Bonn", "Place")]
+FILM_TEXT = ("Bleach (2010) was directed by Abe, the husband of Rin. "
+             "Acme bought Bolt. It cost $3 million and opened on May 7, 2010.")
 
 
 @pytest.mark.parametrize(("label", "name", "repair"), [
@@ -53,7 +57,7 @@ TEXT = ("Bleach (2010) was directed by Abe, the husband of Rin. "
     ("film director", None, None), ("filmlet", None, None), ("影", None, None),
 ])
 def test_a_type_is_mapped_by_inflection_alone(label, name, repair):
-    result = bound(said([("Bleach", label)]), chunk(TEXT), Bounds(FILMS))
+    result = bound(said([("Bleach", label)]), chunk(FILM_TEXT), Bounds(FILMS))
     assert mentions(result) == ({"Bleach": name} if name else {})
     assert result.repairs == ({repair: 1} if repair else {})
     assert [(a.kind, a.label) for a in result.asks] == ([] if name else [("entity_type", label_key(label))])
@@ -63,7 +67,7 @@ def test_a_type_is_mapped_by_inflection_alone(label, name, repair):
     ("is directed by", ("Bleach", "directed_by", "Abe")), ("directing by", ("Bleach", "directed_by", "Abe")),
 ])
 def test_a_relation_is_mapped_by_inflection_where_the_types_tell_its_direction(label, fact):
-    result = bound(said([("Bleach", "Film"), ("Abe", "Person")], [("Abe", label, "Bleach")]), chunk(TEXT),
+    result = bound(said([("Bleach", "Film"), ("Abe", "Person")], [("Abe", label, "Bleach")]), chunk(FILM_TEXT),
                    Bounds(FILMS))
     assert facts(result) == {fact}
     assert result.repairs == {"mapped_label": 1, "swapped": 1}
@@ -71,10 +75,10 @@ def test_a_relation_is_mapped_by_inflection_where_the_types_tell_its_direction(l
 
 def test_who_did_it_to_whom_is_not_guessed():
     companies = [("Acme", "Company"), ("Bolt", "Company")]
-    result = bound(said(companies, [("Acme", "acquired by", "Bolt")]), chunk(TEXT), Bounds(FILMS))
+    result = bound(said(companies, [("Acme", "acquired by", "Bolt")]), chunk(FILM_TEXT), Bounds(FILMS))
     assert reasons(result) == ["unknown_relation"]
     assert [ask.label for ask in result.asks] == ["acquired by"]
-    plain = bound(said(companies, [("Acme", "acquires", "Bolt")]), chunk(TEXT), Bounds(FILMS))
+    plain = bound(said(companies, [("Acme", "acquires", "Bolt")]), chunk(FILM_TEXT), Bounds(FILMS))
     assert facts(plain) == {("Acme", "acquired", "Bolt")}
 
 
@@ -84,14 +88,14 @@ def test_symmetric_and_inverse_statements_are_one_fact():
             ("Bleach", "directed_by", "Abe")]
     expected = {("Abe", "spouse", "Rin"), ("Bleach", "directed_by", "Abe")}
     for triples in (both, both[::-1], both[:1] + both[2:3], both[1:2] + both[3:]):
-        result = bound(said(people, triples), chunk(TEXT), Bounds(FILMS))
+        result = bound(said(people, triples), chunk(FILM_TEXT), Bounds(FILMS))
         assert facts(result) == expected
         assert result.repairs == {}
 
 
 def test_an_entity_without_a_type_takes_the_one_that_most_of_its_facts_ask_for():
     triples = [("Bleach", "directed_by", "Abe"), ("Abe", "director_of", "Bleach"), ("Bleach", "spouse", "Rin")]
-    result = bound(said([("Bleach", "")], triples), chunk(TEXT), Bounds(FILMS))
+    result = bound(said([("Bleach", "")], triples), chunk(FILM_TEXT), Bounds(FILMS))
     assert mentions(result) == {"Bleach": "Film", "Abe": "Person"}
     assert facts(result) == {("Bleach", "directed_by", "Abe")}
     assert reasons(result) == ["domain_range"]
@@ -106,7 +110,7 @@ def test_an_entity_without_a_type_takes_the_one_that_most_of_its_facts_ask_for()
     ("tone", "husband", ("husband", "")),
 ])
 def test_values_are_of_their_kind_and_in_the_source_s_words(attribute, value, expected):
-    result = bound(said([("Bleach", "Film")], [], [("Bleach", attribute, value)]), chunk(TEXT), Bounds(FILMS))
+    result = bound(said([("Bleach", "Film")], [], [("Bleach", attribute, value)]), chunk(FILM_TEXT), Bounds(FILMS))
     if isinstance(expected, str):
         assert reasons(result) == [expected]
     else:
@@ -120,15 +124,100 @@ def test_asks_are_what_could_be_admitted_if_the_label_were_known():
                ("Rin", "praises", "Rin"), ("Zuse", "praises", "Rin"), ("Rin", " ", "Abe")]
     attributes = [("Abe", "age", "2010"), ("Bleach", "income", "3 million dollars"), ("Rin", "age", "77"),
                   ("Rin", "rank", "husband")]
-    result = bound(said(entities, triples, attributes), chunk(TEXT), Bounds(FILMS))
+    result = bound(said(entities, triples, attributes), chunk(FILM_TEXT), Bounds(FILMS))
     assert {(a.kind, a.label, a.subject_type, a.object_type) for a in result.asks} == {
         ("entity_type", "samurai", "", ""), ("relation", "praises", "Film", "Person"),
         ("relation", "praises", "samurai", "Person"), ("attribute", "age", "samurai", "date"),
         ("attribute", "income", "Film", "number"), ("attribute", "rank", "Person", "text")}
-    assert all(TEXT[a.context.start:a.context.end] == a.context.quote for a in result.asks)
+    assert all(FILM_TEXT[a.context.start:a.context.end] == a.context.quote for a in result.asks)
     waiting = {r.text: r.label for r in result.rejections if r.reason == "unknown_entity_type"}
     assert waiting == {"Abe": "samurai", "(Abe; spouse; Rin)": "samurai"}
-    assert bound(said(entities, triples, attributes), chunk(TEXT), Bounds(open_schema())).asks == ()
+    assert bound(said(entities, triples, attributes), chunk(FILM_TEXT), Bounds(open_schema())).asks == ()
+
+
+def test_what_fits_and_stands_in_the_source_is_facts():
+    result = bound(said(PEOPLE, [("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")],
+                        [("Acme", "founded", "1999")]), chunk(STAFF_TEXT), STAFF)
+    assert facts(result) == {("Ada", "employer", "Acme"), ("Acme", "located_in", "Bonn")}
+    assert [(a.entity, a.attribute, a.value) for a in result.attributes] == [("Acme", "founded", "1999")]
+    assert {m.name: m.span.start for m in result.mentions} == {name: STAFF_TEXT.index(name) for name, _ in PEOPLE}
+    assert result.facts[0].span.quote in STAFF_TEXT
+    assert result.attributes[0].span.quote == "Acme was founded in 1999."
+    assert result.rejections == ()
+    assert result.repairs == {}
+
+
+def test_a_fact_is_not_turned_round_where_a_type_may_be_too_general():
+    schema = GraphSchema.model_validate({
+        "name": "s", "entity_types": [{"name": "Concept"}, {"name": "Feature", "parent": "Concept"}],
+        "relation_types": [{"name": "triggered_by", "domain": ["Feature"], "range": ["Concept"]}]})
+    result = bound(said([("upgrades", "Concept"), ("epochs", "Feature")], [("upgrades", "triggered_by", "epochs")]),
+                   chunk("Here upgrades are started: epochs do it."), Bounds(schema))
+    assert (result.facts, reasons(result)) == ((), ["domain_range"])
+
+
+def test_a_fact_is_not_turned_round_against_its_words():
+    given_facts = said(PEOPLE, [("Acme", "employer", "Ada")])
+    stated = bound(given_facts, chunk("Acme has as employer Ada. Bonn."), STAFF)
+    assert (facts(stated), reasons(stated)) == (set(), ["domain_range", "ungrounded"])
+    assert [(ask.label, ask.subject_type, ask.object_type) for ask in stated.asks] == [
+        ("employer", "Organization", "Person")]
+    assert facts(bound(given_facts, chunk("Ada has as employer Acme. Bonn."), STAFF)) == {("Ada", "employer", "Acme")}
+
+
+@pytest.mark.parametrize(("triple", "reason"), [
+    (("Ada", "plays", "Bob"), "unknown_relation"), (("Ada", "employer", "Bonn"), "domain_range"),
+    (("Bonn", "knows", "Acme"), "domain_range"), (("Ada", "knows", "ADA."), "self_loop"),
+    (("Ada", "knows", "Cem"), "ungrounded"), (("Ada", " ", "Bob"), "unknown_relation"),
+    (("Ada", "knows", "person"), "type_as_name"), (("Ada", "plays", "there"), "undeclared_entity"),
+])
+def test_a_triple_that_does_not_fit_is_rejected_with_its_reason(triple, reason):
+    result = bound(said(PEOPLE, [triple]), chunk(STAFF_TEXT), STAFF)
+    assert result.facts == ()
+    assert reasons(result) == [reason]
+    assert result.rejections[0].text == f"({triple[0]}; {triple[1]}; {triple[2]})"
+
+
+@pytest.mark.parametrize("relation", ["works for", "Works-For", "雇主", " EMPLOYER "])
+@pytest.mark.parametrize("kind", ["firm", "ORGANIZATION"])
+def test_aliases_and_labels_of_other_languages_lead_to_the_element(relation, kind):
+    result = bound(said([("Ada", "人物"), ("Acme", kind)], [("Ada", relation, "Acme")]), chunk(STAFF_TEXT), STAFF)
+    assert [(f.head_type, f.relation, f.tail_type) for f in result.facts] == [("Person", "employer", "Organization")]
+
+
+def test_the_open_schema_admits_every_relation_and_type_but_nothing_ungrounded():
+    result = bound(said([("Ada", "Mathematician")], [("Ada", "dreams of", "Bonn"), ("Ada", "saw", "Mars")]),
+                   chunk(STAFF_TEXT), Bounds(open_schema()))
+    assert facts(result) == {("Ada", "dreams of", "Bonn")}
+    assert {(m.name, m.type) for m in result.mentions} == {("Ada", "Mathematician"), ("Bonn", "Entity")}
+    assert set(reasons(result)) == {"ungrounded"}
+    blank = bound(said([], [("Ada", " ", "Bonn")]), chunk(STAFF_TEXT), Bounds(open_schema()))
+    assert reasons(blank) == ["unknown_relation"]
+
+
+def test_names_and_values_are_stored_on_one_line_and_quotes_as_they_are_written():
+    text = ("Ada  Mei\nLovelace works for Acme\n Works. Acme\nWorks was founded in May\n1999. "
+            "王\n小明 works for Acme Works.")
+    people = [("Ada Mei Lovelace", "Person"), ("Acme Works", "Organization"), ("王小明", "Person")]
+    stated = [("Ada Mei Lovelace", "employer", "Acme\nWorks"), ("王小明", "employer", "Acme Works")]
+    result = bound(said(people, stated, [("Acme Works", "founded", "May\n1999")]), chunk(text), STAFF)
+    assert facts(result) == {("Ada Mei Lovelace", "employer", "Acme Works"), ("王小明", "employer", "Acme Works")}
+    assert [(a.entity, a.value, a.normal) for a in result.attributes] == [("Acme Works", "May 1999", "1999-05")]
+    assert {m.name for m in result.mentions} == {"Ada Mei Lovelace", "Acme Works", "王小明"}
+    assert any("\n" in mention.span.quote for mention in result.mentions)
+    assert all(text[m.span.start:m.span.end] == m.span.quote for m in result.mentions)
+
+
+@pytest.mark.parametrize(("text", "is_declared"), [
+    ("| Name: Ada | Sponsor: Bob |", True), ("*Sponsor*: Bob, of Ada\n", True), ("## Sponsor\n\n* Bob, of Ada\n", True),
+    ("**Sponsor:**\n\n* Bob, of Ada\n", True), ("## Ada\n\nBob is her sponsor.\n", False),
+    ("Bob: sponsor of Ada\n", False)])
+def test_a_label_is_declared_by_a_header_a_field_or_a_heading(text, is_declared):
+    words = next(line for line in text.split("\n") if "Bob" in line)
+    people = tuple(ExtractedEntity(name=name, type="Person") for name in ("Ada", "Bob"))
+    stated = Extraction(entities=people,
+                        triples=(ExtractedTriple(head="Ada", relation="sponsor", tail="Bob", evidence=words),))
+    assert [ask.declared for ask in bound(stated, chunk(text, title="Ada"), STAFF).asks] == [is_declared]
 
 
 TYPES = ["Film", "Silent Film", "Person", "Entity", "电影"]

@@ -4,13 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.store_errors import EntityDecisionError
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Document
-from banyan.schemas.naming import triple_id
 from banyan.schemas.resolution import EntityPair, PairVerdict
 
 from ...hashed_embedding import HashedEmbedder
@@ -25,27 +22,6 @@ def kb(tmp_path: Path) -> Any:
         put(made, "three", "José Ruiz painted.", triples=[("José Ruiz", "did", "painted")])
         finish(made)
         yield made
-
-
-def triples(graph: KnowledgeGraph) -> set[str]:
-    return {triple_id(*edge) for edge in graph.edges()}
-
-
-def test_vectors_and_communities_follow_the_merged_graph(kb: KnowledgeBase, tmp_path: Path) -> None:
-    before = kb.graph.dump()
-    kb.resolution.resolve()
-    assert kb.tree.is_behind()
-    assert kb.vector_synchroniser.is_behind()
-    finish(kb)
-    assert kb.vectors.ids("entities") == before["nodes"].keys() > set(kb.graph.entity_ids())
-    assert kb.vectors.ids("triples") == triples(kb.graph.mentions) | triples(kb.graph)
-    assert verify(kb) == []
-    kb.resolution.resolve()
-    assert not kb.tree.is_behind(), "nothing changed"
-    with KnowledgeBase.open(tmp_path, "kb", HashedEmbedder()) as reader:
-        assert reader.graph.dump() == kb.graph.dump()
-        assert not reader.vector_synchroniser.is_behind()
-        assert not reader.tree.is_behind()
 
 
 def test_a_split_undoes_a_merge_and_a_merge_the_split(kb: KnowledgeBase) -> None:

@@ -1,6 +1,5 @@
 """Questions that are limited to some documents: the answer is that of a knowledge base of these documents alone."""
 
-import itertools
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,24 +13,18 @@ from banyan.agents.retrieval.state import AskContext
 from banyan.graph_store.scopes import ScopeError, documents_in
 from banyan.schemas.documents import Scope
 from banyan.subagent.tool import search
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 from ...hashed_embedding import HashedEmbedder
 from ...newest import newest
 from ...scripted import Workshop, run_build
 
-PEOPLE, FIRMS, PLACES = ["Ada", "Bob", "Cem", "Dua"], ["Acme", "Beko"], ["Bonn", "Kiel", "Oslo"]
-SENTENCES = st.one_of(
-    st.builds("{}:Person --employer--> {}:Organization.".format, st.sampled_from(PEOPLE), st.sampled_from(FIRMS)),
-    st.builds("{}:Organization --located_in--> {}:Place.".format, st.sampled_from(FIRMS), st.sampled_from(PLACES)),
-    st.builds("{}:Person --mentor of--> {}:Person (0.9).".format, st.sampled_from(PEOPLE), st.sampled_from(PEOPLE)),
-    st.builds("{}:Organization.founded = {}.".format, st.sampled_from(FIRMS), st.integers(1990, 1993)),
-    st.builds("{} likes {} in the rain.".format, st.sampled_from(PEOPLE), st.sampled_from(PLACES)))
-CORPORA = st.lists(st.lists(SENTENCES, min_size=1, max_size=4).map("\n".join), min_size=2, max_size=5)
+CORPUS = {
+    "d0.txt": "Ada:Person --employer--> Acme:Organization.\nAda likes Oslo in the rain.",
+    "d1.txt": "Acme:Organization --located_in--> Bonn:Place.\nBob:Person --mentor of--> Ada:Person (0.9).",
+    "d2.txt": "Bob:Person --employer--> Beko:Organization.\nCem:Person --mentor of--> Dua:Person (0.9).\n"
+              "Acme:Organization.founded = 1991."}
 QUESTIONS = ["Where is the employer of Ada located?", "Who is the mentor of Bob?", "When was Acme founded?",
              "What are the main themes of all documents?"]
-_NUMBER = itertools.count()
 
 
 def built(folder: Path, texts: dict[str, str], **given: Any) -> Workshop:
@@ -60,15 +53,10 @@ def observed(resources: Resources, scope: Sequence[str] = ()) -> list[Any]:
     return seen
 
 
-# Each example is two builds: to shrink one takes minutes.
-@settings(max_examples=2, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate],
-          suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(texts=CORPORA, data=st.data())
-def test_a_scope_equals_a_knowledge_base_of_its_documents(tmp_path: Path, texts: list[str], data: Any) -> None:
-    names = [f"d{number}.txt" for number in range(len(texts))]
-    chosen = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=len(names) - 1, unique=True))
-    folder, corpus = tmp_path / str(next(_NUMBER)), dict(zip(names, texts, strict=True))
-    everything, alone = built(folder / "all", corpus), built(folder / "alone", {name: corpus[name] for name in chosen})
+def test_a_scope_equals_a_knowledge_base_of_its_documents(tmp_path: Path) -> None:
+    chosen = ["d0.txt", "d2.txt"]
+    everything = built(tmp_path / "all", CORPUS)
+    alone = built(tmp_path / "alone", {name: CORPUS[name] for name in chosen})
     with everything.resources() as resources, alone.resources() as others:
         assert observed(resources, chosen) == observed(others)
 

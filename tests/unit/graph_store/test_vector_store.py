@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from banyan.graph_store.store_errors import StoreError
-from banyan.graph_store.vectors.chroma_collections import FolderCollections
-from banyan.graph_store.vectors.vector_store import VectorStore
+from banyan.graph_store.vectors.vector_store import FolderVectors, VectorStore
 
 from ...hashed_embedding import HashedEmbedder
-from ...scripted import Workshop
+from ...scripted import Shell, Workshop
 
 KEYS = [f"key {number:03}" for number in range(60)]
 
@@ -26,12 +25,12 @@ def store(tmp_path: Path) -> Iterator[VectorStore]:
 
 
 def _open(folder: Path) -> VectorStore:
-    return VectorStore(FolderCollections(folder / "chroma", "model"), HashedEmbedder())
+    return FolderVectors(folder / "chroma", "model")
 
 
 def test_vectors_are_read_as_they_were_put(store, tmp_path):
     some = [*KEYS[::-7], KEYS[3], KEYS[3]]
-    store.collections.mark_complete()
+    store.mark_complete()
     store.close()
     for opened in (store, _open(tmp_path)):
         assert opened.ids("entities") == set(KEYS)
@@ -69,3 +68,19 @@ def test_rows_of_hundreds_of_columns_are_embedded_as_one_text(tmp_path):
     with shop.resources() as resources, resources.snapshot("kb") as snapshot:
         (found,) = snapshot.index.sql.run("SELECT count(*), sum(column_299) FROM wide").rows
     assert found == (80, sum(int(row[-1]) for row in rows))
+
+
+def test_a_restored_base_is_there_if_its_vectors_do_not_fit(tmp_path, hashed_embedder, monkeypatch, capsys):
+    shell = Shell(tmp_path, hashed_embedder, monkeypatch, capsys)
+    shell("build", *shell.write({"a.txt": "Ada:Person --employer--> Acme:Organization."}), "--kb", "kb", "--schema",
+          shell.schema)
+    assert shell("backup", "--kb", "kb", "-o", "b.zip").code == 0
+
+    def write(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as full:
+        full.setattr(FolderVectors, "write", write)
+        restored = shell("restore", "b.zip", "--kb", "copy")
+    assert (restored.code, "not built yet: the disk is full" in restored.err) == (0, True)
+    assert shell("verify", "--kb", "copy").code == 0
