@@ -156,7 +156,7 @@ def inquiry_values(inquiry: Inquiry, language: Language) -> dict[str, str]:
 
 
 _HEADING_MARKS = "#= \t*_"
-_FIRST: dict[Language, str] = {"en": "First look:", "zh": "初步查找："}
+_FIRST: dict[Language, str] = {"en": "First look, for the question itself:", "zh": "初步查找（以问题本身）："}
 _ROUND: dict[Language, str] = {"en": "Round {}:", "zh": "第 {} 轮："}
 _THOUGHT: dict[Language, str] = {"en": "Thought: {}", "zh": "想法：{}"}
 _DROPPED: dict[Language, str] = {"en": "({} items left out)", "zh": "（略去 {} 条）"}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
@@ -10,6 +11,7 @@ from ..schemas.naming import label_key
 from ..schemas.retrieval import Passage
 from .entity_names import find_entities, unknown_name
 from .fact_rows import (
+    PER_LINE,
     FactRow,
     head_of,
     holding_at,
@@ -43,7 +45,8 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
                 order: Order | None = None) -> Block:
     """Return the card of one entity, limited to some relations and attributes and to what holds at a date, if given.
 
-    `order` ranks the lines by their relation or attribute; without it, they are in the order of `_card_lines`.
+    `order` ranks the lines by their relation or attribute, the first line of each before those that continue a list;
+    without it, they are in the order of `_card_lines`.
     """
     wanted = {label_key(name) for name in relations}
     incident = index.triples_of(entity)
@@ -51,9 +54,9 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
                        *value_rows(index, entity)], at)
     rows, shared_note = split_shared_note([row for row in rows if row.places])
     lines = _card_lines(entity, rows)
-    chosen = [line for line in lines if label_key(line[0]) in wanted] if wanted else lines
+    chosen = [line for line in lines if label_key(line.label) in wanted] if wanted else lines
     if order:
-        chosen = sorted(chosen, key=lambda line: -order(line[0]))
+        chosen = sorted(chosen, key=lambda line: (line.is_continued, -order(line.label)))
     limits = [f"only {', '.join(relations)}"] if relations else []
     limits += [f"at {at}"] if at else []
     row = index.entity_at(entity)
@@ -64,16 +67,22 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     if len(incident) > _MOST_FACTS:
         notes.append(f"{len(incident) - _MOST_FACTS} more facts were not read: list them by their relation")
     if wanted and not chosen:
-        other_labels = ", ".join(dict.fromkeys(label for label, _ in lines))
+        other_labels = ", ".join(dict.fromkeys(line.label for line in lines))
         notes.append(f"nothing of these relations; it has: {other_labels}" if other_labels
                      else "the graph has no fact of it")
     elif not lines:
         notes.append(f"the graph has no fact of it{' at this date' if at else ''}")
-    return Block(title=title, items=tuple(item for _, item in chosen), note="; ".join(notes))
+    return Block(title=title, items=tuple(line.item for line in chosen), note="; ".join(notes))
 
 
-def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage]]:
-    """Return the lines of a card as (relation or attribute, item)."""
+class _CardLine(NamedTuple):
+    label: str
+    item: Passage
+    is_continued: bool
+
+
+def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[_CardLine]:
+    """Return the lines of a card; a list of several lines says how many rows it has."""
     as_head, as_tail, as_value = range(3)  # what the entity is of a row, or that it has a value: the order of the lines
 
     def line_of(row: FactRow) -> tuple[int, str]:
@@ -81,10 +90,13 @@ def _card_lines(entity: str, rows: Sequence[FactRow]) -> list[tuple[str, Passage
         role = as_value if not row.ends[1] else as_head if row.ends[0] == entity else as_tail
         return role, row.relation
 
-    lines = list[tuple[str, Passage]]()
+    lines = list[_CardLine]()
     for (role, relation), group in groupby(sorted(rows, key=lambda row: (*line_of(row), row.head, row.tail)), line_of):
-        label = relation.replace("_", " ")
+        of_line = list(group)
+        count = f" ({len(of_line)} in all)" if len(of_line) > PER_LINE else ""
+        label = f"{relation.replace('_', ' ')}{count}"
         lead, side = {as_head: (f"{label} -> ", tail_of), as_tail: (f"<- {label}: ", head_of),
                       as_value: (f"{label}: ", tail_of)}[role]
-        lines.extend((relation, item) for item in row_items(list(group), lead, side))
+        items = row_items(of_line, lead, side)
+        lines.extend(_CardLine(relation, item, is_continued=number > 0) for number, item in enumerate(items))
     return lines

@@ -14,7 +14,7 @@ from ..schemas.retrieval import Kind, Passage, Place
 from ..text.times import Validity, read_day
 from ..text.tokens import estimate_tokens
 
-_PER_LINE = 12
+PER_LINE = 12
 """How many facts share one line. A longer list takes several lines, so that it can be cut and cited in parts."""
 _MOST_PLACES = 3
 """How many places of one fact on a line can be cited."""
@@ -126,8 +126,8 @@ def row_items(rows: Sequence[FactRow], lead: str, side: Side) -> Iterator[Passag
 
     `lead` has the relation and the shared end; `side` returns the other one.
     """
-    for start in range(0, len(rows), _PER_LINE):
-        yield _line(rows[start:start + _PER_LINE], lead, side)
+    for start in range(0, len(rows), PER_LINE):
+        yield _line(rows[start:start + PER_LINE], lead, side)
 
 
 def _line(rows: Sequence[FactRow], lead: str, side: Side) -> Passage:

@@ -30,9 +30,8 @@ from .table_query import block_of
 # Shares of the budget.
 _CARDS_SHARE = 1 / 4
 """For cards; passages get what these leave."""
-_PASSAGES_SHARE = 7 / 10
-"""At most, for passages that a model reads. The last third held a needed passage for one question in ten.
-Without it, such a question takes a further call; with it, every call of all questions would cost more."""
+_PASSAGES_SHARE = 3 / 5
+"""At most, for passages that a model reads: 7/10 show no more of what answers need, 1/2 less for one question in 25."""
 _BESIDE_TABLE_SHARE = 1 / 4
 """For passages beside the table that the question asks for: of thirty such questions the table answered all
 (benchmarks/README.md)."""
@@ -135,7 +134,7 @@ def _read_named_documents(retriever: Retriever, question: str, named: Mapping[st
             lookup = PassageLookup(query=question[:LONGEST], documents=(document,))
             blocks = look_up_passages(retriever, lookup, tokens // len(documents), [item.key for item in shown],
                                       switches)
-            yield from (block.model_copy(update={"title": f"passages of {document}"}) for block in blocks)
+            yield from (block.model_copy(update={"title": f"passages of {document}", "left": 0}) for block in blocks)
 
 
 def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Block]:

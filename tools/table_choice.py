@@ -23,9 +23,10 @@ _FIRST_SHARE = 2 / 3
 _MOST_DESCRIBED, _LEAST_SCORE = 2, 1 / 2
 """How many tables are described, and which share of the best table's score they have at least."""
 _LEAST_ROWS = 3
-_VALUES = ((8, 5), (6, 3), (4, 3), (3, 0), (0, 0))
-"""How many values are shown of a column that the question may mean, and how many another one may have to show them all:
-the fullest form first."""
+_VALUES = ((8, 5), (6, 3), (4, 3), (2, 0), (0, 0))
+"""How many values an asked column and another one may have to show them all, the fullest form first."""
+_FREQUENT = 3
+"""How many values are shown of a column that the question names and that has more."""
 _LONGEST_VALUE = 32
 _MOST_OTHERS, _COLUMNS_SHARE = 8, 1 / 2
 """How many other tables are named, and which share of the tokens left the names of one's columns may take."""
@@ -159,8 +160,7 @@ def _stems(text: str) -> frozenset[str]:
 def _first_fitting(table: TableInfo, asked: Collection[str], tokens: int) -> str | None:
     """Return the fullest line on a table that fits a number of tokens; None if none does."""
     for asked_values, other_values in _VALUES:
-        line = _table_line(table, {column.name: asked_values for column in table.columns if _is_asked(column, asked)},
-                           other_values)
+        line = _table_line(table, asked, asked_values, other_values)
         if estimate_tokens(line) <= tokens:
             return line
     return None
@@ -170,17 +170,26 @@ def _is_asked(column: ColumnInfo, asked: Collection[str]) -> bool:
     return not _stems(" ".join(_texts_of_column(column))).isdisjoint(asked)
 
 
-def _table_line(table: TableInfo, asked_values: Mapping[str, int], other_values: int) -> str:
-    """Return a table with its rows and columns: asked ones with at most some values, others with all that are few."""
+def _table_line(table: TableInfo, asked: Collection[str], asked_values: int, other_values: int) -> str:
+    """Return a table with its rows and columns, each with the values that a question may mean.
+
+    A column that the question names has its most frequent values, another one those with a word of the question, or all
+    if they are few.
+    """
     title = "" if table.title.casefold() in {table.name, table.name.replace("_", " ")} else f" “{_short(table.title)}”"
-    columns = "; ".join(
-        _column_text(column, table, asked_values[column.name]) if column.name in asked_values
-        else _column_text(column, table, other_values if column.distinct <= other_values else 0, is_asked=False)
-        for column in table.columns if column.name != "document" or table.documents > 1)
-    return f"{table.name}{title} ({table.rows} rows): {columns}"
+    columns = list[str]()
+    for column in table.columns:
+        if column.name == "document" and table.documents <= 1:
+            continue
+        is_named = not _stems(f"{column.name} {column.title}".replace("_", " ")).isdisjoint(asked)
+        meant = [value for value in column.frequent if not _stems(value[0]).isdisjoint(asked)]
+        values = column.frequent if is_named or column.distinct <= other_values else meant
+        most = asked_values if column.distinct <= asked_values else min(asked_values, _FREQUENT)
+        columns.append(_column_text(column, table, values[:most], is_asked=is_named or bool(meant)))
+    return f"{table.name}{title} ({table.rows} rows): {'; '.join(columns)}"
 
 
-def _column_text(column: ColumnInfo, table: TableInfo, values: int, *, is_asked: bool = True) -> str:
+def _column_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[str, int]], *, is_asked: bool) -> str:
     """Return a column: its name, kind, unit, range or values, and how many cells are empty or of another kind."""
     kind = "" if column.kind == "text" else f" {column.kind}"
     unit = f" {column.unit}" if column.unit else f" {'|'.join(column.units)}" if column.units else ""
@@ -191,12 +200,12 @@ def _column_text(column: ColumnInfo, table: TableInfo, values: int, *, is_asked:
     return f"{column.name}{kind}{unit}{spread or _values_text(column, table, values)}{missing}"
 
 
-def _values_text(column: ColumnInfo, table: TableInfo, most: int) -> str:
-    """Return the most frequent values of a column with their numbers, and how many values there are if not all."""
+def _values_text(column: ColumnInfo, table: TableInfo, values: Sequence[tuple[str, int]]) -> str:
+    """Return values of a column with their numbers, and how many values there are if not all."""
     # A query has to be written in the form of a list's members, or of dates that are texts, so one is shown at least.
     needs_form = column.kind == "list" or (bool(column.frequent) and column.kind == "text"
                                            and any(find_dates(column.frequent[0][0])))
-    shown = column.frequent[:max(most, needs_form)]
+    shown = values or column.frequent[:needs_form]
     if not shown or column.kind == "boolean":
         return ""
     is_unique = column.distinct >= table.rows - column.empty

@@ -22,6 +22,8 @@ _LISTS = 2
 """How many times the budget of a round its lists may take, as each then shows some sixty short rows."""
 _FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
 """The most of the budget that passages take, as in the first look, and the least that lists leave them."""
+_OF_DOCUMENT = 2
+"""How many passages a lookup shows of each document that it names: after one alone models asked for the next."""
 _TERM_TOKENS = 60
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _COMMON_WEIGHT = 1 / 10
@@ -60,8 +62,9 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
     shares = _divide_budget(costs, [isinstance(lookup, PassageLookup) for lookup in asked.lookups], tokens)
     round_blocks = list[Block]()
     for lookup, lookup_blocks, share in zip(asked.lookups, found, shares, strict=True):
-        # The passage lookups of a round share `AT_LEAST`; one that names documents shows each of them.
-        at_least = max(1, AT_LEAST // len(found), len(lookup.documents)) if isinstance(lookup, PassageLookup) else 1
+        # The passage lookups of a round share `AT_LEAST`; one that names documents shows some of each of them.
+        at_least = max(1, AT_LEAST // len(found), _OF_DOCUMENT * len(lookup.documents)) \
+            if isinstance(lookup, PassageLookup) else 1
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
         new_blocks = (_without_shown(block, shown_keys) for block in lookup_blocks)
         for block in _fit_blocks(new_blocks, share, at_least, described):
