@@ -174,8 +174,9 @@ class Finder:
             best = [found[0], asking]
         chosen: dict[str, Found] = {}  # by the words of the quote
         for item in (*of_named, *best, *self._best_complement(first, found), *found):
-            if len(chosen) < most and all(_is_apart(self._place_of(item.unit), self._place_of(other.unit))
-                                          for other in chosen.values()):
+            document, start, end = self._place_of(item.unit)
+            places = [self._place_of(other.unit) for other in chosen.values()]
+            if len(chosen) < most and not any(one[0] == document and one[1] < end and start < one[2] for one in places):
                 quote = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
                 chosen.setdefault(" ".join(quote.split()), item)
         return sorted(chosen.values(), key=found.index)
@@ -227,25 +228,20 @@ class Finder:
         return (best @ (asking_weights / asking_weights.sum()), least, best @ share,
                 np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share)
 
-    def _name_spans(self, question: Question, units: Sequence[Unit]) -> list[list[Span]]:
+    def _answer_spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
+        """Return the spans of each unit that may answer: of the expected kind, and not in the question, ascending."""
         numbered = _NUMBERED_NOUN.search(question.asking)
         texts = [unit.text.title() if unit.text.isupper() and unit.text.isascii() else unit.text for unit in units]
-        found = list[list[Span]]()
-        for text, spans in zip(texts, find_spans(texts, self.parser), strict=True):
+        is_value = question.expected in {"date", "number"}
+        found = [_dates_or_numbers(unit, question) for unit in units] if is_value else list[list[Span]]()
+        for text, spans in () if is_value else zip(texts, find_spans(texts, self.parser), strict=True):
             # "Which RFC" is answered by "RFC 20". The first word of a sentence has a capital anyway.
             identifiers = re.finditer(rf"\b{numbered[1]}[ -]\d[\d.]*\b", text, re.IGNORECASE) if numbered else ()
             capitalised = [Span(*place, "name") for place in find_names(text) if place[0] > 0]
             found.append(without_overlaps([Span(*match.span(), "name") for match in identifiers], spans, capitalised))
-        return found
-
-    def _answer_spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
-        """Return the spans of each unit that may answer: of the expected kind, and not in the question, ascending."""
-        kinds = KINDS[question.expected]
-        spans = ([_dates_or_numbers(unit, question) for unit in units] if question.expected in {"date", "number"}
-                 else self._name_spans(question, units))
-        return [tuple(span for span in sorted(unit_spans, key=lambda span: span.start)
-                      if span.kind in kinds and not has_name(question.text, unit.text[span.start : span.end]))
-                for unit, unit_spans in zip(units, spans, strict=True)]
+        return [tuple(span for span in sorted(spans, key=lambda span: span.start) if span.kind in KINDS[
+                    question.expected] and not has_name(question.text, unit.text[span.start : span.end]))
+                for unit, spans in zip(units, found, strict=True)]
 
 
 def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
@@ -307,7 +303,3 @@ def _word_certainties(question: Question, asked: Sequence[str], stems: Sequence[
     exact: Scores = np.array([[float(word in text_words) for word in stems] for text_words in texts.values()]
                              ).reshape(len(texts), len(stems))
     return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64)) if question.language == "en" else exact
-
-
-def _is_apart(left: tuple[str, int, int], right: tuple[str, int, int]) -> bool:
-    return left[0] != right[0] or left[2] <= right[1] or right[2] <= left[1]

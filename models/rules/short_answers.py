@@ -77,9 +77,7 @@ def short_answer(question: Question, found: Sequence[Found], finder: Finder) -> 
     `found` are the units, best first. A question that offers a choice ("X or Y") has no short answer, and what a
     question itself names is none.
     """
-    if not found or _CHOICE.search(question.asking):
-        return None
-    stated = _stated_answer(question, found, finder)
+    stated = _stated_answer(question, found, finder) if found and not _CHOICE.search(question.asking) else None
     return None if stated and is_asked_thing(question.text, stated[0]) else stated
 
 
@@ -134,8 +132,20 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
             is_certain = len(item.spans) == 1 and (asked is None or (  # of English lines only the best
                 item is found[0] and all(map(partial(_has_part, unit.text), question.names))))
             places = [] if is_denied or not is_certain else every
-        yield from ((_shown(unit, *place), unit) for place in _join_lists(unit.text, places)
-                    if _may_answer(question, unit.text, *place))
+        joined = list[tuple[int, int]]()  # with values that are a list as one: "Ada Blum and Karl Brandt"
+        for start, end in places:
+            if joined and _LIST_LINK.fullmatch(unit.text, joined[-1][1], start):
+                joined[-1] = joined[-1][0], end
+            else:
+                joined.append((start, end))
+        for start, end in joined:
+            value = unit.text[start:end]
+            has_figure = question.focus not in _NUMBERED or any(map(str.isdigit, value))
+            if has_figure and (question.expected != "number"
+                               or question.is_answered_by(value, unit.text[end:end + AFTER_NUMBER])):
+                qualifier = _QUALIFIER.search(unit.text, max(0, start - _QUALIFIER_LENGTH), start)
+                first = qualifier.start() if qualifier else start
+                yield " ".join(with_meant_dates(unit.text, unit.relative_dates, first, end).split()), unit
 
 
 def _has_part(line: str, name: str) -> bool:
@@ -145,51 +155,24 @@ def _has_part(line: str, name: str) -> bool:
     return not re.search(words, line, re.IGNORECASE) or re.search(part, line, re.IGNORECASE) is not None
 
 
-def _join_lists(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return places of values with those joined that are a list: "Ada Blum and Karl Brandt"."""
-    joined = list[tuple[int, int]]()
-    for start, end in places:
-        if joined and _LIST_LINK.fullmatch(text, joined[-1][1], start):
-            joined[-1] = joined[-1][0], end
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def _shown(unit: Unit, start: int, end: int) -> str:
-    """Return a value as it is shown: with the word before it that belongs to it, or the date that it means."""
-    qualifier = _QUALIFIER.search(unit.text, max(0, start - _QUALIFIER_LENGTH), start)
-    first = qualifier.start() if qualifier else start
-    return " ".join(with_meant_dates(unit.text, unit.relative_dates, first, end).split())
-
-
-def _may_answer(question: Question, text: str, start: int, end: int) -> bool:
-    value = text[start:end]
-    if question.focus in _NUMBERED and not any(map(str.isdigit, value)):
-        return False
-    return question.expected != "number" or question.is_answered_by(value, text[end:end + AFTER_NUMBER])
-
-
 def _is_about(question: Question, unit: Unit) -> bool:
     """Return True if a sentence is about what the question asks."""
     text = f"{unit.heading} {unit.text}"
-    if not _figures(question.asking) <= _figures(text):
-        return False
     # The sentence before may name what this one goes on about.
     if not _has_limits(question, text) or not _names_all(question, f"{unit.before} {text}"):
         return False
-    return _names_all(question, unit.text) or not _opens_with_name(unit)
-
-
-def _opens_with_name(unit: Unit) -> bool:
-    """Return True if a sentence begins with a name ("Harding died"), and thus is not about the heading's subject."""
+    if _names_all(question, unit.text):
+        return True
+    # A sentence that begins with a name ("Harding died") is not about the heading's subject.
     opening = next(iter(names_in(unit.text)), "")
-    return unit.text.startswith(opening or " ") and re.search(
-        rf"[\w,;’'] {re.escape(opening)}\b", unit.source) is not None and not has_name(unit.heading, opening)
+    return not unit.text.startswith(opening or " ") or has_name(unit.heading, opening) or not re.search(
+        rf"[\w,;’'] {re.escape(opening)}\b", unit.source)
 
 
 def _has_limits(question: Question, text: str) -> bool:
-    """Return True if a text has each limiting word of the question, such as "first" or "deputy"."""
+    """Return True if a text has each figure of the question, and each limiting word such as "first" or "deputy"."""
+    if not _figures(question.asking) <= _figures(text):
+        return False
     text_words = set(question.words_of(text)) | {word.lower() for word in _LIMITING_WORD.findall(text)}
 
     def is_in_text(word: str) -> bool:
@@ -233,7 +216,7 @@ def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | 
     row, text = unit.row, f"{unit.heading} {unit.text}"
     if row is None or cell is None or row.is_numbered or _NEGATION.search(question.asking):
         return None
-    if not (_figures(question.asking) <= _figures(text) and _has_limits(question, text) and _names_all(question, text)):
+    if not (_has_limits(question, text) and _names_all(question, text)):
         return None
     # The rows of documents' metadata are one table, although each is under its own title.
     table = [item.unit.row for item in found if item.unit.row and (
@@ -255,19 +238,17 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
     if not question.has_form:
         headers = {cell: frozenset(question.words_of(cell.header)) for cell in row.cells[1:]}
         return next((cell for cell, words in headers.items() if focus and focus <= words <= asked), None)
-    if row.cells[0].header == DOCUMENT:
+    if row.cells[0].header == DOCUMENT or question.lists:
         return None
-    fitting = [cell for cell in row.cells if _fits(question, cell) and not asked.issuperset(
-        question.words_of(cell.value) or [cell.value])]
-    named = [cell for cell in fitting if asked.intersection(question.words_of(cell.header))]
-    return named[0] if len(named) == 1 and not question.lists else None
-
-
-def _fits(question: Question, cell: Cell) -> bool:
-    """Return True if a cell's value can be an answer of the expected kind: a number, a date, or else words."""
-    has_digits = any(map(str.isdigit, cell.value))
-    return has_digits if question.expected in VALUES else kind_of(cell.value) == "text" and (
-        question.expected == "name" or not has_digits)
+    named = list[Cell]()
+    for cell in row.cells:
+        has_digits = any(map(str.isdigit, cell.value))
+        is_of_kind = has_digits if question.expected in VALUES else kind_of(cell.value) == "text" and (
+            question.expected == "name" or not has_digits)
+        is_new = not asked.issuperset(question.words_of(cell.value) or [cell.value])
+        if is_of_kind and is_new and asked.intersection(question.words_of(cell.header)):
+            named.append(cell)
+    return named[0] if len(named) == 1 else None
 
 
 def _shared_words(question: Question, row: Row) -> frozenset[str]:
@@ -346,7 +327,10 @@ def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> tupl
                         if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)]
         answer = min(answer_units, key=lambda unit: unit.start)
         match = _YES_OR_NO.match(answer.text)
-        return (match["verdict"], answer) if match and _is_same(question, best.asked) else None
+        words, asked_words = set(question.words_of(question.text)), set(question.words_of(best.asked))
+        is_same = _figures(question.text) == _figures(best.asked) and (
+            len(words & asked_words) >= _SAME_QUESTION_SHARE * len(words | asked_words))
+        return (match["verdict"], answer) if match and is_same else None
     least_covered = _CHINESE_DENIAL_SHARE if question.language == "zh" else _DENIAL_SHARE
     if found[0].covered < least_covered or _CONDITION.search(question.text):
         return None
@@ -362,8 +346,3 @@ def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> tupl
     denies_asked = any(verb and asked.issuperset(verb) for verb in denied_verbs)
     return ("No", best) if denies_asked and finder.share(question, best.text)[0] >= _DENIAL_SHARE else None
 
-
-def _is_same(question: Question, other: str) -> bool:
-    asked, words = set(question.words_of(question.text)), set(question.words_of(other))
-    same_figures = set(re.findall(r"\d+", question.text)) == set(re.findall(r"\d+", other))
-    return same_figures and len(asked & words) >= _SAME_QUESTION_SHARE * len(asked | words)
