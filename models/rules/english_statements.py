@@ -160,9 +160,20 @@ class EnglishStatement:
 
     def _states_of(self, value: "Token", clause: "Token", role: str) -> bool:
         """Return True if a clause states the value, which plays a part in it, as the answer."""
-        return (is_verb(clause) and self._is_linked(value, clause) and self._has_role(role, clause)
-                and self._has_subject(value, clause) and self._has_names(clause)
-                and not (self._asked.is_present and tense_of(clause) == "past") and self._is_asserted(clause))
+        if not is_verb(clause) or not self._is_linked(value, clause) or not self._has_subject(value, clause):
+            return False
+        asked = self._asked
+        may_have_any_role = asked.question.expected in {"date", "number", "location"} or asked.is_light
+        is_text = role == "prepositional" and clause.lemma_ in _DESCRIBING and any(
+            child.dep_ == "nsubjpass" for child in clause.children)
+        if not (may_have_any_role or role == asked.role or (asked.role == "agent" and (role == "attr" or is_text))):
+            return False
+        tokens = {token.i for token in self._tokens(clause)}
+        for name in asked.question.names:  # if the sentence has it, it is an argument in the clause, as a whole
+            places = list(find_name(self._doc, name))
+            if places and not any(end - 1 in tokens and self._is_whole_name(start, end) for start, end in places):
+                return False
+        return not (asked.is_present and tense_of(clause) == "past") and self._is_asserted(clause)
 
     def _is_whole(self, noun: "Token") -> bool:
         """Return True if nothing but the question's words qualifies a noun: a "deputy director" is no director."""
@@ -211,15 +222,6 @@ class EnglishStatement:
             step = step.head
         return True
 
-    def _has_role(self, role: str, clause: "Token") -> bool:
-        """Return True if the value may play the part of the question word: who acts, or to whom it happens."""
-        asked = self._asked
-        if asked.question.expected in {"date", "number", "location"} or asked.is_light:
-            return True
-        is_text = role == "prepositional" and clause.lemma_ in _DESCRIBING and any(
-            child.dep_ == "nsubjpass" for child in clause.children)
-        return role == asked.role or (asked.role == "agent" and (role == "attr" or is_text))
-
     def _has_subject(self, value: "Token", clause: "Token") -> bool:
         """Return True if the subject is the value, a pronoun for what stands before, or something of the question."""
         subject = subject_of(clause)
@@ -233,16 +235,6 @@ class EnglishStatement:
         arguments = (token for token in self._tokens(clause) if token != clause and token.pos_ in {"NOUN", "PROPN"}
                      and token.i not in counted)
         return any(map(self._asked.says, arguments))
-
-    def _has_names(self, clause: "Token") -> bool:
-        """Return True if each name of the question that the sentence has is, as a whole, an argument in the clause."""
-        tokens = {token.i for token in self._tokens(clause)}
-        for name in self._asked.question.names:
-            places = list(find_name(self._doc, name))
-            if places and not any(
-                    end - 1 in tokens and self._is_whole_name(start, end) for start, end in places):
-                return False
-        return True
 
     def _is_whole_name(self, start: int, end: int) -> bool:
         """Return True if tokens are no part of a longer name, and qualify no noun that the question lacks."""
@@ -294,11 +286,14 @@ class EnglishStatement:
         """Return True if a clause and those that it depends on are facts for the sentence's author."""
         step = clause
         while True:
-            if self._is_weakened(step):
+            if any(self._weakens(word, step) for word in step.children):
                 return False
             head = step.head
-            if step.dep_ in {"relcl", "acl"}:
-                return not _is_content(step)
+            if step.dep_ in {"relcl", "acl"}:  # but "the rumour that he sold it" says what the rumour is
+                that, own = step.left_edge, own_subject(step)
+                has_object = any(child.dep_ in {"dobj", "attr", "acomp"} and child != that for child in step.children)
+                has_no_gap = that.lower_ == "that" and own is not None and own != that and has_object
+                return not has_no_gap and all(child.dep_ != "mark" for child in step.children)
             if step.dep_ == "advcl":
                 return True  # "when he founded it" is taken for granted
             if step.dep_ in {"ccomp", "xcomp", "csubj", "csubjpass", "pcomp", "parataxis"}:
@@ -308,10 +303,6 @@ class EnglishStatement:
             if head == step:
                 return True
             step = clause_head(head)
-
-    def _is_weakened(self, clause: "Token") -> bool:
-        """Return True if a clause is denied, supposed, possible, planned or a condition."""
-        return any(self._weakens(word, clause) for word in clause.children)
 
     def _weakens(self, word: "Token", clause: "Token") -> bool:
         """Return True for a word below a clause's verb that denies the clause or makes it less than a fact."""
@@ -323,8 +314,10 @@ class EnglishStatement:
         if is_restricting or (word.tag_ == "MD" and lemma not in asked):
             return True
         match word.dep_:
-            case "neg":
-                return not self._is_contrast(word)
+            case "neg":  # the "not" of "not X but Y" denies X alone
+                after = self._doc[min(word.i + 1, len(self._doc) - 1)]
+                return after.pos_ not in {"NUM", "PROPN", "DET", "ADP"} or all(
+                    token.lower_ != "but" for token in self._doc[word.i:])
             case "aux" if word.tag_ == "TO":  # "is to found it"
                 return clause.dep_ != "xcomp"
             case "advmod":
@@ -339,12 +332,6 @@ class EnglishStatement:
                 return any(one.lemma_.lower() in _NEGATING for one in (word, *word.children))
         return _is_condition(word, asked)
 
-    def _is_contrast(self, negation: "Token") -> bool:
-        """Return True for the "not" of "not X but Y", which denies X alone."""
-        after = self._doc[negation.i + 1] if negation.i + 1 < len(self._doc) else negation
-        return after.pos_ in {"NUM", "PROPN", "DET", "ADP"} and any(
-            token.lower_ == "but" for token in self._doc[negation.i:])
-
 
 def _is_condition(token: "Token", asked: frozenset[str]) -> bool:
     """Return True for an "if", and for the verb before the subject that stands for one: "Had he sold it, ..."."""
@@ -354,11 +341,3 @@ def _is_condition(token: "Token", asked: frozenset[str]) -> bool:
     subject = own_subject(clause)
     return (token.dep_ in {"aux", "auxpass"} and clause.dep_ == "advcl" and subject is not None
             and token.i < subject.i)
-
-
-def _is_content(clause: "Token") -> bool:
-    """Return True for the clause that says what a noun means, as in "the rumour that he sold it"."""
-    that, own = clause.left_edge, own_subject(clause)
-    has_object = any(child.dep_ in {"dobj", "attr", "acomp"} and child != that for child in clause.children)
-    has_no_gap = that.lower_ == "that" and own is not None and own != that and has_object
-    return has_no_gap or any(child.dep_ == "mark" for child in clause.children)

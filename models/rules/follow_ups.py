@@ -56,7 +56,11 @@ def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     name = without_mark.removeprefix("the ").removesuffix("呢")
     is_elliptic = text != question.strip() or without_mark.endswith("呢")  # "And Norway?", 挪威呢
     if is_elliptic and names_in(name) == (name,):
-        return _swap_name(name, recent) or question
+        for role, said in reversed(recent):
+            if role == "user" and (places := find_names(said)):  # asks the same of another
+                start, end = places[-1]
+                return f"{said[:start]}{name}{said[end:]}"
+        return question
     noun = _ELLIPTIC_NOUN.fullmatch(without_mark) if is_elliptic else None
     pronoun = _PRONOUN.search(text)
     # A pronoun after a name in the question itself refers to that name.
@@ -79,7 +83,9 @@ def ask_back(question: Question, parser: Parser) -> str:
     """Return the question to ask the user if a pronoun is what is asked about and nothing says whom it means, or ""."""
     if question.language == "zh":
         pronoun = re.search(_HAN_PRONOUN, question.text)
-        if pronoun is None or _has_chinese_noun(question.text[: pronoun.start()]):
+        before = question.text[: pronoun.start()] if pronoun else ""
+        words = load_tagger().tag(before, [(0, len(before))])[0] if before else []
+        if pronoun is None or any(word.tag in {"n", "nz", "PER", "ORG", "LOC"} for word in words):
             return ""
         return f"“{pronoun[0]}”指的是{'谁' if pronoun[0].rstrip('们') in _PERSONS else '什么'}？"
     if question.language != "en" or not _PRONOUN.search(question.text):
@@ -88,12 +94,6 @@ def ask_back(question: Question, parser: Parser) -> str:
     if unclear is None:
         return ""
     return f"{'Who' if unclear.lower_ in _PERSONS else 'What'} is meant by '{unclear.lower_}'?"
-
-
-def _has_chinese_noun(text: str) -> bool:
-    """Return True if a text has a noun that a later pronoun may refer to."""
-    words = load_tagger().tag(text, [(0, len(text))])[0] if text else []
-    return any(word.tag in {"n", "nz", "PER", "ORG", "LOC"} for word in words)
 
 
 def _unclear_pronoun(doc: "Doc") -> "Token | None":
@@ -121,16 +121,6 @@ def _is_asked(noun: "Token") -> bool:
     """Return True for the noun that a question word belongs to, as in "in which year"."""
     return any(word.tag_.startswith("W") for word in noun.subtree if word.i < noun.i) or any(
         one.tag_.startswith("W") and one.dep_ in {"attr", "nsubj"} and one.i < noun.i for one in noun.head.children)
-
-
-def _swap_name(name: str, messages: Sequence[tuple[str, str]]) -> str:
-    """Return the user's last question that has a name, with its last name replaced; "" if no question has one."""
-    for role, text in reversed(messages):
-        places = find_names(text) if role == "user" else []
-        if places:
-            start, end = places[-1]
-            return f"{text[:start]}{name}{text[end:]}"
-    return ""
 
 
 def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str] | None, parser: Parser) -> str:

@@ -6,7 +6,7 @@ or judged.
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.resolution import EntityPair, PairVerdict
 from ...schemas.retrieval import Claim, CommunityDigest, CommunitySummary, DraftAnswer, Passage, Quote, QuotedDraft
 from ...text.languages import phrase_language
-from ...text.table_rows import DOCUMENT, Row
+from ...text.table_rows import DOCUMENT
 from ..parsing.parser import Parser
 from .finder import TRUSTED_LESS, Finder, named_documents, tier_of
 from .follow_ups import ask_back, condense
@@ -163,7 +163,12 @@ class Answers:
 
 def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
     """Return the draft for a question: a short answer with its quote, else quotes."""
-    found = [item for item in finder.search(question) if not _is_unasked(question, item.unit.row)]
+    asked = frozenset(question.words_of(question.asking))
+    # A row of a document's metadata is shown only if the question names one of its fields.
+    found = [item for item in finder.search(question) if item.unit.row is None
+             or item.unit.row.cells[0].header != DOCUMENT
+             or any((words := question.words_of(cell.header)) and asked.issuperset(words)
+                    for cell in item.unit.row.cells[1:])]
     if not found:
         return QuotedDraft(answerable=False, confidence=0.0)
     if stated := short_answer(question, found, finder):
@@ -200,13 +205,6 @@ def _confidence_of_quotes(covered: float) -> float:
     return round(1 / (1 + math.exp(-_COVERED_WEIGHT * covered - _COVERED_CONSTANT)), 4)
 
 
-def _is_unasked(question: Question, row: Row | None) -> bool:
-    """Return True for a row of a document's metadata if the question names none of its fields."""
-    asked = frozenset(question.words_of(question.asking))
-    return row is not None and row.cells[0].header == DOCUMENT and not any(
-        (words := question.words_of(cell.header)) and asked.issuperset(words) for cell in row.cells[1:])
-
-
 def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
     computed = [item for _, item in rows if len(item.cells) == 1]
@@ -225,18 +223,15 @@ def _quote(unit: Unit, finder: Finder, *, whole: bool = True) -> Claim:
 
 def _draft_overview(items: Sequence[Passage]) -> DraftAnswer:
     """Return the documents' openings as claims. If there are none, use the facts of the first community reports."""
-    openings = [(item.statement, number) for number, item in enumerate(items, 1) if item.kind == "opening"]
-    stated = openings or list(_reports(items))[:_REPORT_LIMIT]
-    claims = [Claim(text=text, quotes=[Quote(item=number, words=items[number - 1].text)]) for text, number in stated]
-    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=STATED if claims else 0.0)
-
-
-def _reports(items: Sequence[Passage]) -> Iterator[tuple[str, int]]:
-    """Yield "name: fact; fact." for each report, with the facts that support it, and the report's number."""
-    for number, item in enumerate(items, 1):
-        if item.kind == "report":
+    stated = [(item.statement, number) for number, item in enumerate(items, 1) if item.kind == "opening"]
+    if not stated:
+        reports = [(number, item) for number, item in enumerate(items, 1) if item.kind == "report"]
+        for number, item in reports[:_REPORT_LIMIT]:  # "name: fact; fact."
             name = item.statement.partition(_NAME_END)[0]
             sources = (place.member if place.text.lstrip().startswith("|") else place.text for place in item.places)
             facts = list(dict.fromkeys(" ".join(source.split()).rstrip(".。") for source in sources))
             is_chinese = phrase_language(name) == "zh"
-            yield (f"{name}：{'；'.join(facts)}。" if is_chinese else f"{name}: {'; '.join(facts)}."), number
+            text = f"{name}：{'；'.join(facts)}。" if is_chinese else f"{name}: {'; '.join(facts)}."
+            stated.append((text, number))
+    claims = [Claim(text=text, quotes=[Quote(item=number, words=items[number - 1].text)]) for text, number in stated]
+    return DraftAnswer(answerable=bool(claims), claims=claims, confidence=STATED if claims else 0.0)

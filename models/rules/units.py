@@ -162,11 +162,20 @@ class _PassageReader:
 
     def read(self, start: int, end: int, gap: str) -> None:
         """Read a sentence; `gap` is what stands between the one before and it."""
-        text = self._passage.text[start:end]
-        if _is_question_line(self._passage.text, start, end):
+        source = self._passage.text
+        text, begins_line = source[start:end], not source[source.rfind("\n", 0, start) + 1:start].strip()
+        # A question alone on its line, and no item of a list, has its answer below it.
+        is_alone = begins_line and not source[end:].partition("\n")[0].strip(" *_")
+        if is_alone and _QUESTION_LINE.match(text) and not _ITEM.match(text):
             self._read_question(text, start)
         elif text.startswith("#"):
-            self._read_heading(text, start, end)
+            self._heading = text.lstrip("# ").strip()
+            self._label = self._asked = ""
+            self._asked_at = -1
+            self._block += 1
+            self._section += 1
+            if _HEADING_WITH_FIGURE.match(text):
+                self._add(start, end)
         elif not has_words(text) or _HORIZONTAL_RULE.match(text):
             self._block += 1
         else:
@@ -182,15 +191,6 @@ class _PassageReader:
         self._label = ""
         self._block += 1
         self._section += 1
-
-    def _read_heading(self, text: str, start: int, end: int) -> None:
-        self._heading = text.lstrip("# ").strip()
-        self._label = self._asked = ""
-        self._asked_at = -1
-        self._block += 1
-        self._section += 1
-        if _HEADING_WITH_FIGURE.match(text):
-            self._add(start, end)
 
     def _read_statement(self, text: str, start: int, end: int, gap: str) -> None:
         row = self._rows.get(start)
@@ -215,15 +215,6 @@ class _PassageReader:
         above = " ".join(filter(None, [passage.title, passage.heading, heading, label, asked]))
         self.found.append(Unit(passage.text, self._number, start, end, above, asked, self._asked_at, self._section,
                                self._block, is_item, row, self.found, len(self.found), self._dates))
-
-
-def _is_question_line(text: str, start: int, end: int) -> bool:
-    """Return True for a question that is alone on its line and no item of a list; its answer stands below it."""
-    sentence = text[start:end]
-    line_start = text.rfind("\n", 0, start) + 1
-    before = text[line_start:start].strip()
-    after = text[end:].partition("\n")[0].strip(" *_")
-    return not before and not after and _QUESTION_LINE.match(sentence) is not None and not _ITEM.match(sentence)
 
 
 def readable_row(row: Row) -> str:
