@@ -176,8 +176,9 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
         has_several_items = len(short) > len(unit.text)  # of a list, of which the unit is only one
         claim = _quote(unit, finder, whole=has_several_items or bool(unit.asked))
         return QuotedDraft(answerable=True, claims=[claim], confidence=STATED, short=short)
-    claims = [_quote(item.unit, finder) for item in finder.quotes(found)]
-    return QuotedDraft(answerable=True, claims=claims, confidence=_confidence_of_quotes(found[0].covered))
+    quotes = finder.quotes(found)
+    return QuotedDraft(answerable=True, claims=[_quote(item.unit, finder) for item in quotes],
+                       confidence=_confidence_of_quotes(max(item.covered for item in quotes)))
 
 
 def _beside_tier(draft: QuotedDraft, question: Question, finder: Finder) -> QuotedDraft:
