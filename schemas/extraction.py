@@ -15,7 +15,7 @@ from .documents import Frozen, Span
 class _AnswerPart(BaseModel):
     """A part of a reasoner's answer; unknown keys are ignored."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
 
 class ExtractedEntity(_AnswerPart):

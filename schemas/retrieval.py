@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from .documents import Citation, Frozen
 from .naming import canonical_name
@@ -106,8 +106,6 @@ class Passage(Frozen):
 class Quote(BaseModel):
     """An item that supports a claim, by its number from 1; of a passage also the words, verbatim."""
 
-    model_config = ConfigDict(extra="ignore")
-
     item: int
     words: str = ""
 
@@ -121,8 +119,6 @@ class Quote(BaseModel):
 class Claim(BaseModel):
     """One sentence of an answer with its quotes; `unstated`: the link of an inferred claim that the evidence lacks."""
 
-    model_config = ConfigDict(extra="ignore")
-
     text: str
     quotes: list[Quote] = Field(default_factory=list)
     unstated: str = ""
@@ -134,8 +130,6 @@ class DraftAnswer(BaseModel):
     `confidence` is the probability that it is right; `short` is the answer in the fewest words ("Warsaw"), or empty if
     it needs sentences. `thought` weighs the evidence first.
     """
-
-    model_config = ConfigDict(extra="ignore")
 
     thought: str = ""
     answerable: bool
@@ -222,8 +216,6 @@ class CommunityDigest(Frozen):
 
 class CommunitySummary(BaseModel):
     """A community's name and description."""
-
-    model_config = ConfigDict(extra="ignore")
 
     name: str
     summary: str

@@ -26,15 +26,20 @@ def _split_url(url: str) -> SplitResult | None:
         return None
 
 
+def _check_http(url: str, kind: str, secret: str) -> str:
+    """Return an http(s) address without blanks; or raise ValueError, which never repeats it."""
+    parts = _split_url(url.strip())
+    if url and (parts is None or not parts.hostname or parts.scheme not in ("http", "https")):
+        raise ValueError(f"it should be {kind}")
+    if parts and "@" in parts.netloc:
+        raise ValueError(f"it has a name or password in it: set {secret}, which is never shown")
+    return url.strip()
+
+
 def check_url(url: str) -> str:
     """Return a Chroma server's URL without a trailing slash; raise ValueError if it is none, or contains more."""
-    parts = _split_url(url)
-    # The messages do not repeat the URL, which may contain a password.
-    if url and (parts is None or not parts.hostname or parts.scheme not in ("http", "https")):
-        raise ValueError("it should be the URL of a Chroma server, such as http://127.0.0.1:8000")
-    if parts and "@" in parts.netloc:
-        raise ValueError("it has a name or password in it: set BANYAN_CHROMA_TOKEN instead, which is never shown")
-    if parts and (parts.query or parts.fragment):
+    url = _check_http(url, "the URL of a Chroma server, such as http://127.0.0.1:8000", "BANYAN_CHROMA_TOKEN instead")
+    if "?" in url or "#" in url:
         raise ValueError("it ends with ? or #: give the server's URL alone, such as http://127.0.0.1:8000")
     return url.rstrip("/")
 
@@ -78,21 +83,8 @@ def _check_database_url(url: SecretStr) -> SecretStr:
 DatabaseUrl = Annotated[SecretStr, AfterValidator(_check_database_url)]
 
 
-def check_endpoint(url: str) -> str:
-    """Return an endpoint's address, which is shown and logged, without blanks; ValueError if it has a login."""
-    url = url.strip()
-    try:
-        parts = urlsplit(url)
-        has_login = "@" in parts.netloc
-    except ValueError:
-        raise ValueError("it is not an address: use one such as http://127.0.0.1:11434/v1") from None
-    if has_login:
-        raise ValueError("it has a name or password in it: set the key in its own setting, such as "
-                         "BANYAN_LLM_API_KEY, which is never shown")
-    return url
-
-
-EndpointUrl = Annotated[str, AfterValidator(check_endpoint)]
+EndpointUrl = Annotated[str, AfterValidator(lambda url: _check_http(
+    url, "an endpoint's address, such as http://127.0.0.1:11434/v1", "the key in its own setting, BANYAN_LLM_API_KEY"))]
 
 
 class NamedEndpoint(Frozen):

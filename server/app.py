@@ -18,17 +18,16 @@ from .routes import (
     base_routes,
     build_routes,
     chat_routes,
-    conversation_routes,
     decision_routes,
     graph_routes,
-    model,
 )
 from .security.clients import may
 from .security.gate import Envelope, Gate
 from .security.hosts import Hosts
 from .service import Service
 
-_ROUTES = (base_routes, build_routes, conversation_routes, graph_routes, model, decision_routes, chat_routes)
+_ROUTERS = (base_routes.router, build_routes.router, chat_routes.router, graph_routes.router, build_routes.model_router,
+            decision_routes.router, chat_routes.openai_router)
 WEB = Path(__file__).parent / "web"
 """The web page, for anybody who can reach the server."""
 
@@ -70,8 +69,8 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
                   redoc_url=None)
     app.state.service = service
     add_error_handlers(app)
-    for routes in _ROUTES:
-        app.include_router(routes.router)
+    for router in _ROUTERS:
+        app.include_router(router)
     if not hosted:  # LangGraph's server already has a route `/metrics`
         app.include_router(base_routes.metrics_router)
     count_calls()

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from ..api.python_results import Source
 from ..graph_store.graph.graph_columns import Rows, sort_distinct
 from ..graph_store.graph.graph_file import Sources
-from ..graph_store.graph.knowledge_graph import EdgeKey, Places
+from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.index.columns import LazySequence
 from ..schemas.documents import Chunk
@@ -71,15 +71,10 @@ class GraphView:
         self.nodes = self._make_nodes(self.index.ranked)
         """All entities, most important first."""
 
-    @property
-    def types(self) -> dict[str, int]:
-        """The number of entities of each type."""
-        return dict(zip(self.index.types, np.bincount(self.index.type_of).tolist(), strict=True))
-
     def node(self, entity: str) -> Node | None:
         """Return an entity by its id, or None."""
         row = self.index.entity_at(entity)
-        return None if row is None else self._make_node(row)
+        return None if row is None else self.make_node(row)
 
     def find(self, ids: Iterable[str]) -> Sequence[Node]:
         """Return the entities with these ids, most important first; ids without an entity are skipped."""
@@ -88,11 +83,6 @@ class GraphView:
     def search(self, words: str, kind: str, limit: int) -> Sequence[Node]:
         """Find entities with a name that contains the words: exact matches first, then names that begin with them."""
         return self._make_nodes(self.index.find_containing(words, kind))[:limit]
-
-    def find_by_name(self, names: Sequence[str]) -> list[Node]:
-        """Return the entities with these names, each once, in the order of the names."""
-        rows = [row for name in names for row in self.index.find_named(name).tolist()]
-        return [self._make_node(row) for row in dict.fromkeys(rows)]
 
     def neighbours(self, entity: str) -> Sequence[Node]:
         """Return the entities that share a fact with this one, most important first."""
@@ -141,7 +131,7 @@ class GraphView:
         path = [last]
         while path[-1] != first:
             path.append(int(previous[path[-1]]))
-        return [self._make_node(row) for row in reversed(path)]
+        return [self.make_node(row) for row in reversed(path)]
 
     def among(self, nodes: Sequence[Node], relation: str = "") -> list[Edge]:
         """Return the facts whose head and tail are both among these entities, optionally only those of one relation."""
@@ -185,12 +175,7 @@ class GraphView:
             rows = rows[[self.index.validity_of(row).holds(*day) for row in rows.tolist()]]
         return LazySequence(len(rows), lambda place: self.index.edge(int(rows[place])))
 
-    def support(self, fact: EdgeKey) -> Places:
-        """Return the places where chunks state a fact; none if there is no such fact."""
-        row = self.index.find_triple(fact)
-        return {} if row is None else self.index.support_of(row)
-
-    def _make_node(self, row: int) -> Node:
+    def make_node(self, row: int) -> Node:
         """Return the entity of a row, with its degree and the number of documents that mention it."""
         name, kind, _ = self.index.labels_of(row)
         entity = self.index.entity_row.at(row)
@@ -199,7 +184,7 @@ class GraphView:
 
     def _make_nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
         """Return the entities of the given rows, each created on access."""
-        return LazySequence(len(rows), lambda place: self._make_node(int(rows[place])))
+        return LazySequence(len(rows), lambda place: self.make_node(int(rows[place])))
 
     def _rows_of_ids(self, ids: Iterable[str]) -> Rows:
         """Return the rows of the entities with these ids; ids without an entity are skipped."""

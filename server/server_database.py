@@ -132,22 +132,13 @@ class ServerDatabase:
 
         In SQLite, transactions that write wait for each other. In PostgreSQL they run side by side, and each statement
         sees what other transactions have committed before it.
-
-        Raises:
-            DatabaseError: PostgreSQL cannot be reached, or refuses.
-            sqlite3.Error: SQLite refuses.
         """
         with self._translate_errors(), self._connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a connection for reading; in SQLite it never waits for a transaction that writes.
-
-        Raises:
-            DatabaseError: PostgreSQL cannot be reached, or refuses.
-            sqlite3.Error: SQLite refuses.
-        """
+        """Open a connection for reading; in SQLite it never waits for a transaction that writes."""
         with self._translate_errors(), self._connect() as connection:
             yield connection.execution_options(**{_READ_ONLY: True})
 

@@ -134,24 +134,21 @@ def show_command(request: Request, service: Serving) -> LocalCommand:
 @router.get("/knowledge-bases", responses=errors(), dependencies=[may("read")])
 def list_knowledge_bases(service: Serving, bases: Seeing) -> Items[KnowledgeBaseEntry]:
     """List the knowledge bases that the key covers, with their counts."""
-    building = service.builds.building()
-    return Items(items=[_entry(name, building.get(name), service)
-                        for name in knowledge_bases(service.resources.settings) if bases.covers(name)])
-
-
-def _entry(name: str, building: str | None, service: Service) -> KnowledgeBaseEntry:
-    resources = service.resources
-    try:
-        # The counts are read without opening the knowledge base. To open every one would take seconds, and could
-        # close others that are in use.
-        overview = read_overview(resources.settings, name)
-        if overview is None:  # it has no stored counts, so it has to be opened
-            with resources.snapshot(name) as reading:
-                overview = reading.kb.overview()
-        return KnowledgeBaseEntry(name=name, **overview._asdict(), building=building)
-    except BanyanError as error:
-        # One damaged knowledge base must not make the whole list fail.
-        return KnowledgeBaseEntry(name=name, building=building, problem=detail_of(error, resources.settings).message)
+    resources, building, listed = service.resources, service.builds.building(), list[KnowledgeBaseEntry]()
+    for name in filter(bases.covers, knowledge_bases(resources.settings)):
+        build = building.get(name)
+        try:
+            # The counts are read without opening the knowledge base. To open every one would take seconds, and could
+            # close others that are in use.
+            overview = read_overview(resources.settings, name)
+            if overview is None:  # it has no stored counts, so it has to be opened
+                with resources.snapshot(name) as reading:
+                    overview = reading.kb.overview()
+            listed.append(KnowledgeBaseEntry(name=name, **overview._asdict(), building=build))
+        except BanyanError as error:  # one damaged knowledge base must not make the whole list fail
+            problem = detail_of(error, resources.settings).message
+            listed.append(KnowledgeBaseEntry(name=name, building=build, problem=problem))
+    return Items(items=listed)
 
 
 @router.get("/knowledge-bases/{kb}", responses=errors(404, 409), dependencies=[may("read")])

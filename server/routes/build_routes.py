@@ -1,27 +1,38 @@
-"""Builds: uploads, progress, decisions, cancelling."""
+"""Builds: uploads, progress, decisions, cancelling; and the model that reads and answers, set while the server runs."""
 
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
+from pydantic import BaseModel, Field, SecretStr
 from sse_starlette import EventSourceResponse
 
 from ...agents.construction.inputs import check_model
 from ...agents.construction.state import BuildContext
 from ...agents.estimate import ReadingEstimate, estimate_reread
+from ...config import Settings
 from ...graph_store.layout import Layout, check_name
 from ...ingest.loaders import FORMATS
+from ...models.llm.endpoint import host_of
+from ...models.llm.failures import NO_KEY
+from ...models.llm.model_calls import try_out
+from ...models.reasoner import ReasonerError
+from ...runtime import audit
 from ...schemas.formats.schema_loading import seed_names
 from ...schemas.graph_schema import AUTO_SCHEMA, OPEN_SCHEMA, SchemaError
-from ..responses import BuildId, Decisions, Items, KbName, errors, event, event_stream
+from ...schemas.services import EndpointUrl
+from ..responses import Body, BuildId, Decisions, Items, KbName, RefusedError, StateError, errors, event, event_stream
 from ..runs.jobs import Build, BuildOptions, no_build
 from ..runs.turns import FairRoute
 from ..runs.uploads import Upload
-from ..security.clients import Seeing, check_base, may
+from ..security.clients import OF_ALL, Seeing, check_base, may
+from ..security.keys import WORK
 from ..service import Reading, Serving
 
 router = APIRouter(prefix="/api", tags=["builds"], route_class=FairRoute)
+model_router = APIRouter(prefix="/api/model", tags=["model"], route_class=FairRoute)
+_LONGEST = 500
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _SAMPLES = {"en": "english", "zh": "chinese"}
 """The names of the example knowledge bases, as in `make demo`."""
@@ -117,3 +128,82 @@ async def cancel_build(build: Visible, service: Serving) -> Build:
 async def decide_in_build(build: Visible, decisions: Decisions, service: Serving) -> Build:
     """Resume a build that waits for decisions on the schema; candidates without a decision stay pending."""
     return await service.builds.decide(build, decisions.decisions, decisions.who)
+
+
+class ModelTrialError(RefusedError):
+    """The model to be tried does not answer: the fault lies with the client's choice, not with the server."""
+
+    status = 422
+
+
+class Model(BaseModel):
+    """The reasoner: rules or a model. Its key is never shown."""
+
+    reasoner: Literal["rules", "llm"]
+    model: str = Field(description="its name; empty for the rules")
+    endpoint: str = Field(description="the endpoint's address")
+    host: str = Field(description="the endpoint's host, or the provider that the model's name begins with")
+    has_key: bool
+    from_page: bool = Field(description="set at run time, until the server stops")
+
+
+class ModelChoice(Body):
+    """The choice of a model; without an endpoint or a provider in its name, the rules answer."""
+
+    endpoint: Annotated[EndpointUrl, Field(max_length=_LONGEST)] = ""
+    model: str = Field(default="", max_length=_LONGEST)
+    key: SecretStr = Field(default=SecretStr(""), max_length=_LONGEST,
+                           description="stored only in the server's memory")
+
+
+class ModelTrial(BaseModel):
+    """The result of a successful trial."""
+
+    seconds: float
+    tokens: int
+
+
+@model_router.get("", responses=errors(), dependencies=[may("read")])
+def show_model(service: Serving) -> Model:
+    """Show which model answers."""
+    settings = service.resources.settings
+    uses_llm = settings.uses_llm
+    return Model(reasoner="llm" if uses_llm else "rules", model=settings.llm_model if uses_llm else "",
+                 endpoint=settings.llm_base_url or "", host=host_of(settings) if uses_llm else "",
+                 has_key=uses_llm and settings.llm_api_key.get_secret_value() != NO_KEY,
+                 from_page=service.model_from_page)
+
+
+@model_router.put("", responses=errors(409), dependencies=[may(*WORK), OF_ALL])
+def set_model(choice: ModelChoice, service: Serving) -> Model:
+    """Use another model for answers and builds until the server stops; the key needs every scope except `metrics`."""
+    if service.workers > 1 or service.database.is_shared:
+        raise StateError("this server runs as several processes, and a change would reach only one of them: set "
+                         "BANYAN_LLM_BASE_URL, BANYAN_LLM_MODEL and BANYAN_LLM_API_KEY before it starts, or serve "
+                         "with one worker and without BANYAN_DATABASE_URL")
+    service.resources.use_settings(_with_choice(choice, service))
+    service.model_from_page = True
+    audit.record(service.resources.settings.home, "set model", what=host_of(service.resources.settings))
+    return show_model(service)
+
+
+@model_router.post("/try", responses=errors(), dependencies=[may(*WORK), OF_ALL])
+def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
+    """Ask a model a short question, without using it for anything else."""
+    try:
+        trial = try_out(_with_choice(choice, service))
+    except ReasonerError as error:
+        raise ModelTrialError(str(error)) from error
+    return ModelTrial(seconds=round(trial.seconds, 2), tokens=trial.tokens)
+
+
+def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
+    settings, new_key = service.resources.settings, choice.key.get_secret_value()
+    models_of_steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
+    options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # what was set suits only the previous model
+    chosen = settings.model_copy(update={
+        "llm_base_url": choice.endpoint or None, **models_of_steps, **options,
+        "llm_model": choice.model.strip() or Settings.model_fields["llm_model"].default})
+    has_same_address = (chosen.llm_base_url, host_of(chosen)) == (settings.llm_base_url, host_of(settings))
+    current_key = settings.llm_api_key if has_same_address else SecretStr(NO_KEY)
+    return chosen.model_copy(update={"llm_api_key": SecretStr(new_key) if new_key else current_key})

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions.
+"""Questions in one response or as a stream, the conversations that they belong to, and OpenAI's chat completions.
 
 For OpenAI's clients and chat front ends, each knowledge base is a model: `GET /v1/models` lists those that the key
 covers, `POST /v1/chat/completions` answers the last message.
@@ -10,15 +10,15 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 import anyio
 import anyio.to_thread
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from pydantic import BaseModel, ConfigDict, Field
-from sse_starlette import ServerSentEvent
+from pydantic import BaseModel, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from ...agents.retrieval.cited_message import WITHDRAWN, sources_text
 from ...agents.retrieval.shown_text import find_marks
@@ -28,25 +28,46 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
 from ...text.tokens import estimate_tokens
-from ..responses import KbName, UnavailableError, errors, event_stream, log_and_describe
+from ..responses import (
+    Body,
+    Items,
+    KbName,
+    KbNames,
+    NotFoundError,
+    UnavailableError,
+    errors,
+    event,
+    event_stream,
+    log_and_describe,
+)
+from ..runs.conversations import (
+    THREAD_NAME,
+    AskAnswer,
+    ConversationItem,
+    ConversationTurn,
+    SharedConversation,
+    Thread,
+    no_link,
+)
 from ..runs.questions import NOT_ANSWERED, QuestionRequest, question_in
 from ..runs.turns import FairRoute
 from ..security.clients import Asking, Seeing, may
 from ..security.keys import Bases
 from ..service import Service, Serving
 
-_T = TypeVar("_T")
-
 MAX_MESSAGES = 200
 """The most messages in a request."""
-router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
+router = APIRouter(prefix="/api", tags=["questions"], route_class=FairRoute)
+_MOST_TITLE = 200
+
+ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
+KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
+openai_router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
 _SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 
 
 class MessagePart(BaseModel):
     """A part of a message: its text, or what is not read, such as a picture."""
-
-    model_config = ConfigDict(extra="ignore")
 
     type: str = Field(max_length=100)
     text: str = ""
@@ -59,8 +80,6 @@ class MessagePart(BaseModel):
 
 class ChatMessage(BaseModel):
     """A message of the conversation; those of the system say how to word the answer."""
-
-    model_config = ConfigDict(extra="ignore")
 
     role: str
     content: str | list[MessagePart] | None = None
@@ -82,8 +101,6 @@ class StreamOptions(BaseModel):
 class CompletionRequest(BaseModel):
     """The question and its options; other fields of OpenAI's API, such as the temperature, have no effect."""
 
-    model_config = ConfigDict(extra="ignore")
-
     model: str = Field(min_length=1, description="the knowledge base's name, or several with commas "
                        "between")
     messages: list[ChatMessage] = Field(min_length=1, max_length=MAX_MESSAGES,
@@ -96,26 +113,14 @@ class CompletionRequest(BaseModel):
     where: MetadataValues = {}
 
 
-class Completion(NamedTuple):
-    """The fields that all parts of one answer share."""
-
-    id: str
-    created: int
-    model: str
-
-    def part(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Return an object of OpenAI's API with the shared fields and the given ones; `kind` is its type there."""
-        return {"id": self.id, "object": kind, "created": self.created, "model": self.model, **fields}
-
-
-@router.get("/models", responses=errors(), dependencies=[may("ask")])
+@openai_router.get("/models", responses=errors(), dependencies=[may("ask")])
 def list_models(service: Serving, bases: Seeing) -> dict[str, Any]:
     """List the knowledge bases that the key covers, as models."""
     names = [name for name in knowledge_bases(service.resources.settings) if bases.covers(name)]
     return {"object": "list", "data": [_model_entry(name) for name in names]}
 
 
-@router.get("/models/{knowledge_base}", responses=errors(404), dependencies=[may("ask")])
+@openai_router.get("/models/{knowledge_base}", responses=errors(404), dependencies=[may("ask")])
 def show_model(knowledge_base: KbName, service: Serving, bases: Seeing) -> dict[str, Any]:
     """Return a knowledge base as a model."""
     return _model_entry(_require_base(knowledge_base, service, bases))
@@ -133,16 +138,16 @@ def _model_entry(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "banyan"}
 
 
-@router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None)
+@openai_router.post("/chat/completions", responses=errors(404, 409, 413, 504), response_model=None)
 async def complete(asked: CompletionRequest, request: Request, service: Serving, client: Asking, bases: Seeing,
                    ) -> dict[str, Any] | Response:
     """Answer the last message from a knowledge base, with citations, or abstain; in one response or as a stream."""
     await anyio.to_thread.run_sync(_require_base, asked.model, service, bases)
     earlier, question = _last_question(asked)
     pieces = _answer_pieces(asked.model, question, earlier, service, client)
-    completion = Completion(f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), asked.model)
+    shared = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": asked.model}
     if asked.stream:
-        return event_stream(_stream_chunks(completion, asked, pieces, request), service.questions.stop)
+        return event_stream(_stream_chunks(shared, asked, pieces, request), service.questions.stop)
     parts: list[str] = []
     answer: dict[str, Any] = {}
     async with aclosing(pieces):
@@ -154,8 +159,8 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
     text = "".join(parts)
     message = {"role": "assistant", "content": text, "refusal": None, "grade": answer["grade"],
                "annotations": _make_annotations(asked.model, text, answer, request)}
-    return completion.part("chat.completion", usage=_estimate_usage(asked, text), choices=[
-        {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}])
+    return {**shared, "object": "chat.completion", "usage": _estimate_usage(asked, text), "choices": [
+        {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}]}
 
 
 def _last_question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
@@ -199,32 +204,32 @@ def _make_annotations(kb: str, text: str, answer: dict[str, Any], request: Reque
     return annotations
 
 
-async def _stream_chunks(completion: Completion, asked: CompletionRequest,
+async def _stream_chunks(shared: dict[str, Any], asked: CompletionRequest,
                          pieces: AsyncIterator[tuple[str, dict[str, Any]]], request: Request,
                          ) -> AsyncIterator[ServerSentEvent]:
     """Yield an answer as the chunks of OpenAI's stream, which ends with `[DONE]`; an error becomes a chunk too."""
+    shared = {**shared, "object": "chat.completion.chunk"}
     text = ""
     answer: dict[str, Any] = {}
+
+    def chunk(delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
+        return _json_event({**shared, "choices": [
+            {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}]})
+
     try:
-        yield _make_chunk(completion, {"role": "assistant", "content": ""})
+        yield chunk({"role": "assistant", "content": ""})
         async for piece, fields in pieces:
             text, answer = text + piece, fields  # the fields of the last piece are those of the answer
             if piece:
-                yield _make_chunk(completion, {"content": piece})
-        annotations = _make_annotations(completion.model, text, answer, request)
+                yield chunk({"content": piece})
+        annotations = _make_annotations(asked.model, text, answer, request)
         last_delta = {"grade": answer["grade"], **({"annotations": annotations} if annotations else {})}
-        yield _make_chunk(completion, last_delta, "stop")
+        yield chunk(last_delta, "stop")
         if asked.stream_options and asked.stream_options.include_usage:
-            yield _json_event(completion.part("chat.completion.chunk", choices=[], usage=_estimate_usage(asked, text)))
+            yield _json_event({**shared, "choices": [], "usage": _estimate_usage(asked, text)})
     except Exception as error:  # noqa: BLE001  (the response has started, so the error is sent as a part of it)
         yield _json_event({"error": log_and_describe(error, request).model_dump()})
     yield ServerSentEvent("[DONE]")
-
-
-def _make_chunk(completion: Completion, delta: dict[str, Any], reason: str | None = None) -> ServerSentEvent:
-    """Return a chunk of OpenAI's stream; `reason` is why the answer ends, None while it goes on."""
-    return _json_event(completion.part("chat.completion.chunk", choices=[
-        {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}]))
 
 
 def _json_event(value: dict[str, Any]) -> ServerSentEvent:
@@ -234,3 +239,129 @@ def _json_event(value: dict[str, Any]) -> ServerSentEvent:
 def _estimate_usage(asked: CompletionRequest, text: str) -> dict[str, int]:
     prompt, completion = sum(estimate_tokens(message.text) for message in asked.messages), estimate_tokens(text)
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+class Message(BaseModel):
+    """A turn of a conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class StoredConversation(BaseModel):
+    """A conversation, oldest turn first."""
+
+    title: str = ""
+    link: str | None = Field(default=None, description="the part of its link that identifies it; none: not shared")
+    messages: list[Message]
+    turns: list[ConversationTurn] = Field(default=[], description="with citations and trace, if requested")
+
+
+@router.post("/knowledge-bases/{kb}/ask", responses=errors(404, 409, 413, 504), response_model_exclude_unset=True)
+async def ask(kb: KbNames, question: QuestionRequest, request: Request, service: Serving, client: Asking) -> AskAnswer:
+    """Answer a question from one or more knowledge bases, with citations, or abstain."""
+    async with service.questions.answering(client, kb, question) as events:
+        async for item in events:
+            if item.event == "answer":
+                return AskAnswer(**item.data)
+            if await request.is_disconnected():
+                break
+    raise UnavailableError(NOT_ANSWERED)
+
+
+@router.post("/knowledge-bases/{kb}/ask/stream", responses=errors(404, 409, 413, 504),
+             response_class=EventSourceResponse)
+async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, service: Serving, client: Asking,
+                     ) -> EventSourceResponse:
+    """Stream an answer as events: `step`, `claim`, `token`, `withdrawn`, then `answer`; or `error`.
+
+    A `claim` is a line of the answer whose citations were checked, while the model still writes; `token`s are the
+    pieces of the checked answer. `withdrawn` takes back all claims and tokens before it.
+    """
+    return event_stream(_events(kb, question, request, service, client), service.questions.stop)
+
+
+async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
+                  ) -> AsyncIterator[ServerSentEvent]:
+    failure: Exception = UnavailableError(NOT_ANSWERED)
+    try:
+        async with service.questions.answering(client, kb, question) as events:
+            async for item in events:
+                yield event(item.event, item.data)
+                if item.event == "answer":
+                    return
+    except Exception as error:  # noqa: BLE001  (the response has started: its error is an event)
+        failure = error
+    yield event("error", log_and_describe(failure, request).model_dump())
+
+
+class Change(Body):
+    """Changes of a conversation; omitted fields stay the same."""
+
+    title: str | None = Field(default=None, min_length=1, max_length=_MOST_TITLE)
+    shared: bool | None = Field(default=None, description="whether it can be read by its link")
+
+
+class Rating(Body):
+    """A person's rating of an answer."""
+
+    rating: Literal[-1, 0, 1] = Field(description="1: good, -1: bad, 0: no rating")
+
+
+@router.get("/threads", responses=errors())
+def list_threads(kb: KnowledgeBaseName, service: Serving, client: Asking) -> Items[ConversationItem]:
+    """List the conversations about a knowledge base, most recently used first."""
+    return Items(items=service.conversations.all(client, kb))
+
+
+@router.get("/threads/{thread}", responses=errors(404))
+def show_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> StoredConversation:
+    """Show a conversation, oldest turn first."""
+    key = Thread(client, kb, thread)
+    turns = service.conversations.turns(key)
+    if not turns:
+        raise NotFoundError(f"there is no thread {thread!r} about {kb!r}: `GET /api/threads` lists them")
+    messages: list[Message] = []
+    for turn in turns:
+        messages += [Message(role="user", content=turn.question), Message(role="assistant", content=turn.answer.answer)]
+    entry = service.conversations.entry(key)
+    return StoredConversation(messages=messages, turns=turns, title=entry.title, link=entry.link)
+
+
+@router.patch("/threads/{thread}", responses=errors(404))
+def change_thread(thread: ThreadName, kb: KnowledgeBaseName, change: Change, service: Serving, client: Asking,
+                  ) -> ConversationItem:
+    """Rename a conversation, share it through a link, or stop sharing it."""
+    key = Thread(client, kb, thread)
+    if change.title is not None:
+        service.conversations.rename(key, change.title.strip() or change.title)  # a title of spaces stays as it is
+    if change.shared is not None:
+        service.conversations.share(key, shared=change.shared)
+    return service.conversations.entry(key)
+
+
+@router.put("/threads/{thread}/turns/{number}/rating", responses=errors(404))
+def rate_turn(thread: ThreadName, number: Annotated[int, Path(ge=1, le=2**31)], kb: KnowledgeBaseName, rating: Rating,
+              service: Serving, client: Asking) -> Rating:
+    """Rate an answer."""
+    service.conversations.rate(Thread(client, kb, thread), number, rating.rating)
+    return rating
+
+
+@router.delete("/threads/{thread}", status_code=204, responses=errors(404), response_class=Response)
+def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, client: Asking) -> None:
+    """Delete a conversation."""
+    show_thread(thread, kb, service, client)  # raises NotFoundError if there is none
+    service.conversations.delete(Thread(client, kb, thread))
+
+
+@router.get("/shared/{link}", responses=errors(404))
+def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
+                bases: Seeing, _: Asking) -> SharedConversation:
+    """Show a shared conversation to a client that has its link and may ask its knowledge base."""
+    conversation = service.conversations.by_link(link)
+    # Conversations about a knowledge base that a command has dropped may remain until a server starts.
+    bases_exist = set(split_names(conversation.kb)).issubset(knowledge_bases(service.resources.settings))
+    if not bases.covers(conversation.kb) or not bases_exist:
+        raise no_link()
+    return conversation

@@ -8,6 +8,7 @@ from typing import IO, Annotated
 from urllib.parse import quote
 
 import anyio.to_thread
+import numpy as np
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
@@ -102,8 +103,8 @@ View = Annotated[GraphView, Depends(_view)]
 def graph_types(view: View, limit: Annotated[int | None, Query(ge=1, le=500, description="the most frequent of "
                                                                "each; none: all")] = None) -> GraphTypes:
     """Count the entity types and relations."""
-    return GraphTypes(entity_types=_counts(view.types)[:limit],
-                      relations=_counts(view.index.relation_counts)[:limit])
+    types = dict(zip(view.index.types, np.bincount(view.index.type_of).tolist(), strict=True))
+    return GraphTypes(entity_types=_counts(types)[:limit], relations=_counts(view.index.relation_counts)[:limit])
 
 
 def _counts(counted: Mapping[str, int]) -> list[Count]:
@@ -122,7 +123,8 @@ def search_graph(view: View, q: Annotated[str, Query(min_length=1, max_length=20
 def named_entities(view: View, names: Annotated[list[Annotated[str, Query(max_length=500)]], Query(max_length=200)],
                    ) -> Items[Node]:
     """Find the entities with exactly these names."""
-    return Items(items=view.find_by_name(names))
+    rows = [row for name in names for row in view.index.find_named(name).tolist()]
+    return Items(items=[view.make_node(row) for row in dict.fromkeys(rows)])
 
 
 @router.get("/graph/overview", tags=["graph"], responses=errors(404))
@@ -159,7 +161,7 @@ def show_fact(view: View, source: Annotated[str, Query(max_length=100)], target:
               relation: Annotated[str, Query(max_length=200)]) -> Fact:
     """Show a fact with its sources."""
     fact = (source, relation, target)
-    if not view.support(fact):
+    if view.index.find_triple(fact) is None:
         raise NotFoundError(f"there is no fact {relation!r} between these entities: the entity's page lists its facts")
     return facts_of(view.index.store, view.index, [fact])[0]
 

@@ -74,10 +74,7 @@ class Builds:
         sweep_files(self._resources.settings.home, self.building())
 
     async def take_jobs(self) -> None:
-        """Begin queued jobs as slots become free, and stop jobs that are cancelled or taken over; never returns.
-
-        It looks at the table of jobs every `_BEAT` seconds, and at once when a job of this process has changed.
-        """
+        """Begin queued jobs as slots become free, and stop jobs that are cancelled or taken over; never returns."""
         while True:
             self._wake_up.clear()
             try:
@@ -122,13 +119,7 @@ class Builds:
             previous = current
 
     async def start(self, kb: str, uploads: Sequence[Upload], options: BuildOptions) -> Build:
-        """Queue a build of uploaded files, or of the stored documents if there are none.
-
-        Raises:
-            FileNameError: a file's name is not safe.
-            TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
-            StateError: another build of the knowledge base is to be reviewed.
-        """
+        """Queue a build of uploaded files, or of the stored documents if there are none; errors as of `Jobs.add`."""
         job = new_job(kb, safe_names([upload.name for upload in uploads]), options=options, client=audit.client())
         await self._change_jobs(lambda: self.jobs.add(job, uploads))
         return job.build

@@ -89,11 +89,7 @@ class Thread(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The id of the conversation's row: CLIENT/KNOWLEDGE_BASE/NAME, of which the last two contain no slash.
-
-        Raises:
-            ThreadNameError, KnowledgeBaseNameError: a name has the wrong form.
-        """
+        """The id of the conversation's row: CLIENT/KNOWLEDGE_BASE/NAME, of which the last two contain no slash."""
         if not isinstance(self.name, str) or not re.fullmatch(THREAD_NAME, self.name):
             raise ThreadNameError(f"{str(self.name)[:MAX_THREAD_NAME]!r} cannot name a thread: use 1 to "
                                   f"{MAX_THREAD_NAME} letters from a to z, digits and '-', '_', '.', ':'")
@@ -104,7 +100,6 @@ class Conversations:
     """The conversations of a server, shared by its processes."""
 
     def __init__(self, database: ServerDatabase) -> None:
-        """Store conversations in the server's database, which its processes share."""
         self._db = database
 
     def add(self, thread: Thread, question: str, answer: dict[str, Any], scope: Scope = EVERYTHING, *,

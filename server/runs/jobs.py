@@ -146,12 +146,7 @@ class Jobs:
             yield connection
 
     def add(self, job: Job, uploads: Sequence[Upload] = ()) -> None:
-        """Queue a job with the files that it is to read; of the jobs that are over, delete all but the newest.
-
-        Raises:
-            TooManyRequestsError: too many builds are queued, in total or for this client or knowledge base.
-            StateError: another build of the knowledge base is to be reviewed.
-        """
+        """Queue a job with its files, if `check_quotas` allows; of the jobs that are over, forget the oldest."""
         with self._db.transaction() as connection:
             check_quotas(_read(connection, ~_IS_OVER), job)
             # Large files take long to store, and once the job is inserted, no process can take any job until this
@@ -219,11 +214,7 @@ class Jobs:
             self._db.empty_log()
 
     def cancel(self, build: str) -> Job:
-        """Cancel a job, and return it; a running one is cancelled by its process a little later.
-
-        Raises:
-            NotFoundError, StateError: there is no such build, or it has ended.
-        """
+        """Cancel a job that has not ended, and return it; a running one is cancelled by its process a little later."""
         with self._exclusive_transaction() as connection:
             job = _read_one(connection, build)
             if job.build.state in OVER:
@@ -236,11 +227,7 @@ class Jobs:
             return job
 
     def resume(self, build: str, answer: dict[str, Any]) -> Job:
-        """Queue a build that waits for a person again, with the person's answer.
-
-        Raises:
-            NotFoundError, StateError: there is no such build, or it does not wait.
-        """
+        """Queue a build that waits for a person again, with the person's answer."""
         with self._exclusive_transaction() as connection:
             job = _read_one(connection, build)
             if job.build.state != "waiting":
@@ -297,14 +284,10 @@ def no_build(build: str) -> NotFoundError:
 
 
 def check_quotas(unfinished: Sequence[Job], new: Job) -> None:
-    """Check that a new build may be queued besides those that have not ended.
+    """Check that a new build may be queued besides those that have not ended, or raise an error that says why not.
 
-    The builds that are queued or running are limited in total, for each client, and for each knowledge base. Builds
-    that wait for a person use no slot, and each knowledge base has at most one.
-
-    Raises:
-        TooManyRequestsError: too many builds are queued.
-        StateError: the build is to be reviewed, and another one of the knowledge base already is.
+    Builds that are queued or running are limited in total, for each client, and for each knowledge base. Builds that
+    wait for a person use no slot, and each knowledge base has at most one.
     """
     kb = new.build.kb
     at_work = [job for job in unfinished if job.build.state in AT_WORK]

@@ -103,11 +103,9 @@ class Questions:
 
     @asynccontextmanager
     async def turn(self, client: str, request: Request | None = None) -> AsyncIterator[None]:
-        """Wait for a slot, and hold it within the block, in which a question or a table is computed.
+        """Wait for a slot, and hold it within the block, which computes a question or a table, up to the deadline.
 
-        Raises:
-            DeadlineError: waiting and the block together have taken longer than a question may.
-            UnavailableError: the client of the request, whose body is read already, has left meanwhile.
+        `request` is one whose body is read already: if its client has left meanwhile, the block does not begin.
         """
         settings = self._resources.settings
         most_seconds = settings.ask_seconds or (_LLM_SECONDS if settings.uses_llm else _RULES_SECONDS)
@@ -135,9 +133,7 @@ class Questions:
             earlier: the conversation so far, if there is no thread.
 
         Raises:
-            UnavailableError: too many questions are waiting.
-            DeadlineError: the time limit has passed; raised while reading.
-            BanyanError: the question cannot be answered; raised while reading.
+            UnavailableError: too many questions are waiting. Other errors are raised while reading.
         """
         if self._turns.waiting >= MOST_WAITING:
             raise UnavailableError("too many questions are waiting; ask again later")

@@ -95,11 +95,7 @@ class Shares:
     async def take_thread(self, request: Request, *, changes: bool, is_read: bool) -> AsyncGenerator[None]:
         """Wait until a request's client has fewer threads than its share, and count one more within the block.
 
-        `is_read` is True if nobody will read the request's body any more.
-
-        Raises:
-            DeadlineError: the wait was too long.
-            UnavailableError: the client has left meanwhile.
+        `is_read` is True if nobody will read the request's body any more: then the client may have left meanwhile.
         """
         client = request.state.client
         async with AsyncExitStack() as turn:
@@ -111,12 +107,7 @@ class Shares:
             yield
 
     async def run_heavy(self, request: Request, task: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        """Run a task in its client's turn until its end, the time limit, or the end of the connection.
-
-        Raises:
-            DeadlineError: waiting and the task together took too long.
-            UnavailableError: the client has left.
-        """
+        """Run a task in its client's turn until its end, the time limit, or the end of the connection."""
         async with time_limit(_SECONDS, f"this was not done within {_SECONDS:g} s: try again when the server is less "
                                         "busy"), self._heavy.take(request.state.client):
             await check_connected(request)

@@ -121,12 +121,12 @@ async def reading_files(database: ServerDatabase, home: Path, job: str, kb: str)
         await anyio.to_thread.run_sync(_write_files, database, job, folder)
         yield folder
     finally:
-        await anyio.to_thread.run_sync(_empty_folder, folder)
+        await anyio.to_thread.run_sync(shutil.rmtree, folder, True)
 
 
 def _write_files(database: ServerDatabase, job: str, folder: Path) -> None:
     """Write the stored files of a job to a folder that only the server's user can read; what was in it is deleted."""
-    _empty_folder(folder)
+    shutil.rmtree(folder, ignore_errors=True)
     for private_folder in (folder.parent.parent, folder.parent, folder):
         private_folder.mkdir(mode=0o700, exist_ok=True)
     with database.reading() as connection:
@@ -145,8 +145,4 @@ def sweep_files(home: Path, in_use: Collection[str]) -> None:
     """Remove the uploaded files that killed processes have left, except those of the knowledge bases in use."""
     for folder in home.glob(files_folder("*/")):
         if folder.name not in in_use:
-            _empty_folder(folder)
-
-
-def _empty_folder(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)

@@ -95,12 +95,7 @@ class Tokens:
         self._thread = anyio.CapacityLimiter(1)
 
     async def check(self, token: str) -> Client:
-        """Verify a token, and return what it grants.
-
-        Raises:
-            TokenError: it is expired, for another audience, from another issuer, or not signed with a known key.
-            IssuerError: the issuer's keys cannot be read.
-        """
+        """Verify a token, and return what it grants; raise TokenError, or IssuerError if its keys cannot be read."""
         return self._grant(await anyio.to_thread.run_sync(self._verify, token, limiter=self._thread))
 
     def _verify(self, token: str) -> dict[str, Any]:
@@ -157,22 +152,15 @@ class Clients:
             await anyio.to_thread.run_sync(self.keys.refresh)
 
     def needs_key(self) -> bool:
-        """Return True if every request needs a key or a token.
-
-        Raises:
-            KeysError: the file of keys cannot be read.
-        """
+        """Return True if every request needs a key or a token; raise KeysError if the keys cannot be read."""
         return self._tokens is not None or self.keys.needs_key()
 
     async def find(self, secret: str) -> Client | None:
-        """Return the client that a key or token belongs to.
-
-        Return None if no key is equal to the secret and it cannot be a token, or no issuer is set.
+        """Return the client that a key or token belongs to; None if it is no key, and no token can be meant.
 
         Raises:
             TokenError: the token is not accepted; the message says why.
-            IssuerError: the token cannot be checked now.
-            KeysError: the file of keys cannot be read.
+            IssuerError, KeysError: the token, or a key, cannot be checked now.
         """
         key = self.keys.find(secret)
         if key is not None:
@@ -184,12 +172,7 @@ class Clients:
         return await self._tokens.check(secret)
 
     async def check_not_revoked(self, client: str) -> None:
-        """Check that a client's key was not revoked since the client queued a build; whoever has no key may go on.
-
-        Raises:
-            ForbiddenError: it was revoked.
-            KeysError: the keys cannot be read.
-        """
+        """Raise ForbiddenError if a client's key was revoked since the client queued a build."""
         await self.refresh()
         has_key = client not in {"", LOCAL} and not client.startswith(SUBJECT)
         if has_key and client not in {key.name for key in self.keys.all()}:

@@ -118,11 +118,7 @@ class Keys:
 
     @staticmethod
     def of(settings: Settings, database: ServerDatabase | None = None) -> "Keys":
-        """Return the keys in a file, or in the PostgreSQL database that servers share unless the settings name a file.
-
-        Raises:
-            DatabaseError: PostgreSQL cannot be reached.
-        """
+        """Return the keys in the file that the settings name, or else in the PostgreSQL database that servers share."""
         if settings.database is None or settings.server_keys is not None:
             return Keys(settings.server_keys or settings.home / KEYS_FILE)
         keys = SharedKeys(database or ServerDatabase.of(settings), settings.home)
@@ -139,11 +135,7 @@ class Keys:
         """Read changed keys; does nothing for a file. Keys in a database may have to wait for it."""
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys; empty if there is no file.
-
-        Raises:
-            KeysError: the file cannot be read.
-        """
+        """Return the keys, none if there is no file; raise KeysError if it cannot be read."""
         try:
             status = self._path.stat()
             state = (status.st_mtime_ns, status.st_size)
@@ -158,11 +150,7 @@ class Keys:
         return self._cached[1]
 
     def needs_key(self) -> bool:
-        """Return True if every request needs a key: from the first key on, also when the last one was revoked.
-
-        Raises:
-            KeysError: the file cannot be read.
-        """
+        """Return True if every request needs a key: from the first key on, also when the last one was revoked."""
         self._is_needed = self._is_needed or bool(self.all()) or self._path.exists()
         return self._is_needed
 
@@ -258,11 +246,7 @@ class SharedKeys(Keys):
             self._ever_made, self._read_at = bool(records), self._tried_at
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys that were last read; read them now if they were not read for more than `OLDEST` seconds.
-
-        Raises:
-            KeysError: no keys could be read yet, or none for more than `OLDEST` seconds.
-        """
+        """Return the keys that were last read, now if that is more than `OLDEST` seconds ago; or raise KeysError."""
         # Each request refreshes them, but a run that nobody else's request accompanies asks for them later.
         if self._is_too_old() and self.stale:
             self.refresh()

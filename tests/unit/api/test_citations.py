@@ -1,9 +1,6 @@
 """Documents that cite each other in their lists of references are linked, with the reference as the quote."""
 
-import banyan
 import pytest
-
-from ... import scripted
 
 BOATS = "Boats that lie at the quay"
 BELLS = "Bells of the towns, and who rings them"
@@ -19,13 +16,8 @@ THIRD = {"id": "towers", "title": "Of towers and quays", "text": (
 
 
 @pytest.fixture(scope="module")
-def kb(tmp_path_factory, hashed_embedder):
-    shop = scripted.Workshop(tmp_path_factory.mktemp("citations"), hashed_embedder)
-    with shop.resources() as resources:
-        kb = banyan.open("kb", resources=resources)
-        for document in (THIRD, SECOND, FIRST):
-            kb.add(document, schema=shop.schema)
-        yield kb
+def kb(base_of):
+    return [base_of(document) for document in (THIRD, SECOND, FIRST)][-1]
 
 
 def cited(kb):

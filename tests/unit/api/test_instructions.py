@@ -1,13 +1,8 @@
 """Instructions for the wording of answers and for extraction."""
 
-from pathlib import Path
-
 import banyan
 import pytest
-from banyan.agents.resources import Resources
-from banyan.config import Settings
 from banyan.graph_store.bounding import admission
-from banyan.graph_store.ledger.extractions import add_instructions, find_outdated, is_same_reading, reader_of
 from banyan.runtime import audit
 from banyan.schemas.documents import Chunk
 from banyan.schemas.extraction import Extraction, ExtractionRequest
@@ -47,29 +42,25 @@ def test_those_of_the_knowledge_base_and_of_the_question_reach_the_model_togethe
     assert resources.fake.instructions == "Be brief.\nIn French."
 
 
-def test_they_are_stored_changed_and_removed(tmp_path, hashed_embedder):
-    document = tmp_path / "a.txt"
-    document.write_text("Ada Byron was born in London.")
-    with banyan.open("kb", home=tmp_path / "home", llm_base_url=None) as kb:
-        kb.add(document)
-        assert kb.instructions == ""
+def test_they_are_stored_before_the_first_document_changed_removed_and_audited(tmp_path):
+    with banyan.open("kb", home=tmp_path, llm_base_url=None) as kb:
+        kb.extraction_instructions = f"  {GLOSSARY} "
+        (tmp_path / "a.txt").write_text("Ada Byron was born in London.")
+        assert kb.add(tmp_path / "a.txt", schema="general")["documents"] == 1
         kb.instructions = "  Answer in German. "
-    with banyan.open("kb", home=tmp_path / "home", llm_base_url=None) as kb:
-        assert kb.instructions == "Answer in German."
+    with banyan.open("kb", home=tmp_path, llm_base_url=None) as kb:
+        assert (kb.extraction_instructions, kb.instructions) == (GLOSSARY, "Answer in German.")
         assert not kb.ask("Where was Ada Byron born?", instructions="Rhyme.").abstained  # quotes are not worded
-        kb.instructions = ""
-        assert kb.instructions == ""
+        kb.extraction_instructions = kb.instructions = ""
+        assert (kb.extraction_instructions, kb.instructions) == ("", "")
+    found = [one.what for one in audit.entries(tmp_path) if one.action == "instructions"]
+    assert found.count("extraction") == 2
 
 
 GLOSSARY = "Read no facts about competitors.\n'The box' means Vex 3000."
 PRODUCTS = GraphSchema(name="products", entity_types=(EntityType(name="Product"),),
                        attribute_types=(AttributeType(name="weight"),))
 TEXT = "The box weighs 4 kg."
-
-
-def open_resources(home: Path, embedder, **changes) -> Resources:
-    settings = {"llm_base_url": "http://127.0.0.1:9/v1", "llm_model": "m", **changes}
-    return Resources(Settings(_env_file=None, home=home, **settings), embedder)
 
 
 @pytest.mark.parametrize("text", ["Marie Curie was born in Warsaw.", "玛丽·居里出生于华沙。"])
@@ -96,30 +87,3 @@ def test_a_name_of_the_glossary_is_admitted_where_the_text_uses_a_term_for_it():
     (value,) = admission.bound(extract(GLOSSARY), chunk, bounds).attributes
     assert (value.entity, value.value, value.span.quote) == ("Vex 3000", "4 kg", TEXT)
     assert not admission.bound(extract(""), chunk, bounds).attributes, "without it the text has no such name"
-
-
-def test_they_are_part_of_what_read_a_chunk():
-    plain, told = "llm:qwen3:8b+m", add_instructions("llm:qwen3:8b+m", GLOSSARY)
-    assert add_instructions(plain, "") == plain
-    assert add_instructions("rules-7", GLOSSARY) == "rules-7"
-    assert reader_of(told) == reader_of(plain) == "qwen3:8b"
-    assert is_same_reading(told, add_instructions("llm:qwen3:8b", GLOSSARY)), "who resolves entities reads no chunk"
-    stored = dict.fromkeys([plain, told, "recorded", "rules-7"], 1)
-    assert find_outdated(stored, plain) == [told, "rules-7"]
-    assert find_outdated(stored, told) == [plain, "rules-7"]
-    assert find_outdated(stored, add_instructions(plain, "Other.")) == [told, plain, "rules-7"]
-    assert find_outdated(stored, "rules-7") == []
-
-
-def test_they_are_stored_before_the_first_document_changed_removed_and_audited(tmp_path, hashed_embedder):
-    with banyan.open("kb", home=tmp_path, llm_base_url=None) as kb:
-        kb.extraction_instructions = f"  {GLOSSARY} "
-        (tmp_path / "a.txt").write_text("Ada Byron was born in London.")
-        assert kb.add(tmp_path / "a.txt", schema="general")["documents"] == 1
-    with banyan.open("kb", home=tmp_path, llm_base_url=None) as kb:
-        assert (kb.extraction_instructions, kb.instructions) == (GLOSSARY, "")
-        kb.extraction_instructions = ""
-        assert kb.extraction_instructions == ""
-    with open_resources(tmp_path, hashed_embedder) as resources:
-        found = [one.what for one in audit.entries(resources.settings.home) if one.action == "instructions"]
-    assert found == ["extraction", "extraction"]

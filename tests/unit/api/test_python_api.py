@@ -40,13 +40,6 @@ def kb(shop):
         yield kb
 
 
-def another(kb, shop, name):
-    """Another knowledge base of the same resources and documents."""
-    other = banyan.open(name, resources=kb.resources)
-    other.add(*({"id": name, "text": text} for name, text in TEXTS.items()), schema=shop.schema)
-    return other
-
-
 @dataclass
 class Frame:
     """What is used of a data frame of pandas."""
@@ -62,9 +55,10 @@ class Frame:
 def test_a_string_is_a_path_if_it_names_a_file_or_reads_like_one(tmp_path):
     file = tmp_path / "no ending"
     file.write_text("x")
-    paths, documents = read_sources([file, str(file), "notes.md", "folder/file", "Ada met Bob.", "one\ntwo.md"])
+    texts = ["Ada met Bob.", "one\ntwo.md", "/".join(["part"] * 2_000), "~nobody has said this"]
+    paths, documents = read_sources([file, str(file), "notes.md", "folder/file", *texts])
     assert paths == [str(file), str(file), "notes.md", "folder/file"]
-    assert [given["text"] for given in documents] == ["Ada met Bob.", "one\ntwo.md"]
+    assert [given["text"] for given in documents] == texts
 
 
 def test_documents_keep_what_they_say_of_themselves():
@@ -130,23 +124,14 @@ def test_a_streamed_answer_and_an_awaited_one_are_the_same(kb):
     assert {"decompose", "answer"} <= {step.step for step in steps}
 
     async def asked():
+        await kb.aadd({"id": "more", "text": TEXTS["acme"]})
+        await kb.adelete("more")
         return (await kb.aask(question), [item async for item in kb.astream(question)][-1],
                 await kb.asearch("Ada", 1), kb.ask(question))
 
     awaited, streamed, passages, within_a_loop = asyncio.run(asked())
     assert answer.text == awaited.text == streamed.text == within_a_loop.text == kb.ask(question).text
     assert (len(passages), passages[0].document) == (1, "ada")
-
-
-def test_adding_and_deleting_can_be_awaited(kb):
-    other = banyan.open("awaited", resources=kb.resources)
-
-    async def add():
-        await other.aadd({"id": "a", "text": TEXTS["ada"]}, {"id": "b", "text": TEXTS["acme"]})
-        await other.adelete("b")
-
-    asyncio.run(add())
-    assert [entry.id for entry in other.documents()] == ["a"]
 
 
 def test_tools_retrievers_and_subagents_hang_on_it(kb):
@@ -170,30 +155,26 @@ def test_a_new_one_is_named_before_it_is_there(tmp_path):
 
 
 def test_one_is_renamed_and_dropped_whoever_has_it_open(kb, shop):
-    other = another(kb, shop, "other")
-    facts = kb.facts()
+    other = banyan.open("other", resources=kb.resources)
+    other.add({"id": "ada", "text": TEXTS["ada"]}, schema=shop.schema)
+    facts = other.facts()
     with shop.resources() as elsewhere:  # as another process would have it
         seen = banyan.open("other", resources=elsewhere)
         assert seen.facts() == facts
         kb.resources.rename("other", "moved")
         moved = banyan.open("moved", resources=kb.resources)
         assert (moved.facts(), moved.graph.graph["name"]) == (facts, "moved")
-        with (shop.settings.home / "moved" / "graph.json").open(encoding="utf-8") as file:
-            assert nx.utils.graphs_equal(nx.node_link_graph(json.load(file)), moved.graph)
         for gone in (seen, other):
             with pytest.raises(UnknownKnowledgeBaseError):
                 gone.facts()
         # One of that name made anew is another one, also for who had the old one open.
         other.add({"id": "new", "text": "Eve:Person --knows--> Ada:Person."}, schema=shop.schema)
         assert [str(fact) for fact in seen.facts()] == ["Eve knows Ada"]
-        seen.add({"id": "newer", "text": "Zoe:Person --knows--> Ada:Person."})
-        assert len(other.facts()) == 2
     with pytest.raises(KnowledgeBaseNameError, match="already"):
         kb.resources.rename("other", "moved")
     for name in ("other", "moved"):
         kb.resources.drop(name)
         assert not (shop.settings.home / name).exists()
-    assert banyan.list(home=shop.settings.home).count("moved") == 0
     assert not list(shop.settings.home.glob(".dropped-*"))
     with pytest.raises(UnknownKnowledgeBaseError):
         kb.resources.drop("moved")
@@ -253,10 +234,3 @@ def test_sql_gives_rows_with_the_records_that_they_rest_on(kb, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(banyan.BanyanError, match="pip install pandas"):
         result.df()
-
-
-@pytest.mark.parametrize("text", [
-    "see " + "/".join(["part"] * 2_000), "/".join(["part"] * 2_000), "~nobody has said this", "~nobody/x y"])
-def test_a_long_line_with_slashes_is_a_text(text):
-    assert read_sources([text])[0] == []
-    assert read_sources([text])[1][0]["text"] == text

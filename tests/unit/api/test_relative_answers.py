@@ -1,9 +1,6 @@
 """Relative dates of dated documents in answers, citations and facts; without a date they stay as they are."""
 
-import banyan
 import pytest
-
-from ... import scripted
 
 CALL = {"id": "call", "title": "Call", "metadata": {"date": "2024-03-05"},
         "text": "Ann Lee repaired the Vex pump yesterday. Bo Ek will visit the plant next week."}
@@ -12,12 +9,8 @@ WEEKLY = {"id": "weekly", "title": "周会", "metadata": {"日期": "2024年3月
 
 
 @pytest.fixture(scope="module")
-def kb(tmp_path_factory, hashed_embedder):
-    shop = scripted.Workshop(tmp_path_factory.mktemp("dates"), hashed_embedder)
-    with shop.resources() as resources:
-        kb = banyan.open("kb", resources=resources)
-        kb.add(CALL, NOTE, WEEKLY, schema=shop.schema)
-        yield kb
+def kb(base_of):
+    return base_of(CALL, NOTE, WEEKLY)
 
 
 @pytest.mark.parametrize(("question", "short"), [

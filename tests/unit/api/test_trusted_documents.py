@@ -1,10 +1,7 @@
 """Ranks of documents: where two differ and neither supersedes the other, the higher rank is preferred, and visibly."""
 
-import banyan
 import pytest
 from banyan.graph_store.store_errors import EntityDecisionError
-
-from ... import scripted
 
 WIKI = {"id": "wiki/pumps.md", "title": "Pumps in the wiki", "text": (
     "The Orio pump lifts 50 litres a minute.\n\nThe Orio pump was built by Ada Lovelace in 1990.")}
@@ -14,12 +11,8 @@ QUESTION = "How many litres does the Orio pump lift a minute?"
 
 
 @pytest.fixture(scope="module")
-def unranked(tmp_path_factory, hashed_embedder):
-    shop = scripted.Workshop(tmp_path_factory.mktemp("trust"), hashed_embedder)
-    with shop.resources() as resources:
-        kb = banyan.open("kb", resources=resources)
-        kb.add(WIKI, SHEET, OTHER, schema=shop.schema)
-        yield kb
+def unranked(base_of):
+    return base_of(WIKI, SHEET, OTHER)
 
 
 @pytest.fixture
@@ -34,7 +27,7 @@ def statuses(answer):
     return {citation.document: citation.status for citation in answer.citations}
 
 
-@pytest.mark.parametrize(("pattern", "rank"), [("sheets/*", 1), ("wiki/*", -1), ("wiki/pumps.md", -1)])
+@pytest.mark.parametrize(("pattern", "rank"), [("sheets/*", 1), ("wiki/pumps.md", -1)])
 def test_the_more_trusted_document_comes_first_and_the_other_says_so(kb, pattern, rank):
     assert not any(statuses(kb.ask(QUESTION)).values())
     kb.edit.trust(pattern, rank)
@@ -43,16 +36,6 @@ def test_the_more_trusted_document_comes_first_and_the_other_says_so(kb, pattern
     assert "60 litres" in first.quote and not first.status
     assert "50 litres" in second.quote and second.status == "trusted less than Data sheet of the pumps"
     assert "(trusted less than Data sheet of the pumps)" in answer.text
-
-
-def test_the_other_order_prefers_the_other_document_until_it_is_undone(kb):
-    before = kb.ask(QUESTION)
-    number = kb.edit.trust("wiki/*", 2, why="our own")
-    first = kb.ask(QUESTION).citations[0]
-    assert "50 litres" in first.quote and not first.status
-    assert kb.edit.decisions()[-1].edit.model_dump() == {"kind": "trust", "pattern": "wiki/*", "rank": 2}
-    kb.edit.undo(number)
-    assert kb.ask(QUESTION) == before
 
 
 def test_what_only_a_less_trusted_document_says_is_answered(kb):
@@ -69,14 +52,6 @@ def test_the_last_matching_rank_counts_also_for_documents_added_later(kb):
     assert {entry.id: entry.trust for entry in kb.documents()} == {
         "sheets/cars.md": 1, "sheets/pumps.md": 1, "wiki/new.md": -1, "wiki/pumps.md": -1}
     kb.delete("wiki/new.md")
-
-
-def test_ranks_decide_nothing_between_versions_of_a_document(kb):
-    kb.edit.supersede("sheets/pumps.md", "wiki/pumps.md")
-    kb.edit.trust("wiki/*", 5)
-    answer = kb.ask(QUESTION)
-    assert "60 litres" in answer.citations[0].quote and not answer.citations[0].status
-    assert statuses(answer)["wiki/pumps.md"] == "superseded by Data sheet of the pumps"
 
 
 def test_impossible_ranks_are_refused(kb):

@@ -6,15 +6,13 @@ What `build` and `status` print of what was not read, and how limits are divided
 import json
 import pickle
 import shlex
-import sqlite3
-from contextlib import closing
 
 import pytest
 import typer.main
 from banyan.cli import main as cli
 from banyan.cli import start
 from banyan.cli.commands import ask
-from banyan.cli.console import CommandError, explain_errors
+from banyan.cli.console import CommandError
 from banyan.cli.main import EXAMPLES
 from banyan.cli.serving import divide_limits
 from banyan.config import Settings
@@ -100,23 +98,6 @@ def test_knowledge_bases_are_listed_renamed_and_dropped(two, monkeypatch):
     assert "there is no knowledge base 'new'" in two("drop", "new", "--yes").err
 
 
-@pytest.mark.sqlite
-def test_dropping_what_cannot_be_read_says_so_and_asks(two, monkeypatch):
-    with closing(sqlite3.connect(two.folder / "home" / "kb" / "ledger.sqlite")) as ledger:
-        ledger.execute("PRAGMA user_version=99")
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    asked = []
-    monkeypatch.setattr("typer.confirm", lambda text, *, abort: asked.append((text, abort)))
-    assert two("drop", "kb").code == 0
-    assert "Delete kb? It cannot be read" in asked[0][0]
-    assert "has format 99" in asked[0][0]
-
-
-def test_a_defect_keeps_its_traceback():
-    with pytest.raises(RuntimeError, match="a defect"), explain_errors():
-        raise RuntimeError("a defect")
-
-
 def interrupt(*_):
     raise KeyboardInterrupt
 
@@ -144,11 +125,18 @@ def test_limits_are_divided_and_what_has_none_stays_so(tmp_path):
     assert part.llm_requests_per_second == pytest.approx(1 / 3)
     assert part.asks_at_once is part.llm_tokens_per_minute is None
     assert (part.builds_at_once, part.llm_api_key.get_secret_value()) == (settings.builds_at_once, "secret")
+    with pytest.raises(CommandError, match="BANYAN_LLM_CONCURRENCY is 32, which cannot be divided among 33 workers"):
+        divide_limits(settings, 33)
 
 
-def test_a_limit_below_the_number_of_workers_is_refused(tmp_path):
-    with pytest.raises(CommandError, match="BANYAN_ASKS_AT_ONCE is 1, which cannot be divided among 2 workers"):
-        divide_limits(Settings(home=tmp_path, asks_at_once=1, _env_file=None), 2)
+def test_documents_are_ranked_and_the_ranks_listed(shell):
+    shell.copy_built({"wiki-a.txt": "Ada:Person", "b.txt": "Ben:Person"})
+    assert "edit 1: trust wiki-* by rank -1" in shell("documents", "--kb", "kb", "--trust", "wiki-*", -1).out
+    assert "edit 2: b.txt supersedes wiki-a.txt" in shell(
+        "documents", "--kb", "kb", "--supersedes", "b.txt", "wiki-a.txt").out
+    listed = json.loads(shell("documents", "--kb", "kb", "--json").out)
+    assert {entry["id"]: entry["trust"] for entry in listed} == {"b.txt": 0, "wiki-a.txt": -1}
+    assert "trust wiki-* by rank -1" in shell("entities", "decisions", "--kb", "kb").out
 
 
 FACT = "Ada:Person --employer--> Acme:Organization."

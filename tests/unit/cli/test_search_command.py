@@ -20,10 +20,3 @@ def test_passages_are_listed_with_place_words_and_score_best_first(shell):
     printed = shell("search", "polonium", "--kb", "kb", "-k", "1").out
     assert printed.startswith(f"1. polonium.txt {best['start']}-{best['end']}")
     assert "Marie Curie discovered polonium in Paris." in printed
-
-
-def test_a_search_can_be_limited_to_documents(shell):
-    shell.copy_built(TEXTS)
-    found = json.loads(shell("search", "Warsaw", "--kb", "kb", "--in", "polonium.txt", "--json").out)["passages"]
-    assert {passage["document"] for passage in found} == {"polonium.txt"}
-    assert "no document is called 'x.txt'" in shell("search", "Warsaw", "--kb", "kb", "--in", "x.txt").err

@@ -58,10 +58,6 @@ def test_rows_are_written_as_csv(reef):
     assert rows[-1] == ["Cho 2021", "", "'=1+1"]
 
 
-def test_a_query_is_limited_to_some_documents(reef):
-    assert json.loads(run(reef, "SELECT document FROM documents", "--json", "--in", "a.txt").out)["rows"] == [["a.txt"]]
-
-
 def test_the_tables_are_listed_and_one_is_shown_with_its_columns(reef):
     tables = {one["name"]: one for one in reef.data("tables")}
     assert list(tables["growth"]) == ["name", "title", "rows", "columns"]

@@ -61,10 +61,6 @@ def _table(cell):
     return table
 
 
-def test_a_line_break_in_a_name_begins_no_line():
-    assert on_a_line("a.txt\n  [2] forged.txt 0-4: lies") == "a.txt‹U+000A›  [2] forged.txt 0-4: lies"
-
-
 def test_names_that_differ_only_in_what_nobody_sees_are_one():
     assert canonical_name("Ada\u200b By\u00adron\u202c") == canonical_name("ada byron")
     assert entity_id("Ada\ufeff", "Person") == entity_id("Ada", "Person")

@@ -3,9 +3,6 @@
 import json
 
 import pytest
-from banyan.agents.retrieval.graph import build_graph
-from banyan.agents.retrieval.state import AskContext
-from banyan.agents.retrieval.wording import CLOSEST
 from banyan.cli.commands.evaluation import eval_qa
 from banyan.evaluation.agent_answers import evaluate
 from banyan.evaluation.datasets import (
@@ -40,19 +37,6 @@ def write(folder, records):
     path = folder / "questions.json"
     path.write_text(json.dumps(records, ensure_ascii=False), "utf-8")
     return path
-
-
-@pytest.mark.parametrize(("confidence", "below", "mode", "abstained"), [
-    (0.49, None, "reject", True), (0.5, None, "reject", False), (0.49, 0.3, "reject", False),
-    (0.8, 0.9, "reject", True), (0.1, 0.9, "open", False),
-])
-def test_reject_abstains_below_the_threshold(resources, confidence, below, mode, abstained):
-    resources.fake.reply = quoting("ada", BORN, confidence, "Ulm")
-    said = build_graph(resources).invoke({"knowledge_base": "kb", "question": "Where was Ada Byron born?"},
-                                         context=AskContext(mode=mode, abstain_below=below))
-    assert (said["abstained"], said["confidence"]) == (abstained, confidence)
-    assert (CLOSEST in said["answer"]) is abstained
-    assert said["short"] == ("" if abstained else "Ulm")
 
 
 def run(resources, question, reply, **options):

@@ -131,16 +131,3 @@ def test_recorded_answers_before_and_after(command):
     assert found["bounded"]["hallucination"] == {"subject": 0, "relation": 0, "object": 0}
     table = command("--recorded", "said.jsonl").out
     assert table.index("recorded") < table.index("bounded")
-
-
-@pytest.mark.parametrize(("more", "message"), [
-    (["--recorded", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
-    (["--gold", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
-    (["--ontology", "nowhere.json"], "there is no seed schema or file 'nowhere.json'"),
-    (["--recorded", "gold.jsonl"], "gold.jsonl: line 1, triples.0: Input should be a valid tuple"),
-])
-def test_what_cannot_be_measured(command, more, message):
-    result = command(*more)
-    assert result.code == 1
-    assert result.out == ""
-    assert message in result.err

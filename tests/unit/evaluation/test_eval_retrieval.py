@@ -102,16 +102,14 @@ def test_the_report_as_json_and_the_records(command, tmp_path):
     assert all(one["milliseconds"] > 0 for one in records)
 
 
-@pytest.mark.parametrize(("more", "message"), [
-    (["--questions", "nowhere.jsonl"], "there is no question file nowhere.jsonl"),
-    (["--questions", "empty.jsonl"], "empty.jsonl has no question"), (["--k", "0"], "--k takes positive numbers"),
-    (["--records", "absent/records.jsonl"], "--records absent/records.jsonl cannot be written")])
-def test_what_cannot_be_measured(command, tmp_path, more, message):
+def test_what_cannot_be_measured(command, tmp_path):
     (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
-    result = command(*more)
-    assert result.code == 1
-    assert result.out == ""
-    assert message in result.err
+    for option, value, message in (
+            ("--questions", "nowhere.jsonl", "there is no question file nowhere.jsonl"),
+            ("--questions", "empty.jsonl", "empty.jsonl has no question"), ("--k", "0", "--k takes positive numbers"),
+            ("--records", "absent/records.jsonl", "--records absent/records.jsonl cannot be written")):
+        result = command(option, value)
+        assert (result.code, result.out, message in result.err) == (1, "", True), result.err
 
 
 def write(folder, records, *, lines=False):
@@ -139,10 +137,7 @@ def test_musique(tmp_path, lines):
 
 @pytest.mark.parametrize(("form", "record"), [
     ("hotpotqa", {"_id": "x", "question": "Q?", "supporting_facts": [["A", 0], ["B", 1], ["A", 2]]}),
-    ("hotpotqa", {"id": "x", "question": "Q?", "evidence": ["A", "B"]}),
-    ("2wiki", {"_id": "x", "question": "Q?", "evidence": ["A", "B", "A"]}),
-    ("2wiki", {"_id": "x", "question": "Q?", "supporting_facts": [["A", 0], ["B", 0]]}),
-])
+    ("2wiki", {"id": "x", "question": "Q?", "evidence": ["A", "B", "A"]})])
 def test_gold_titles(tmp_path, form, record):
     assert load_questions(write(tmp_path, [record]), form) == [
         DatasetQuestion(id="x", question="Q?", gold=(GoldPassage(title="A"), GoldPassage(title="B")))]
@@ -156,13 +151,3 @@ def test_a_record_of_another_form_is_named(tmp_path, form, record, said):
         form, {"question": "Q?", "evidence": ["A"]})
     with pytest.raises(DatasetError, match=f"(?s)record 1: not a {form} question.*{said}"):
         load_questions(write(tmp_path, [good, record]), form)
-
-
-@pytest.mark.parametrize(("text", "said"), [
-    ("", "has no question: a generic file is a JSON array of records, or one on each line"), ("[]", "has no question"),
-    ('{"id": "a", "question": "Q?", "gold": []}', "has no question with gold passages")])
-def test_a_file_without_anything_to_measure_is_refused(tmp_path, text, said):
-    path = tmp_path / "q.jsonl"
-    path.write_text(text, "utf-8")
-    with pytest.raises(DatasetError, match=said):
-        load_questions(path, "generic")

@@ -102,21 +102,3 @@ def test_the_log_is_bounded_for_its_owner_alone_and_takes_no_line_of_anothers(tm
     assert {entry.who for entry in audit.entries(tmp_path)} == {"ann"}
     if os.name == "posix":
         assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
-
-
-def test_an_incomplete_line_at_the_end_of_a_renamed_file_takes_no_entry_with_it(tmp_path, monkeypatch):
-    audit.record(tmp_path, "delete", "kb", "before")
-    with (tmp_path / audit.FILE).open("a", encoding="utf-8") as log:
-        log.write('{"time": "20')  # as a kill leaves it
-    monkeypatch.setattr(audit, "MAX_BYTES", 100)
-    audit.record(tmp_path, "delete", "kb", "after")
-    assert [entry.what for entry in audit.entries(tmp_path)] == ["before", "after"]
-
-
-def test_the_log_is_read_on_a_disk_that_nobody_can_write_to(tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise OSError(30, "Read-only file system")
-
-    audit.record(tmp_path, "make key", what="ann")
-    monkeypatch.setattr(audit.FileLock, "acquire", refuse)
-    assert [entry.what for entry in audit.entries(tmp_path)] == ["ann"]

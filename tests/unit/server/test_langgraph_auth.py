@@ -107,18 +107,13 @@ def run_with(given=None, **more):
     ("threads", "create_run", run_with({"knowledge_base": "papers"}), None),
     ("threads", "create_run", {**RESUME, "kwargs": {"command": {"resume": {"all": "accept"}}}}, None),
     ("threads", "create_run", run_with({"knowledge_base": "others"}), 404),
-    ("threads", "create_run", run_with({"question": "Who?"}, context={"knowledge_base": "papers"}), None),
-    ("threads", "create_run", run_with({"knowledge_base": ""}), None),
     ("threads", "create_run", run_with({"knowledge_base": ["papers"]}), 404),
     ("threads", "create_run", run_with({"question": "Who?"}, context={"knowledge_base": "others"}), 404),
     ("threads", "create_run", run_with(), None),
-    ("threads", "create_run", run_with({"knowledge_base": "papers"}, command={"update": {"knowledge_base": "o"}}), 403),
     ("threads", "create_run", run_with(command={"resume": 1, "update": {"knowledge_base": "others"}}), 403),
-    ("threads", "read", {}, None), ("threads", "search", {}, None), ("threads", "create", {}, None),
-    ("threads", "update", {"thread_id": uuid4(), "action": "interrupt"}, None), ("threads", "delete", {}, None),
+    ("threads", "read", {}, None), ("threads", "update", {"thread_id": uuid4(), "action": "interrupt"}, None),
     ("threads", "update", {"thread_id": uuid4()}, 403), ("assistants", "search", {}, None),
-    ("assistants", "create", {}, 403), ("crons", "create", {}, 403), ("store", "put", {}, 403),
-    ("store", "get", {}, 403), ("crons", "search", {}, 403)])
+    ("assistants", "create", {}, 403), ("store", "get", {}, 403), ("crons", "search", {}, 403)])
 def test_a_key_of_some_knowledge_bases_names_no_other_and_reaches_nothing_shared(resource, action, value, status, keys):
     context = SimpleNamespace(resource=resource, action=action, permissions=SCOPES, user=User("ada:papers", ["papers"]))
     if status is None:

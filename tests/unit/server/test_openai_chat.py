@@ -4,7 +4,6 @@ import openai
 import pytest
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
-from banyan.server.security.keys import Keys
 
 from ... import asking, in_process, small_base
 
@@ -14,7 +13,6 @@ QUESTION = "Where was Ada Byron born?"
 @pytest.fixture
 def resources(tmp_path, hashed_embedder):
     small_base.people(tmp_path, "people", hashed_embedder)
-    small_base.people(tmp_path, "others", hashed_embedder)
     with asking.FakeResources(tmp_path, hashed_embedder) as resources:
         yield resources
 
@@ -35,7 +33,7 @@ def ask(app, *messages, **fields):
 
 
 def test_knowledge_bases_are_models(app):
-    assert [model.id for model in client(app).models.list()] == ["others", "people"]
+    assert [model.id for model in client(app).models.list()] == ["people"]
     assert client(app).models.retrieve("people").owned_by == "banyan"
     with pytest.raises(openai.NotFoundError, match="nobody"):
         client(app).models.retrieve("nobody")
@@ -83,18 +81,6 @@ def test_a_failure_is_told_before_and_within_a_stream(app, resources):
         ask(app)
     with pytest.raises(openai.APIError, match="the endpoint said 500: try again"):
         list(ask(app, stream=True))
-
-
-def test_a_key_sees_its_own_knowledge_bases(app, resources):
-    key = Keys.of(resources.settings).make("chat", ["ask"], knowledge_bases=["others"])
-    assert [model.id for model in client(app, key).models.list()] == ["others"]
-    for call in (lambda: client(app, key).models.retrieve("people"),
-                 lambda: client(app, key).chat.completions.create(
-                     model="people", messages=[{"role": "user", "content": QUESTION}])):
-        with pytest.raises(openai.NotFoundError):
-            call()
-    with pytest.raises(openai.AuthenticationError):
-        client(app, "wrong").models.list()
 
 
 def test_a_picture_is_named_in_the_question_and_left_out_before_it(app):

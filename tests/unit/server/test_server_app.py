@@ -11,7 +11,7 @@ from banyan.graph_store.store_errors import UnknownKnowledgeBaseError, WriterBus
 from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
 from banyan.server.responses import detail_of, status_of
-from banyan.server.runs.jobs import Build, BuildProgress, Job, Jobs
+from banyan.server.runs.jobs import Build, BuildProgress, Job
 from banyan.server.security.keys import KEYS_FILE, Keys
 from typer.testing import CliRunner
 
@@ -56,23 +56,6 @@ def test_a_damaged_knowledge_base_does_not_hide_the_others(client, tmp_path):
     assert listed["people"]["documents"] == 4
     assert listed["broken"]["problem"]
     assert client.get(f"{KB}/broken").status_code == 409
-
-
-def test_a_second_server_of_a_home_shows_the_builds_of_the_first_and_leaves_them_alone(app):
-    database = app.state.service.database
-    jobs, job = Jobs(database, 1), Job(build=BUILD)
-    jobs.add(job)
-    (taken,) = jobs.exchange(()).taken
-    assert taken.build.state == "running"
-    with in_process.client(app) as second:
-        assert second.get("/api/builds").json()["items"] == [BUILD.model_dump(mode="json") | {"state": "running"}]
-        assert second.get(f"{KB}/people").json()["building"] == BUILD.id
-        assert jobs.exchange({BUILD.id}).ended == set()
-        with database.transaction() as connection:
-            connection.exec_driver_sql("UPDATE banyan_builds SET seen = seen - 100")
-        wait_for(lambda: second.get("/api/builds").json()["items"][0]["state"] == "done")
-    assert jobs.one(BUILD.id).taken_up == 1, "the first one has ended"
-    assert jobs.exchange({BUILD.id}).ended == {BUILD.id}, "and hears of it if it has not"
 
 
 def test_a_build_that_ended_several_processes_is_not_taken_up_again(app):

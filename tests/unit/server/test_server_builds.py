@@ -1,7 +1,5 @@
 """Builds of the server: how many may wait and for whom, what ends them, and what is left of them."""
 
-import asyncio
-import sqlite3
 
 import pytest
 from banyan.agents.construction.state import BuildContext
@@ -87,34 +85,6 @@ def test_what_was_not_read_before_a_build_waited_is_in_its_report(app):
         assert shown()["report"]["schema_version"] == 2, "the decision was carried out"
 
 
-def test_a_cancelled_build_is_saved_when_the_database_answers_again(app, monkeypatch):
-    """While it is being saved, it is still told to end at each look at the table."""
-    builds, failures = app.state.service.builds, []
-    end = builds.jobs.end
-
-    async def go_on_for_ever(_):
-        await asyncio.Event().wait()
-
-    def fail_three_times(job):
-        if len(failures) < 3:
-            failures.append(job)
-            raise sqlite3.OperationalError("database is locked")
-        end(job)
-
-    monkeypatch.setattr(builds, "_run_graph", go_on_for_ever)
-    monkeypatch.setattr(builds.jobs, "end", fail_three_times)
-    with in_process.client(app) as client:
-        build = rest.started(client, "kb", {"a.md": "Ada was born in Bonn."})
-
-        def state():
-            return client.get(f"/api/builds/{build}").json()["state"]
-
-        waiting.wait_for(lambda: state() == "running")
-        assert client.post(f"/api/builds/{build}/cancel").status_code == 200
-        waiting.wait_for(lambda: state() == "cancelled")
-    assert len(failures) == 3
-
-
 def test_a_build_whose_clients_key_was_revoked_does_not_run(app):
     service = app.state.service
     keys = service.clients.keys
@@ -134,8 +104,3 @@ def test_a_build_whose_clients_key_was_revoked_does_not_run(app):
     assert (of_bob["state"], of_ann["state"]) == ("done", "failed")
     assert of_ann["error"] == {"type": "ForbiddenError", "message": (
         "the key 'ann', which started this build, was revoked: start the build again with another key")}
-
-
-@pytest.mark.parametrize("client", ["", "local", "oidc|ann"])
-def test_a_client_without_a_key_has_none_that_could_be_revoked(app, client):
-    asyncio.run(app.state.service.clients.check_not_revoked(client))

@@ -9,7 +9,6 @@ from banyan.server.hosted import mount
 from banyan.server.security.clients import Clients
 from banyan.server.security.hosts import Hosts
 from banyan.server.security.keys import Keys
-from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from ... import asking, in_process, small_base
@@ -84,12 +83,3 @@ def test_what_is_not_the_apps_is_behind_the_same_gate(resources, monkeypatch):
             assert client.get(path).status_code == 401
         assert client.options("/threads", headers=studio).status_code == 404
         assert client.options("/threads").status_code == 401
-
-
-def test_without_keys_langgraphs_server_answers_this_machine_alone(resources):
-    keys = Keys.of(resources.settings)
-    with TestClient(hosted(resources), base_url="http://127.0.0.1", client=("10.0.0.7", 7)) as client:
-        refused = asked(client)
-        assert (refused.status_code, client.get("/threads").status_code) == (401, 401)
-        assert "an API key is needed" in refused.json()["error"]["message"]
-        assert asked(client, keys.make("far", ["ask"])).status_code == 200

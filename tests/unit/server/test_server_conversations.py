@@ -38,14 +38,6 @@ def test_a_turn_is_kept_as_it_was_given_and_names_its_conversation(kept):
     assert (listed.name, listed.title, listed.link) == ("one", "Where was Zofia born?", None)
 
 
-def test_the_one_used_last_is_listed_first_and_each_client_sees_its_own(kept):
-    for thread in (ONE, TWO, OTHERS):
-        kept.add(thread, f"{thread.name}?", ANSWER)
-    assert [entry.name for entry in kept.all("", "kb")] == ["two", "one"]
-    assert [entry.name for entry in kept.all("bob", "kb")] == ["one"]
-    assert kept.all("", "other") == []
-
-
 def test_a_link_shows_a_conversation_until_it_is_taken_back(kept):
     kept.add(ONE, "Where?", ANSWER)
     link = kept.share(ONE, shared=True)
@@ -70,17 +62,6 @@ def test_conversations_go_with_their_knowledge_base_whoever_drops_or_renames_it(
         kept.by_link(link)
     kept.sweep({"kb"})
     assert kept.all("", "other") == []
-
-
-def test_threads_of_other_names_bases_and_clients_are_apart_and_outlive_the_server(tmp_path):
-    every = [ONE, TWO, Thread("", "other", "one"), OTHERS, Thread("bob/kb", "kb", "one")]
-    for _ in range(2):
-        with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-            for number, thread in enumerate(every):
-                Conversations(database).add(thread, f"question {number}", ANSWER)
-    with closing(ServerDatabase(tmp_path / "server.sqlite")) as database:
-        assert [said(Conversations(database), thread) for thread in every] == [
-            [f"question {number}", "Radom [1]"] * 2 for number in range(5)]
 
 
 def test_an_answer_to_a_conversation_that_was_deleted_meanwhile_is_not_stored(kept):

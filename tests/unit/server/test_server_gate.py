@@ -60,14 +60,6 @@ async def test_a_key_gives_its_scopes_until_it_is_taken_back(tmp_path):
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("path", ["/", "/assets/main.js", "/api/health", "/api/ready"])
-async def test_the_page_and_health_need_no_key(tmp_path, path):
-    async with behind(tmp_path, needs_keys=True) as client:
-        said = await client.get(path)
-    assert (said.status_code, said.json()["scopes"]) == (200, [])
-
-
-@pytest.mark.anyio
 async def test_a_damaged_file_of_keys_lets_nobody_in(tmp_path):
     (tmp_path / KEYS_FILE).write_text('{"keys": [{"name": "x"}]}', "utf-8")
     async with behind(tmp_path) as client:
@@ -121,17 +113,6 @@ async def test_every_response_has_an_id_and_the_headers_that_protect_it(tmp_path
 
 
 @pytest.mark.anyio
-async def test_a_client_that_comes_too_often_waits_and_others_do_not(tmp_path):
-    keys = Keys(tmp_path / KEYS_FILE)
-    ann, bob = ({"X-API-Key": keys.make(name, ["read"])} for name in ("ann", "bob"))
-    async with behind(tmp_path, requests_per_minute=3) as client:
-        assert [(await client.get("/x", headers=ann)).status_code for _ in range(3)] == [200, 200, 200]
-        refused = await client.get("/x", headers=ann)
-        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "21")
-        assert (await client.get("/x", headers=bob)).status_code == 200
-
-
-@pytest.mark.anyio
 async def test_a_key_may_have_a_lower_rate_of_its_own_divided_among_processes(tmp_path):
     keys = Keys(tmp_path / KEYS_FILE)
     slow, fast = (keys.make(name, ["read"], requests_per_minute=most) for name, most in (("slow", 4), ("fast", 1_000)))
@@ -145,6 +126,7 @@ async def test_a_key_may_have_a_lower_rate_of_its_own_divided_among_processes(tm
     async with behind(tmp_path, requests_per_minute=6) as client:
         said = [(await client.get("/x", headers={"X-API-Key": slow})).status_code for _ in range(5)]
         assert said == [200, 200, 200, 200, 429]
+        assert (await client.get("/x", headers={"X-API-Key": fast})).status_code == 200, "others do not wait"
         again = keys.make("slow", ["read"], requests_per_minute=5)
         assert (await client.get("/x", headers={"X-API-Key": again})).status_code == 200, "from then on"
 

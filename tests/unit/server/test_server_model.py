@@ -2,7 +2,7 @@
 
 from banyan.models.llm.model_calls import Trial
 from banyan.server.app import create_app
-from banyan.server.routes import model as routes_model
+from banyan.server.routes import build_routes as routes_model
 from banyan.server.security.keys import KEYS_FILE, Keys
 
 from ... import in_process

@@ -99,27 +99,6 @@ async def test_a_question_and_what_it_waits_for_end_when_nobody_reads(questions)
             await anyio.sleep(0.01)
 
 
-async def test_as_many_are_answered_at_once_as_allowed(questions_of):
-    questions, running, most = questions_of(asks_at_once=2), 0, 0
-
-    async def events():
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        await anyio.sleep(0.05)
-        running -= 1
-        yield step("done")
-
-    async def ask():
-        async with questions.answers(events) as answering:
-            assert await read(answering) == ["done"]
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(6):
-            tasks.start_soon(ask)
-    assert most == 2
-
-
 async def test_a_question_ends_at_its_deadline_waiting_included(questions_of):
     questions, cancelled = questions_of(asks_at_once=1, ask_seconds=1), asyncio.Event()
 

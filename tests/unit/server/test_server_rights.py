@@ -181,13 +181,6 @@ def test_a_key_of_other_knowledge_bases_is_told_the_same_as_if_there_were_none(a
             assert told.status_code == (403 if route.path in OF_ALL else 404), route
 
 
-def test_a_damaged_knowledge_base_of_others_is_not_there_either(client, keys, resources):
-    (resources.settings.home / "broken").mkdir()
-    (resources.settings.home / "broken" / "ledger.sqlite").write_bytes(b"no ledger" * 1000)
-    said = client.get("/api/knowledge-bases/broken", headers={"X-API-Key": keys["other"]})
-    assert (said.status_code, said.json()["error"]["type"]) == (404, "UnknownKnowledgeBaseError")
-
-
 def test_lists_hold_what_the_key_is_for(client, keys, there):
     def names(path, key, of):
         return {one[of] for one in client.get(path, headers={"X-API-Key": keys[key]}).json()["items"]}

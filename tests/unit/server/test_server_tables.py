@@ -21,13 +21,6 @@ def client(tmp_path_factory, hashed_embedder):
         yield client
 
 
-def test_the_tables_are_listed_with_their_columns(client):
-    tables = {one["name"]: one for one in client.get(f"{BASE}/tables").raise_for_status().json()["items"]}
-    assert {"documents", "entities", "facts", "born_in"} <= set(tables)
-    assert tables["documents"]["rows"] == len(small_base.PEOPLE)
-    assert [column["name"] for column in tables["born_in"]["columns"]][:2] == ["head", "tail"]
-
-
 def test_a_result_has_the_records_that_it_rests_on(client):
     def ask(sql, **more):
         return client.post(f"{BASE}/sql", json={"sql": sql, **more}).raise_for_status().json()
@@ -45,10 +38,8 @@ def test_a_result_has_the_records_that_it_rests_on(client):
 
 @pytest.mark.parametrize(("body", "message"), [
     ({"sql": "SELECT * FROM salaries"}, "no table 'salaries'; there are: "),
-    ({"sql": "SELECT salary FROM born_in"}, "no column 'salary' in born_in"),
-    ({"sql": "DROP TABLE facts"}, "only one SELECT statement is allowed"),
     ({"sql": "SELECT * FROM read_csv('/etc/passwd')"}, "the function read_csv is not allowed"),
-    ({}, "body.sql: "), ({"sql": ""}, "body.sql: "), ({"sql": "x" * 4001}, "body.sql: "),
+    ({}, "body.sql: "), ({"sql": "x" * 4001}, "body.sql: "),
     ({"sql": "SELECT 1", "limit": 10_001}, "body.limit: "), ({"sql": "SELECT 1", "seconds": 9}, "body.seconds: "),
     ({"sql": "SELECT 1", "documents": ["nobody"]}, "no document is called 'nobody'")])
 def test_what_cannot_be_run_is_refused_with_the_fix(client, body, message):

@@ -61,8 +61,3 @@ def test_a_key_of_one_base_may_not_ask_both(both):
     told = rest.mcp(both, "tools/call", headers, name="ask", arguments={**QUESTION, "knowledge_base": "people,town"})
     assert told["isError"]
     assert "there is no knowledge base 'town'" in told["content"][0]["text"]
-
-
-def test_what_is_written_names_one_base(both):
-    assert both.delete(f"{NAMES}").status_code == 422
-    assert both.get(f"{NAMES}/schema").status_code == 422

@@ -1,12 +1,9 @@
 """What killed drops and restores left in a home folder goes when a server starts; dropped ones leave nothing."""
 
-import threading
 
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store import moving
-from banyan.graph_store.layout import Layout
 from banyan.runtime.safe_files import own_folder
 from banyan.server.app import create_app
 
@@ -32,24 +29,3 @@ def test_what_killed_processes_left_goes_when_a_server_starts(tmp_path, hashed_e
             Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources, \
             in_process.client(create_app(resources)):
         assert left(tmp_path) == sorted([at_work.name, "people"])
-
-
-def test_a_dropped_one_leaves_nothing_where_others_wait_for_its_lock_or_add_files(tmp_path, hashed_embedder):
-    small_base.people(tmp_path, "people", hashed_embedder)
-    layout, ends = Layout.of(tmp_path, "people"), threading.Event()
-
-    def read_on():
-        while not ends.is_set():
-            for folder in (layout.root, *tmp_path.glob(".dropped-*/people")):
-                if folder.is_dir():
-                    try:
-                        (folder / "index.tmp").touch()
-                    except OSError:
-                        continue
-
-    reading = threading.Thread(target=read_on)
-    reading.start()
-    threading.Timer(0.5, ends.set).start()
-    moving.drop(layout)
-    reading.join()
-    assert left(tmp_path) == []

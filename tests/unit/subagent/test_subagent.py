@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import banyan
 import pytest
 from banyan.agents.retrieval.cited_message import answer_in
-from banyan.subagent.tool import answer_text, resources_for
+from banyan.subagent.tool import answer_text
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode
 
 from ... import small_base
 
@@ -86,21 +85,6 @@ class TestTool:
         assert message.status == "error"
         assert said in message.content
 
-    def test_a_defect_is_no_message(self, tool, resources, monkeypatch):
-        def broken(*_):
-            raise ZeroDivisionError
-
-        monkeypatch.setattr(resources, "snapshots_of", broken)
-        with pytest.raises(ZeroDivisionError):
-            call(tool, question=QUESTION)
-
-    def test_runs_in_a_tool_node_of_a_graph_with_a_context_and_few_steps_of_its_own(self, tool):
-        asked = AIMessage("", tool_calls=[
-            {"id": name, "name": "ask_people", "args": {"question": f"Where was {name} born?"}}
-            for name in ("Ada Byron", "Carl Berg")])
-        state = parent(ToolNode([tool])).invoke({"messages": [asked]}, {"recursion_limit": 2}, context=OtherContext())
-        assert [m.artifact["citations"][0]["document"] for m in state["messages"][1:]] == ["ada", "carl"]
-
 
 class TestSubagent:
     def test_answers_the_last_message(self, resources):
@@ -144,12 +128,6 @@ class TestRemote:
                 return remote.as_tool().invoke({"question": QUESTION})
 
         assert "was opened with `async with`: await the answer" in asyncio.run(invoke())
-
-
-class TestSettings:
-    def test_the_home_stays_where_it_is_when_the_working_folder_changes(self, tmp_path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        assert resources_for(banyan.Settings(home="here", _env_file=None)).settings.home == tmp_path / "here"
 
 
 class TestText:
