@@ -237,7 +237,7 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
     """Yield (document, start, words) for each quote that is found in its source and can support the claim."""
     for quote, item in quoted_items(claim, items):
         if item.kind == "passage":
-            located = locate_quote(quote, item, documents)
+            located = _locate_quote(quote, item, documents, field=_metadata_of(claim, item))
             if located and is_support(located[2], claim.text, f"{item.title} {item.heading}"):
                 yield located
             continue
@@ -246,6 +246,14 @@ def _supporting_places(claim: Claim, items: Sequence[Passage], documents: Source
             if _document_text(documents, place.document, place.start, len(place.text)) == place.text and is_support(
                     place.text, claim.text, f"{item.title} {item.statement}"):
                 yield place.document, place.start, place.text
+
+
+def _metadata_of(claim: Claim, item: Passage) -> str:
+    """Return the longest field of metadata above a passage whose value a claim contains; "" if there is none."""
+    claim_words = _content_stems(claim.text)
+    fields = [field for field in item.about.split("; ") if (value := _content_stems(field.partition(": ")[2]))
+              and value <= claim_words]
+    return max(fields, key=len, default="")
 
 
 def _places_for(claim: Claim, item: Passage) -> list[Place]:
@@ -262,15 +270,17 @@ def content_key(text: str) -> str:
     return _PUNCTUATION.sub("", normalise(text))
 
 
-def locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments) -> tuple[str, int, str] | None:
+def _locate_quote(quote: Quote, passage: Passage, documents: SourceDocuments, field: str,
+                  ) -> tuple[str, int, str] | None:
     """Return the document, start and own words of a quote of a passage; None if they are not in the document.
 
-    They are looked up verbatim first, then ignoring case and spaces, which models change.
+    They are looked up verbatim first, then ignoring case and spaces, which models change. `field` is what a quote
+    without words is of.
     """
     words_to_find = quote.words
     if not words_to_find.strip():
-        # A claim that counts or lists may rest on a whole list or table. Any other passage has to be quoted.
-        words_to_find = passage.text if SET_APART.match(passage.text) else ""
+        # A claim that counts or lists may rest on a whole list or table, another one on a field above the passage.
+        words_to_find = passage.text if SET_APART.match(passage.text) else field
     plain_words = MEANT.sub("", words_to_find)  # the prompt shows "yesterday [2024-03-04]"
     span, offset = _find_words(words_to_find, passage.text) or _find_words(plain_words, passage.text), passage.start
     if span is None and passage.about:

@@ -180,6 +180,17 @@ def test_a_quote_says_its_documents_title_and_the_nearest_heading():
     assert shown("There are nine.") == "“There are nine.” — Club › Rooms [1]"
 
 
+def test_a_claim_that_quotes_no_words_cites_the_field_above_the_passage_that_it_names():
+    text = "---\ntitle: Fork\nstatus: Draft\n---\nNo epoch is filled in."
+    source = SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {},
+                             meant_dates=lambda *_: ())
+    item = Passage(chunk_id="c", document="d.md", title="Fork", text=text[36:], start=36, score=1,
+                   about="created: 2024-09-26; status: Draft")
+    (citation,) = answered(source, claim("The fork is still a draft.", 1), items=[item]).citations
+    assert citation.quote == "status: Draft"
+    assert answered(source, claim("The fork is final.", 1), items=[item]).abstained
+
+
 def row(*places: tuple[str, str, str], statement: str = "born in 2") -> Passage:
     """A line of a table with the words of a document for each member: (document, words, member)."""
     found = [Place(document=one, start=TEXTS[one].index(words), text=words, member=told) for one, words, told in places]
