@@ -182,9 +182,9 @@ class _SchemaHeaders:
         types = list(reversed(schema.entity_types))  # the first of equal ones in the schema counts
         self._types = {label_key(cue): t.name for t in types for cue in t.rules.all_cues()}
         self._types |= {noun: self._types[kind] for noun, kind in _UNAMBIGUOUS_NOUNS.items() if kind in self._types}
-        self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
         for word in _AMBIGUOUS_HEADERS:
             self._types.pop(word, None)
+        self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
         self.person = self._types.get("person", self._types.get("employee", ""))
         self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
         # The relation of each header, and whether it is read from tail to head.

@@ -8,7 +8,7 @@ from banyan.models.rules.table_facts import read_rows, useful_rows
 from banyan.schemas.documents import Document
 from banyan.schemas.extraction import Extraction
 from banyan.schemas.formats.schema_loading import load_schema
-from banyan.schemas.graph_schema import open_schema
+from banyan.schemas.graph_schema import EntityType, GraphSchema, open_schema
 from banyan.text.table_rows import find_rows
 
 GENERAL = load_schema("general")
@@ -18,6 +18,12 @@ def values(rows, heading="", title="Ferry plan", document="Ferry plan (ferry.md)
     """What is stated of the things in rows, as (name, field, value): when and with what."""
     found, _ = read_rows(rows, title, heading, GENERAL, document)
     return {(value.entity, value.attribute, value.value): value.time for value in found.attributes}
+
+
+def test_an_ambiguous_header_names_a_type_that_the_schema_calls_so():
+    schema = GraphSchema(name="upgrades", entity_types=(EntityType(name="Network"), EntityType(name="Concept")))
+    found, _ = read_rows("| Network Name: Sepolia | Activation epoch: 2048 |", "", "", schema)
+    assert [(entity.name, entity.type) for entity in found.entities] == [("Sepolia", "Network")]
 
 
 class TestSections:
