@@ -1,13 +1,38 @@
-"""The web page in a real browser: the graph, its communities, and the evidence of an answer in it."""
+"""The web page in a real browser: the graph, the schema, and tables."""
 
+import csv
+import json
 import re
 
 import pytest
 
-from .. import browsing, web
+from .. import browsing, command_line, web
 from ..browsing import expect
 
 pytestmark = [pytest.mark.integration, web.needs_chromium]
+
+
+@pytest.fixture(scope="session")
+def linked(web_folder, web_server):
+    """A knowledge base of recorded triples on that server: eight firms, each with the people and town of its own."""
+    records = []
+    for firm in range(8):
+        for person in range(8):
+            name, triples = f"Ann{firm}x{person} Lee", [["works_for", f"Firm{firm} Ltd"], ["lives_in", f"Town{firm}"]]
+            if person == 0:
+                triples.append(["knows", f"Ann{(firm + 1) % 8}x0 Lee"])
+            types = {f"Firm{firm} Ltd": "Organization", f"Town{firm}": "Location"}
+            ends = [name, *(end for _, end in triples)]
+            records.append({
+                "id": f"p{firm}-{person}", "title": name, "triples": [[name, *triple] for triple in triples],
+                "text": " ".join(f"{name} {relation} {end}." for relation, end in triples),
+                "entities": [{"name": end, "type": types.get(end, "Person")} for end in ends]})
+    path = web_folder / "linked.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
+    report = command_line.CommandLine(web_folder)(
+        "import", path, "--format", "triples", "--schema", "open", "--kb", "linked", "--json").json
+    assert report["rejected"] == {}
+    return "linked"
 
 
 def test_the_evidence_of_an_answer_is_shown_in_the_graph(web_browser, web_server):
@@ -71,7 +96,7 @@ def test_the_map_is_walked_with_arrow_keys(web_browser, web_server):
         page.wait_for_selector(".map canvas")
         page.get_by_role("application").focus()
         chosen = set()
-        for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"):
+        for key in ("ArrowRight", "ArrowDown", "ArrowLeft"):
             page.keyboard.press(key)
             expect(page.locator(".entity h2")).to_be_visible()
             page.wait_for_timeout(200)
@@ -186,3 +211,153 @@ def test_a_community_is_picked_out_an_entity_hidden_and_a_path_found(web_browser
         toast.get_by_role("button", name="Undo").click()
         expect(toast).to_be_hidden()
         assert page.evaluate(named)
+
+
+def test_a_build_waits_for_a_person_who_decides_on_the_schema(web_browser, web_server):
+    with browsing.opened(web_browser, web_server, "#/documents?kb=reviewed") as page:
+        page.get_by_label("Ask me before the schema grows").check()
+        web.upload(page, web.TABLES)
+        expect(page.locator(".build .state")).to_have_text("waiting for your decisions")
+        browsing.shoot(page, "build-waits")
+        page.get_by_role("link", name="Decide now").click()
+        taught = page.locator(".candidate", has=page.get_by_role("heading", name="teacher", exact=True))
+        expect(taught).to_contain_text("T-Zoe Alder")
+        taught.get_by_text("Accept", exact=True).click()
+        returned = page.locator(".candidate", has=page.get_by_role("heading", name="hobby", exact=True))
+        returned.get_by_text("Rename", exact=True).click()
+        returned.get_by_label("New name").fill("called")
+        half_life = page.locator(".candidate", has=page.get_by_role("heading", name="half life", exact=True))
+        half_life.get_by_text("Reject", exact=True).click()
+        page.get_by_label("Decided by").fill("Mira")
+        browsing.shoot(page, "review")
+        page.get_by_role("button", name="Apply 3 decisions").click()
+        expect(page.locator(".build .state")).to_have_text("done")
+        page.get_by_role("link", name="Schema", exact=True).click()
+        expect(page.get_by_text("general, version 2")).to_be_visible()
+        expect(page.get_by_role("rowheader", name="teacher")).to_be_visible()
+        expect(page.get_by_role("rowheader", name="called")).to_be_visible()
+        page.get_by_role("link", name="History").click()
+        expect(page.locator(".history")).to_contain_text("Mira")
+        expect(page.locator(".history")).to_contain_text("half life")
+        browsing.shoot(page, "history")
+
+
+@pytest.mark.slow
+def test_a_knowledge_base_begins_with_a_schema_of_ones_own_and_its_settings_are_changed(web_browser, web_server):
+    own = {"name": "cities", "entity_types": [{"name": "City"}, {"name": "River"}],
+           "relation_types": [{"name": "lies_on", "domain": ["City"], "range": ["River"]}]}
+    with browsing.opened(web_browser, web_server, "#/documents?kb=cities") as page:
+        page.get_by_label("Initial schema").select_option("your own file…")
+        page.get_by_label("Schema file (JSON)").set_input_files(
+            {"name": "cities.json", "mimeType": "application/json", "buffer": json.dumps(own).encode()})
+        web.upload(page, [{"name": "ulm.md", "mimeType": "text/markdown", "buffer": b"Ulm lies on the Danube."}])
+        expect(page.locator(".build .state")).to_have_text("done")
+        page.get_by_text("Settings", exact=True).click()
+        page.get_by_label("Schema growth", exact=True).select_option("none")
+        browsing.shoot(page, "settings")
+        page.get_by_role("button", name="Save settings").click()
+        expect(page.locator("form.settings")).to_contain_text("Settings saved")
+        page.reload()
+        page.get_by_text("More options").click()
+        expect(page.get_by_label("Let the schema grow with the documents")).not_to_be_checked()
+        page.get_by_role("link", name="Schema", exact=True).click()
+        expect(page.get_by_text("cities, version 1")).to_be_visible()
+
+
+GROWTH = """study,espèce,growth,year
+Ana,Porites,0.82,2019
+Ana,Acropora,1.51,2019
+Ben,Porites,0.91,2020
+Ben,Porites,0.86,2020
+Cho,Acropora,,2021
+"""
+
+
+@pytest.fixture(scope="module")
+def reef(web_folder, web_server):
+    """A knowledge base of a CSV file on the server."""
+    file = web_folder / "growth.csv"
+    file.write_text(GROWTH, "utf-8")
+    report = command_line.CommandLine(web_folder)("build", file, "--kb", "reef", "--json")
+    assert report.code == 0, report.err
+    return "#/table?kb=reef"
+
+
+def rows(page):
+    return [[cell.strip() for cell in row.locator("th, td").all_text_contents()][:4]
+            for row in page.locator(".sql-table tbody tr").all()]
+
+
+def test_a_table_is_sorted_filtered_and_counted_by_clicking(web_browser, web_server, reef):
+    with browsing.opened(web_browser, web_server, reef) as page:
+        browsing.shoot(page, "tables")
+        page.get_by_role("link", name="growth", exact=True).click()
+        box = page.get_by_role("textbox", name="SQL")
+        expect(page.locator(".sql-table tbody tr")).to_have_count(5)
+        expect(box).to_have_value("SELECT * FROM growth")
+        head = page.get_by_role("columnheader", name="growth")
+        head.get_by_role("button", name="growth", exact=True).press("Enter")
+        expect(head).to_have_attribute("aria-sort", "ascending")
+        expect(box).to_have_value("SELECT * FROM growth ORDER BY growth")
+        assert [row[2] for row in rows(page)] == ["0.82", "0.86", "0.91", "1.51", ""], "by size, the empty one last"
+        page.get_by_text("Columns", exact=True).click()
+        expect(page.get_by_role("listitem").filter(has_text="year")).to_contain_text("3 different values · 2019 – 2021")
+        page.get_by_label("Filter by").select_option("growth")
+        page.get_by_label("Condition").select_option("at least")
+        page.get_by_label("Value", exact=True).fill("0.85")
+        page.get_by_role("button", name="Add filter").click()
+        expect(page.locator(".sql-table tbody tr")).to_have_count(3)
+        page.get_by_role("button", name="Count the values of espèce").click()
+        expect(page.locator(".chart rect")).to_have_count(2)
+        assert rows(page) == [["Porites", "2"], ["Acropora", "1"]]
+        expect(page.locator(".figure").first).to_have_text("2 rows · from 3 records")
+        page.get_by_label("Calculate").select_option("mean: growth")
+        expect(page.locator(".chart text").filter(has_text="0.885")).to_be_visible()
+        browsing.shoot(page, "table")
+        address = page.url
+        page.get_by_role("rowheader", name="Porites").get_by_role("link").click()
+        expect(page.locator(".sql-table tbody tr")).to_have_count(2)
+        expect(box).to_have_value("SELECT * FROM growth WHERE growth >= 0.85 AND espèce = 'Porites'")
+        page.get_by_role("button", name="Remove the filter “growth at least 0.85”").click()
+        expect(page.locator(".sql-table tbody tr")).to_have_count(3)
+        page.go_back()
+        page.go_back()
+        expect(page.locator(".chart")).to_be_visible()
+        page.goto("about:blank")
+        page.goto(address)
+        expect(page.get_by_label("Calculate")).to_have_value("mean growth")
+
+
+def test_a_query_shows_what_it_rests_on_and_its_records_open_at_their_words(web_browser, web_server, reef):
+    with browsing.opened(web_browser, web_server, f"{reef}&table=growth", expected=("422",)) as page:
+        box = page.get_by_role("textbox", name="SQL")
+        box.fill("SELECT year, avg(growth) AS mean FROM ")
+        page.get_by_text("Tables and columns").click()
+        page.locator(".sql-box").get_by_role("button", name="growth", exact=True).first.click()
+        box.press("End")
+        box.press_sequentially(" GROUP BY year ORDER BY year")
+        box.press("Control+Enter")
+        expect(page.locator(".figure").first).to_have_text("3 rows · from 4 of 5 records")
+        expect(page.get_by_text("Left out for growth: 1 empty.")).to_be_visible()
+        assert rows(page) == [["2019", "1.165"], ["2020", "0.885"], ["2021", ""]]
+        page.locator("a.quote").first.click()
+        expect(page.locator("dialog mark").filter(has_text="Ana")).to_be_visible()
+        page.keyboard.press("Escape")
+        box.fill("SELECT size FROM growth")
+        page.get_by_role("button", name="Run").click()
+        expect(page.get_by_role("alert")).to_contain_text("no column 'size' in growth")
+
+
+@pytest.mark.slow
+def test_rows_lead_to_their_sources_and_are_saved_as_csv(web_browser, web_server, reef):
+    with browsing.opened(web_browser, web_server, f"{reef}&table=growth&sort=-growth") as page:
+        page.locator(".sql-table td a").first.click()
+        expect(page.locator("dialog mark").filter(has_text="1.51")).to_be_visible()
+        page.keyboard.press("Escape")
+        with page.expect_download() as saved:
+            page.get_by_role("button", name="Save as CSV").click()
+        assert saved.value.suggested_filename == "reef-growth.csv"
+        with saved.value.path().open(encoding="utf-8-sig", newline="") as file:
+            found = list(csv.DictReader(file))
+        assert [row["growth"] for row in found] == ["1.51", "0.91", "0.86", "0.82", ""]
+        assert found[0]["document"] == "growth.csv"
