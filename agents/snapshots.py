@@ -269,7 +269,7 @@ class Snapshots:
                     ) -> Snapshot:
         """Make a knowledge base of some documents of a snapshot, in a folder that is removed when it is closed."""
         kb, settings = base.kb, self._settings
-        chunks = kb.documents.count_chunks_of(documents)
+        chunks = kb.documents.count(documents)
         if chunks > settings.max_scope_chunks:
             raise ScopeError(f"this scope has {len(documents):,} documents with {chunks:,} chunks, at most "
                              f"{settings.max_scope_chunks:,} are made ready for a question: name fewer, raise "

@@ -15,7 +15,6 @@ from ...schemas.naming import canonical_name, is_descriptive
 from ...text.times import Validity
 from ..ledger.extractions import AdmittedRows
 from .graph_columns import TEXT_COLUMNS, GraphColumns, LaterDates, Numbers, find_firsts, read_columns, sort_rows
-from .key_links import link_keys
 
 EdgeKey = tuple[str, str, str]
 """Head entity's id, relation, tail entity's id."""
@@ -62,11 +61,6 @@ class KnowledgeGraph:
     def of_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
         """Make the graph of some of the ledger's rows; references stay attribute values."""
         return KnowledgeGraph(read_columns(rows))
-
-    @classmethod
-    def of_all_rows(cls, rows: AdmittedRows) -> "KnowledgeGraph":
-        """Make the graph of all rows, with links for values that refer to entities."""
-        return KnowledgeGraph(link_keys(read_columns(rows)))
 
     def __contains__(self, entity: object) -> bool:
         return entity in self._rows

@@ -34,46 +34,14 @@ from .graph_columns import (
     distinct_triples,
     find_firsts,
     keep_surest_rows,
+    read_columns,
     select_rows,
 )
+from .key_links import link_keys
 from .knowledge_graph import EdgeKey, KnowledgeGraph
 from .supersessions import find_supersessions
 
 _Values = TypeVar("_Values", ValueTable, ValueTimeTable)
-
-
-@dataclass(frozen=True)
-class GraphEdits:
-    """The edits in force, in order, and the schema: corrected facts have to fit it."""
-
-    edits: Sequence[Edit] = ()
-    schema: GraphSchema | None = None
-
-    def by_node(self, node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
-        """Return the edits by the nodes that they concern now; `known` tells which ids the mentions' graph has."""
-        current_ids = ids_after(decided_types(self.edits))
-
-        def node(entity: str) -> str:
-            return node_of(entity if known(entity) else current_ids.get(entity, entity))
-
-        def key(fact: FactRef) -> EdgeKey:
-            return node(fact.head.id), fact.relation, node(fact.tail.id)
-
-        node_edits = NodeEdits()
-        for edit in self.edits:
-            if isinstance(edit, Rename):
-                node_edits.names[node(edit.entity.id)] = edit.name
-            elif isinstance(edit, FactEdit):
-                node_edits.replace_fact(key(edit.fact), key(edit.corrected) if edit.corrected else None)
-            elif isinstance(edit, ValueEdit):
-                corrections = node_edits.values.setdefault(node(edit.value.entity.id), {})
-                edited = edit.value.attribute, edit.value.value
-                # An earlier edit may have corrected another value to this one: correct that other value, too.
-                for (attribute, value), corrected in corrections.items():
-                    if (attribute, corrected) == edited:
-                        corrections[attribute, value] = edit.corrected
-                corrections[edited] = edit.corrected
-        return node_edits
 
 
 @dataclass
@@ -93,31 +61,54 @@ class NodeEdits:
     def __bool__(self) -> bool:
         return bool(self.names or self.facts or self.values)
 
-    def replace_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
-        """Replace a fact, and facts that were corrected to it, by another one, or by None to delete it."""
-        for other, corrected in self.facts.items():
-            if corrected == fact:
-                self.facts[other] = instead
-        self.facts[fact] = instead
+    @classmethod
+    def of(cls, edits: Sequence[Edit], node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
+        """Return edits, in order, by the nodes that they concern now; `known` tells which ids the mentions have."""
+        current_ids, by_node = ids_after(decided_types(edits)), cls()
+
+        def node(entity: str) -> str:
+            return node_of(entity if known(entity) else current_ids.get(entity, entity))
+
+        def key(fact: FactRef) -> EdgeKey:
+            return node(fact.head.id), fact.relation, node(fact.tail.id)
+
+        # An earlier edit may have corrected another fact or value to this one: correct that other one, too.
+        for edit in edits:
+            if isinstance(edit, Rename):
+                by_node.names[node(edit.entity.id)] = edit.name
+            elif isinstance(edit, FactEdit):
+                fact, instead = key(edit.fact), key(edit.corrected) if edit.corrected else None
+                by_node.facts |= {other: instead for other, corrected in by_node.facts.items() if corrected == fact}
+                by_node.facts[fact] = instead
+            elif isinstance(edit, ValueEdit):
+                corrections = by_node.values.setdefault(node(edit.value.entity.id), {})
+                edited = edit.value.attribute, edit.value.value
+                corrections |= {(attribute, value): edit.corrected for (attribute, value), corrected
+                                in corrections.items() if (attribute, corrected) == edited}
+                corrections[edited] = edit.corrected
+        return by_node
 
 
 class ResolvedGraph(KnowledgeGraph):
     """A knowledge graph made from the mentions' graph: its nodes are canonical entities, with their aliases' facts."""
 
     def __init__(self, mentions: KnowledgeGraph, aliases: Mapping[str, AliasRow] | None = None,
-                 edits: GraphEdits | None = None) -> None:
-        """Merge aliases, by id, into their canonical entities if these are mentioned, and apply people's edits."""
-        edits = edits or GraphEdits()
+                 edits: Sequence[Edit] = (), schema: GraphSchema | None = None) -> None:
+        """Merge aliases, by id, into their canonical entities if these are mentioned, and apply people's edits.
+
+        Corrected facts have to fit the schema, which also says what is superseded.
+        """
         self.mentions = mentions
         self._aliases = {row.id: row for row in (aliases or {}).values() if row.canonical in mentions}
         self._members: dict[str, list[str]] = {}
         for alias in sorted(entity for entity in self._aliases if entity in mentions):
             self._members.setdefault(self._aliases[alias].canonical, []).append(alias)
-        self._edited = edits.by_node(self.canonical, mentions.__contains__)
         # Each alias row has the type of its canonical entity.
         types = {node: self._aliases[names[0]].type for node, names in self._members.items()}
-        columns = resolve_columns(mentions.columns, self.nodes_of_aliases(), types, self._edited, edits.schema)
-        super().__init__(columns, find_later_dates(columns, edits.schema) if edits.schema else None)
+        nodes_of_aliases = {entity: node for node, names in self._members.items() for entity in names}
+        columns = resolve_columns(mentions.columns, nodes_of_aliases, types,
+                                  NodeEdits.of(edits, self.canonical, mentions.__contains__), schema)
+        super().__init__(columns, find_later_dates(columns, schema) if schema else None)
 
     def canonical(self, entity: str) -> str:
         """Return the id of the node that an entity belongs to: its canonical entity's, or its own if it is no alias."""
@@ -127,10 +118,6 @@ class ResolvedGraph(KnowledgeGraph):
     def members(self, node: str) -> list[str]:
         """Return the entities of the mentions' graph that a node is made of, sorted."""
         return sorted([node, *self._members.get(node, ())])
-
-    def nodes_of_aliases(self) -> dict[str, str]:
-        """Return the node of each entity that is another one's alias."""
-        return {entity: node for node, aliases in self._members.items() for entity in aliases}
 
     def groups(self) -> list[EntityGroup]:
         """Return the nodes with aliases, by name."""
@@ -313,8 +300,7 @@ class LedgerGraph:
                 mentions, position = self.mentions, self.state.position  # of the rows that the mentions are made of
                 self._made_of = GraphState(position, self._entities.number()), self._schemas.version()
                 schema = self._schemas.current() if self._schemas.version() else None
-                self._graph = ResolvedGraph(mentions, self._entities.aliases(),
-                                            GraphEdits(self._edits.in_force(), schema))
+                self._graph = ResolvedGraph(mentions, self._entities.aliases(), self._edits.in_force(), schema)
             return self._graph
 
     @property
@@ -326,7 +312,7 @@ class LedgerGraph:
                 links = [*find_citations(self._documents), *find_supersessions(self._documents, self._edits.in_force())]
                 rows = with_document_links(self._extractions.rows(), links, self._documents, self._extractions,
                                            self._schemas)
-                self._mentions = KnowledgeGraph.of_all_rows(rows)
+                self._mentions = KnowledgeGraph(link_keys(read_columns(rows)))
             return self._mentions
 
     def refresh(self) -> None:

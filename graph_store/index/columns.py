@@ -1,6 +1,5 @@
 """Store lists, texts and look-ups in flat arrays, which can be mapped from a file."""
 
-from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
@@ -11,7 +10,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from ...models.embedding.embedder import Vectors
-from ..graph.graph_columns import Lists, Rows, sort_distinct
+from ..graph.graph_columns import Lists
 from ..vectors.vector_store import Kind
 from .index_file import Arrays
 
@@ -22,12 +21,6 @@ _TEXTS_AT_ONCE = 1 << 14
 def read_lists(arrays: Arrays, name: str) -> Lists:
     """Read the arrays `<name>.values` and `<name>.starts`, which `build_lists` or `build_inverted` built."""
     return Lists(arrays[f"{name}.values"], arrays[f"{name}.starts"])
-
-
-def distinct_pairs(firsts: "array[int]", seconds: "array[int]") -> tuple[Rows, Rows]:
-    """Return the distinct pairs, sorted, as an array of first and one of second numbers; both fit in 32 bits."""
-    pairs = sort_distinct(np.array(firsts, np.int64) << 32 | np.array(seconds, np.int64))
-    return pairs >> 32, pairs & 0xFFFFFFFF
 
 
 def build_lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -4,10 +4,12 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ...text.lexicon import ENGLISH_STOP
 from ..bounding.words import word_places
+from ..graph.graph_columns import sort_distinct
 from . import columns
 from .columns import Words, read_lists
 from .index_file import Arrays
@@ -32,8 +34,10 @@ def build_trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[st
         if folded:
             whole_names.append(number)
             rows.append(row)
+    # The distinct pairs of two numbers of 32 bits, sorted.
+    pairs = sort_distinct(np.array(whole_names, np.int64) << 32 | np.array(rows, np.int64))
     return columns.build_words(f"{name}.paths", path_numbers) | columns.build_inverted(
-        f"{name}.entities", *columns.distinct_pairs(whole_names, rows), len(path_numbers))
+        f"{name}.entities", pairs >> 32, pairs & 0xFFFFFFFF, len(path_numbers))
 
 
 class NameTrie:

@@ -213,11 +213,6 @@ class Documents:
         return [(row.id, row.title, row.source, json.loads(row.metadata)) for row in self._db.rows(
             "SELECT id, title, source, metadata FROM documents ORDER BY id")]
 
-    def count_chunks_of(self, documents: Sequence[str]) -> int:
-        """Return the number of chunks in service of some documents."""
-        return self._db.count(f"SELECT count(*) FROM chunks WHERE revision = 0 AND {among('document')}",  # noqa: S608
-                              among=documents)
-
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
         """Return chunks with their texts: all in service, by document and position, or those of some ids, in order."""
         if chunk_ids is None:
@@ -273,9 +268,10 @@ class Documents:
             self._last = key, contents
         return contents
 
-    def count(self) -> int:
-        """Return the number of chunks in service."""
-        return self._db.count("SELECT count(*) FROM chunks WHERE revision = 0")
+    def count(self, documents: Sequence[str] | None = None) -> int:
+        """Return the number of chunks in service, of all documents or of some."""
+        chosen, values = ("", {}) if documents is None else (f" AND {among('document')}", {"among": documents})
+        return self._db.count(f"SELECT count(*) FROM chunks WHERE revision = 0{chosen}", **values)  # noqa: S608
 
     def count_status(self, *status: Status) -> int:
         """Return the number of chunks of some statuses, including those of new content that waits."""

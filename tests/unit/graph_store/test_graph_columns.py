@@ -6,7 +6,7 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
-from banyan.graph_store.graph.resolved_graph import GraphEdits, ResolvedGraph
+from banyan.graph_store.graph.resolved_graph import ResolvedGraph
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.index.contents import build_graph_arrays, read_graph
 from banyan.graph_store.ledger.communities import TreeCommunity
@@ -115,7 +115,7 @@ def test_a_stored_graph_is_the_graph(drawn, same):
         "name": "s", "entity_types": [{"name": kind} for kind in TYPES],
         "relation_types": [{"name": "knows", "domain": [ANY], "range": [ANY], "functional": True}],
         "attribute_types": [{"name": "age", "owners": [ANY], "functional": True}]})
-    graph = ResolvedGraph(mentions, aliases, GraphEdits((), schema))
+    graph = ResolvedGraph(mentions, aliases, (), schema)
     assert KnowledgeGraph(*read_graph(build_graph_arrays(graph))).dump() == graph.dump()
 
 
