@@ -13,8 +13,49 @@ from typing import NamedTuple
 from ...schemas.naming import canonical_name
 from ...schemas.resolution import Rule
 from ...text.dates import parse_date
-from . import word_lists
 
+# Words that show that two names are of one thing, or of two things; Latin words are folded, without accents.
+# ruff: noqa: SIM905  (lists of words read better as text)
+_SHORT_FORMS = {"mt": "mount", "jr": "junior", "sr": "senior", "vs": "versus", "bros": "brothers"}
+_LEADING_FORMS = {"st": "saint", "ft": "fort"}
+_LEGAL = {word: words.split(" ", 1)[0] for words in (
+    "inc incorporated", "ltd limited", "corp corporation", "co company", "llc", "llp", "plc", "gmbh", "ag", "sa", "sas",
+    "srl", "spa", "bv", "nv", "ab", "oy", "aps", "kg", "kk", "pty", "pte", "ооо", "оао", "зао", "пао")
+    for word in words.split()}
+_LEGAL_HAN = re.compile(r"^株式会社|(?:(?:股份|集团|控股){0,4}(?:有限责任公司|有限公司|公司|集团)|株式会社)$")
+_WRITTEN = re.compile(r"[^\W\d_]+")
+_TITLES = frozenset("""mr mrs ms miss dr doctor prof professor sir dame lord lady president king queen prince princess
+    emperor empress pope cardinal bishop archbishop saint general colonel captain major admiral senator governor
+    chancellor minister judge justice rev reverend maestro г-н lieutenant sergeant corporal commander marshal inspector
+    detective constable sheriff baron baroness count countess duke duchess earl ambassador representative mayor hon
+    honourable madam madame monsieur mme herr frau señor señora signor signora don doña fr lt sgt capt col gen gov sen
+    rep""".split())
+_TITLES_HAN = re.compile(r"(?<=..)(?:先生|女士|小姐|夫人|教授|博士|院士|医生|老师|同志|将军|主席|总统|总理)$")
+_ORDINALS = {word: str(number) for number, words in enumerate((
+    "first i 1st", "second ii 2nd", "third iii 3rd", "fourth iv 4th", "fifth v 5th", "sixth vi 6th",
+    "seventh vii 7th", "eighth viii 8th", "ninth ix 9th", "tenth x 10th", "eleventh xi 11th", "twelfth xii 12th",
+    "xiii", "xiv", "xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi", "xxii", "xxiii", "xxiv"), 1)
+    for word in words.split()}
+_ROMAN = re.compile(r"(?=[ivxlc]{3})c{0,3}(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+_LONE_LETTERS = frozenset("ivx")
+_FIGURE = re.compile(r"-?\d+(?:[.,:]\d+)*")
+_HAN_NUMERALS = frozenset("〇零一二三四五六七八九十百千万亿两甲乙丙丁")
+_OPPOSITES = [frozenset(words.split()) for words in (
+    "north south east west northern southern eastern western northeast northwest southeast southwest central",
+    "upper lower middle", "men women mens womens male female boys girls", "old new", "major minor", "senior junior",
+    "he she", "mr mrs miss", "brother sister", "king queen", "prince princess", "emperor empress", "duke duchess",
+    "father mother", "son daughter", "summer winter", "spring autumn", "pre post", "pro anti", "micro macro",
+    "import export", "imports exports", "left right", "before after", "above below", "inner outer", "black white",
+    "red blue green yellow", "monday tuesday wednesday thursday friday saturday sunday",
+    "january february march april may june july august september october november december",
+    "северный южный восточный западный северная южная восточная западная", "sub super", "under over")]
+_HAN_OPPOSITES = [frozenset(group) for group in (
+    "东西南北中", "上下", "左右", "大小", "新旧老", "男女", "前后", "内外", "正副", "春夏秋冬", "父母子女兄弟姐妹")]
+_SMALL_WORDS = frozenset("of the and for in on de la le du des et und der die das von y e del to a an".split())
+_INEXACT = frozenset("late early mid before after until till since by from about around circa c ca".split())
+_BRANCHED = re.compile(r"\b(?:universit|institut|college|school|academ|hospital|clinic|compan|bank|church|cathedral"
+                      r"|department|ministr|museum|librar|court|office|center|centre|council|society|association"
+                      r"|group|corporation|hotel|theat|station|airport|embassy)", re.IGNORECASE)
 _LATIN = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th", "ð": "d", "ё": "е"})
 _APOSTROPHES = re.compile(r"['’ʼ`´‘]")
 _AND = re.compile(r"(?:(?<!\s)\s++)?+[&＆]\s*+")
@@ -89,7 +130,7 @@ def fold(name: str) -> FoldedName:
     return FoldedName(
         name=name, exact=" ".join(exact), key=key, article=article, words=words, numbers=_count_numbers(words, text),
         date=parse_date(name), base=base, qualifier=qualifier,
-        numerals=" ".join(sorted(word_lists.ORDINALS.get(word, word) for word in words)),
+        numerals=" ".join(sorted(_ORDINALS.get(word, word) for word in words)),
         company=_legal_form(key, words, name), titled=_without_title(words), acronym=is_acronym)
 
 
@@ -102,8 +143,8 @@ def _name_words(text: str) -> list[str]:
         parts = parts[1:]
     last = len(parts) - 1
     # "St" and "Ft" are "Saint" and "Fort" only if another word follows.
-    spelled = [word_lists.LEADING_FORMS.get(part, part) if index < last else part for index, part in enumerate(parts)]
-    return _join_letters([word_lists.SHORT_FORMS.get(part, part) for part in spelled])
+    spelled = [_LEADING_FORMS.get(part, part) if index < last else part for index, part in enumerate(parts)]
+    return _join_letters([_SHORT_FORMS.get(part, part) for part in spelled])
 
 
 def _join_letters(parts: list[str]) -> list[str]:
@@ -137,33 +178,33 @@ def _without_accents(word: str) -> str:
 def _count_numbers(words: tuple[str, ...], text: str) -> tuple[tuple[str, int], ...]:
     numbers: list[str] = []
     for index, word in enumerate(words):
-        if word in word_lists.ORDINALS and not (word in word_lists.LONE_LETTERS and index == 0):
-            numbers.append(word_lists.ORDINALS[word])
-        elif word_lists.ROMAN.fullmatch(word):
+        if word in _ORDINALS and not (word in _LONE_LETTERS and index == 0):
+            numbers.append(_ORDINALS[word])
+        elif _ROMAN.fullmatch(word):
             numbers.append(word)
         elif not word.isalpha():
-            numbers.extend(figure.replace(",", "") for figure in word_lists.FIGURE.findall(word))
+            numbers.extend(figure.replace(",", "") for figure in _FIGURE.findall(word))
     if not text.isascii():
-        numbers.extend(sign for sign in text if sign in word_lists.HAN_NUMERALS)
+        numbers.extend(sign for sign in text if sign in _HAN_NUMERALS)
     return tuple(sorted(Counter(numbers).items())) if numbers else ()  # most names have none
 
 
 def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]:
     """Return a name's key without its company's legal form, and this form; "" if it has none."""
-    if key.isascii() and (not folded or folded[-1] not in word_lists.LEGAL):
+    if key.isascii() and (not folded or folded[-1] not in _LEGAL):
         return key, ""  # true of most names: in ASCII names a legal form comes last
     words, forms = list(folded), list[str]()
     capitalised: set[str] = set()
-    if words and words[-1] in word_lists.LEGAL:
+    if words and words[-1] in _LEGAL:
         # A legal form is capitalised: "American company" is not a company's name.
         capitalised = {_without_accents(word) for part in name.split() if part[0].isupper()
                        for word in _name_words(canonical_name(part))}
-    while len(words) > 1 and words[-1] in word_lists.LEGAL and words[-1] in capitalised:
-        forms.insert(0, word_lists.LEGAL[words.pop()])
-    if len(words) > 1 and words[0] in word_lists.LEGAL and not words[0].isascii():  # a Russian form comes first
+    while len(words) > 1 and words[-1] in _LEGAL and words[-1] in capitalised:
+        forms.insert(0, _LEGAL[words.pop()])
+    if len(words) > 1 and words[0] in _LEGAL and not words[0].isascii():  # a Russian form comes first
         forms.insert(0, words.pop(0))
     base = " ".join(words)
-    han = word_lists.LEGAL_HAN.search(base)
+    han = _LEGAL_HAN.search(base)
     if han and han[0] != base:
         return base[:han.start()] + base[han.end():], han[0]
     return base, " ".join(forms)
@@ -171,10 +212,10 @@ def _legal_form(key: str, folded: tuple[str, ...], name: str) -> tuple[str, str]
 
 def _without_title(folded: tuple[str, ...]) -> tuple[str, str]:
     words, titles = list(folded), list[str]()
-    while len(words) > 1 and words[0] in word_lists.TITLES and words[1] not in word_lists.SMALL_WORDS:
+    while len(words) > 1 and words[0] in _TITLES and words[1] not in _SMALL_WORDS:
         titles.append(words.pop(0))
     base = " ".join(words)
-    if han := word_lists.TITLES_HAN.search(base):
+    if han := _TITLES_HAN.search(base):
         return base[:han.start()], han[0]
     return base, " ".join(titles)
 
@@ -184,7 +225,7 @@ def initials_of(folded: FoldedName) -> set[str]:
     if len(folded.words) < _LEAST_ACRONYM:
         return set()
     return {"".join(word[0] for word in folded.words),
-            "".join(word[0] for word in folded.words if word not in word_lists.SMALL_WORDS)} - {""}
+            "".join(word[0] for word in folded.words if word not in _SMALL_WORDS)} - {""}
 
 
 def contradict(first: FoldedName, second: FoldedName) -> bool:
@@ -199,8 +240,8 @@ def contradict(first: FoldedName, second: FoldedName) -> bool:
     if first.numbers != second.numbers and not only_qualified:
         return True
     # Words, or in Chinese characters, that just one of the names has are opposites.
-    for parts, other_parts, opposites in ((set(first.words), set(second.words), word_lists.OPPOSITES),
-                                          (set(first.key), set(second.key), word_lists.HAN_OPPOSITES)):
+    for parts, other_parts, opposites in ((set(first.words), set(second.words), _OPPOSITES),
+                                          (set(first.key), set(second.key), _HAN_OPPOSITES)):
         only_first, only_second = parts - other_parts, other_parts - parts
         if any(only_first & group and only_second & group for group in opposites):
             return True
@@ -217,16 +258,16 @@ def match_names(first: FoldedName, second: FoldedName, *, organisation: bool = F
         return None
     if first.date:  # the second's date is the same, or they would contradict
         # "early 1999" is less than a date, and "2001-2" may be a month or a span of years.
-        is_inexact = any(word_lists.INEXACT.intersection(name.words)
+        is_inexact = any(_INEXACT.intersection(name.words)
                          or _YEAR_AND_NUMBER.fullmatch(canonical_name(name.name)) for name in (first, second))
         return None if is_inexact else NameMatch("date", prior=0.97)
-    match = (_match_spelling(first, second) or _match_qualifier(first, second)
+    match = (_match_spelling(first, second) or _match_own_acronym(first, second)
              or _match_omitted_parts(first, second, organisation=organisation, person=person))
     if match:
         return match
     if stand_for(first, second):
-        written = word_lists.WRITTEN.findall(first.name if len(first.words) > 1 else second.name)
-        is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS for word in written)
+        written = _WRITTEN.findall(first.name if len(first.words) > 1 else second.name)
+        is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS for word in written)
         is_distinctive = is_capitalised and min(len(first.key), len(second.key)) > _LEAST_ACRONYM
         return NameMatch("acronym", prior=0.45 if is_distinctive else 0.2, loose=True)
     if _adds_place(second, first.name) or _adds_place(first, second.name):
@@ -262,23 +303,21 @@ def _is_capitalised(folded: FoldedName) -> bool:
     return folded.name.split()[1 if folded.article else 0][0].isupper()
 
 
-def _match_qualifier(first: FoldedName, second: FoldedName) -> NameMatch | None:
-    """Match two names if just one has an addition in parentheses: "WHO (World Health Organization)" and "WHO"."""
+def _match_own_acronym(first: FoldedName, second: FoldedName) -> NameMatch | None:
+    """Match two names if just one has its acronym in parentheses: "WHO (World Health Organization)" and "WHO"."""
     if bool(first.qualifier) == bool(second.qualifier):
         return None
     long, short = (first, second) if first.qualifier else (second, first)
     inside = fold(long.qualifier).key
-    if _is_initials(inside, fold(long.base)) and short.key in {long.base, inside}:
-        return NameMatch("acronym", prior=0.95)
-    # "Solaris (film)" may be another thing than "Solaris".
-    return NameMatch("qualifier", prior=0.2, loose=True) if long.base == short.key else None
+    is_own = _is_initials(inside, fold(long.base)) and short.key in {long.base, inside}
+    return NameMatch("acronym", prior=0.95) if is_own else None
 
 
 def _match_omitted_parts(first: FoldedName, second: FoldedName, *, organisation: bool, person: bool,
                          ) -> NameMatch | None:
     """Match two names if one omits a company's legal form ("Inc") or a person's title ("Dr")."""
     if first.qualifier or second.qualifier:
-        return None  # a parenthesis is left to `_match_qualifier`
+        return None  # a parenthesis is left to `_match_own_acronym`
     (base, form), (other_base, other_form) = first.company, second.company
     if base == other_base and not (form and other_form and form != other_form):
         # Unless both are known to be organisations, "Apple" may be something else than "Apple Inc".
@@ -304,12 +343,12 @@ def _adds_place(short: FoldedName, name: str) -> bool:
     base, comma, added = name.partition(",")
     if not comma:
         return False
-    place_words = word_lists.WRITTEN.findall(added)
+    place_words = _WRITTEN.findall(added)
     # A university or bank has branches in several places, so its name with a place is another thing's.
-    if not place_words or fold(base).key != short.key or word_lists.BRANCHED.search(base):
+    if not place_words or fold(base).key != short.key or _BRANCHED.search(base):
         return False
     # A place's name is capitalised, does not begin with a small word, and has neither "and" nor digits.
-    is_capitalised = all(word[0].isupper() or word in word_lists.SMALL_WORDS - {"and"} for word in place_words)
+    is_capitalised = all(word[0].isupper() or word in _SMALL_WORDS - {"and"} for word in place_words)
     return is_capitalised and not place_words[0].islower() and not any(sign.isdigit() for sign in added)
 
 

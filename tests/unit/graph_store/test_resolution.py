@@ -67,7 +67,6 @@ def groups(graph: KnowledgeGraph, judgements: Judgements | None = None, schema: 
     ("Lovelace, Ada", "Ada Lovelace", "person"),
     ("World War II", "Second World War", "spelling"),
     ("Austin, Texas", "Austin", "place"),
-    ("Solaris (1972 film)", "Solaris", "qualifier"),
     ("World Health Organization", "WHO", "acronym"),
     ("World Health Organization (WHO)", "WHO", "acronym"),
     ("T. B. Hale", "Thomas B. Hale", "person"),
