@@ -119,15 +119,11 @@ class GraphEditor(EditTable):
         return number
 
     def _bound_mentions_again(self, edit: Edit) -> None:
-        """If an edit changes types, check the extractions that mention its entities against the schema again."""
+        """If an edit changes types, check the extractions against the schema again."""
         if isinstance(edit, Supersede):
             self._graph.unload()  # links of documents are part of the mentions
         if isinstance(edit, Retype):
-            mentions = self._graph.graph.mentions
-            names = {canonical_name(ref.name) for ref in edit.entities}
-            chunks = [chunk for entity in mentions.entity_ids() if mentions.entity_text(entity) in names
-                      for chunk in mentions.entity_support(entity)]
-            self._control.write_named(names, chunks)
+            self._control.write_all()
 
 
 def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:

@@ -9,8 +9,6 @@ from .naming import label_key
 
 ElementKind = Literal["entity_type", "relation", "attribute"]
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
-LabelKind = ElementKind | Literal["name"]
-"""What a label names: an element of the schema, or an entity."""
 Verdict = Literal["accept", "reject", "rename", "merge", "edit", "define"]
 
 

@@ -1,10 +1,9 @@
 """Look up extracted labels in a schema prepared for bounding."""
 
-from collections.abc import Hashable
 from functools import cached_property
 from typing import NamedTuple
 
-from ...schemas.delta import ELEMENT_KINDS, ElementKind, LabelKind
+from ...schemas.delta import ELEMENT_KINDS, ElementKind
 from ...schemas.edits import Types
 from ...schemas.extraction import Extraction, RepairKind
 from ...schemas.graph_schema import ROOT_TYPE, GraphSchema
@@ -140,40 +139,8 @@ class Bounds:
             return ROOT_TYPE
         return next((t.name for t in self.schema.entity_types if t.last_resort), None)
 
-    def meaning(self, kind: LabelKind, label: str) -> Hashable:
-        """Return everything in the schema on which the bounding of a label depends."""
-        if kind == "name":
-            return self.is_type_name(label)
-        known = self.find(kind, label)
-        if known is None:  # the type of last resort is in the asks for a relation or attribute
-            return None if kind == "entity_type" else self.last_resort
-        if kind == "entity_type":
-            return known, self._type_meaning(known.name)
-        element = (self.schema.attribute_type(known.name) if kind == "attribute"
-                   else self.schema.relation_type(known.name))
-        if element is None:  # only an open schema finds a label that none of its elements has
-            return known, self.schema.open
-        types = element.owners if kind == "attribute" else (*element.domain, *element.range)  # type: ignore[union-attr]
-        inverse = self.schema.relation_type(self._first_of_pair(known.name) or "") if kind == "relation" else None
-        return (known, element.model_dump_json(exclude={"rules"}), inverse and inverse.model_dump_json(),
-                self.last_resort, tuple(self._type_meaning(name) for name in types))
-
-    def _type_meaning(self, name: str) -> Hashable:
-        return name, tuple(self.schema.ancestors(name)), self._positions.get(name), self.schema.open
-
 
 def extracted_names(extraction: Extraction) -> set[str]:
     """Return the names of an extraction's entities and of the ends of its facts."""
     return {*(e.name for e in extraction.entities), *(end for t in extraction.triples for end in (t.head, t.tail)),
             *(a.entity for a in extraction.attributes)}
-
-
-def extracted_labels(extraction: Extraction) -> set[tuple[LabelKind, str]]:
-    """Return the labels of an extraction that bounding looks up in the schema, with their kinds.
-
-    Names are looked up because one that is the name of a type, such as "Person", is no entity.
-    """
-    labels: set[tuple[LabelKind, str]] = {("name", name) for name in extracted_names(extraction)}
-    labels |= {("entity_type", entity.type) for entity in extraction.entities}
-    labels |= {("relation", triple.relation) for triple in extraction.triples}
-    return labels | {("attribute", attribute.attribute) for attribute in extraction.attributes}

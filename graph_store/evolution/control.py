@@ -1,9 +1,9 @@
 """Bound extractions by the schema in force, and change that schema: a base (the seed with people's changes), grown.
 
-A change affects only the chunks with a label whose meaning it changes; their stored extractions are bounded again.
+When either changes, the stored extractions are bounded again; no model is asked.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from threading import local
 from typing import Literal
 
@@ -12,15 +12,15 @@ from cachetools import LRUCache
 from ...prompts import schema_block
 from ...prompts.schema_text import LETTERED_TOKENS
 from ...runtime.audit import attributed
-from ...schemas.delta import Candidate, Decided, Decision, LabelKind, SameLabel
+from ...schemas.delta import Candidate, Decided, Decision, SameLabel
 from ...schemas.documents import Chunk
 from ...schemas.edits import decided_types
 from ...schemas.extraction import BoundedExtraction, Extraction
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.naming import canonical_name, label_key
+from ...schemas.naming import label_key
 from ...text.tokens import estimate_tokens
 from ..bounding.admission import bound
-from ..bounding.labels import Bounds, extracted_labels
+from ..bounding.labels import Bounds
 from ..ledger.database import Database
 from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import EditTable
@@ -99,19 +99,6 @@ class SchemaControl:
         done = self._documents.done()
         for start in range(0, len(done), _BOUNDED_AT_ONCE):
             self.write(done[start:start + _BOUNDED_AT_ONCE])
-
-    def write_named(self, names: Iterable[str], also: Iterable[str]) -> None:
-        """Bound the chunks again that mention entities by some names, and the chunks in `also`."""
-        wanted = {canonical_name(name) for name in names}
-        mentioning = {chunk for chunk, labels in self._extracted_labels()
-                      if any(kind == "name" and canonical_name(label) in wanted for kind, label in labels)}
-        self.write(sorted(mentioning.union(also)))
-
-    def _extracted_labels(self) -> Iterator[tuple[str, set[tuple[LabelKind, str]]]]:
-        done = self._documents.done()
-        for start in range(0, len(done), _BOUNDED_AT_ONCE):
-            for chunk, extraction in self._extractions.get_many(done[start:start + _BOUNDED_AT_ONCE]).items():
-                yield chunk, extracted_labels(extraction)
 
     def bound_again(self, chunk_ids: Sequence[str], extractions: Mapping[str, Extraction] | None = None,
                     ) -> Iterator[tuple[Chunk, BoundedExtraction, BoundedExtraction]]:
@@ -289,34 +276,17 @@ class SchemaControl:
             return self._put_in_force(outcome.base, outcome.schema, outcome.decided, who)
 
     def _put_in_force(self, base: GraphSchema, schema: GraphSchema, decided: Sequence[Decided], who: str) -> bool:
-        """Store a new version of the schema and its base, and bound the affected chunks again, in one transaction."""
+        """Store a new version of the schema and its base, and bound every chunk again, in one transaction."""
         seed = self._history.first()
-        old_base = self._history.base()
-        old = self._history.current()
         base, schema = sort_elements(base, seed), sort_elements(schema, seed)
-        if (old_base, old) == (base, schema) and (who == "auto" or not decided):
+        is_changed = (self._history.base(), self._history.current()) != (base, schema)
+        if not is_changed and (who == "auto" or not decided):
             return False
         with self._db.transaction():
             self._history.append(schema, decided, who, base)
-            affected = self._find_affected_chunks(old, schema)
-            affected_by_base = self._find_affected_chunks(old_base, base)
-            self.note(sorted(affected_by_base - affected))
-            self.write(sorted(affected))
+            if is_changed:
+                self.write_all()
         return True
-
-    def _find_affected_chunks(self, old: GraphSchema, new: GraphSchema) -> set[str]:
-        if old == new:
-            return set()
-        old_bounds, new_bounds = self._prepare_bounds(old), self._prepare_bounds(new)
-        is_changed: dict[tuple[LabelKind, str], bool] = {}
-        affected: set[str] = set()
-        for chunk, labels in self._extracted_labels():
-            unseen_labels = labels - is_changed.keys()
-            is_changed.update((label, old_bounds.meaning(*label) != new_bounds.meaning(*label))
-                              for label in unseen_labels)
-            if any(is_changed[label] for label in labels):
-                affected.add(chunk)
-        return affected
 
     def _gather_grounds(self) -> Grounds:
         return Grounds(counts=self.asks.counts(), declined=self._history.declined_labels(),

@@ -196,8 +196,6 @@ _STAGES = (
 
 
 def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
-    if kb.communities.count() and not recorded_model(kb.database)[0]:
-        yield "the ledger does not say which embedding model its vectors come from"
     for what, condition in _STAGES:
         for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
@@ -300,6 +298,8 @@ def _check_vectors(kb: KnowledgeBase) -> Iterator[str]:
 
 def _check_communities(kb: KnowledgeBase) -> Iterator[str]:
     """Check the tree: on every level each entity is in exactly one community, and levels are nested."""
+    if kb.communities.count() and not recorded_model(kb.database)[0]:
+        yield "the ledger does not say which embedding model its vectors come from"
     if kb.tree.is_behind():
         return  # the communities describe an earlier state of the graph
     entities = kb.graph.entity_ids()
