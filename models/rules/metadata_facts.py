@@ -9,7 +9,7 @@ beginning of a form, are those of the document; so are two with numbers, dates o
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ...ingest.field_sections import read_blocks
@@ -93,8 +93,12 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
     words of the field for the date, and `relation` returns the relation for a field's name.
     """
     document = row.cells[0].value
+    key, _, title = document.partition(": ")  # "EIP-1559: Fee market" has two aliases
+    is_keyed = title and " " not in key and any(map(str.isdigit, key)) and document in evidence
+    names = (key, title) if is_keyed else ()
     yield Extraction(entities=(ExtractedEntity(name=document, type=own_type),),
-                     attributes=tuple(_key_and_title(document, evidence)) if document in evidence else ())
+                     attributes=tuple(ExtractedAttribute(entity=document, attribute=ALIAS, value=name,
+                                                         evidence=evidence) for name in names))
     for cell in row.cells[1:]:
         if _is_uninformative(cell, document):
             continue
@@ -107,11 +111,14 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
                 attributes=tuple(ExtractedAttribute(entity=one.name, attribute=ALIAS, value=contact, evidence=evidence)
                                  for contact in one.contacts if contact != one.name))
         if not people:
-            is_the_time = cell.value in time
+            is_prose, is_numbers = label_key(cell.header) in _PROSE_FIELDS, _NUMBERS.fullmatch(cell.value)
+            parts = cell.value.split("," if is_numbers else LIST_MARK)
+            items = [part.strip() for part in parts if part.strip()]
+            if is_prose or any(len(item) > _LONGEST_ITEM for item in items):
+                items = [cell.value]
             yield Extraction(attributes=tuple(
                 ExtractedAttribute(entity=document, attribute=cell.header, value=item, evidence=evidence,
-                                   time="" if is_the_time else time)
-                for item in _field_items(cell)))
+                                   time="" if cell.value in time else time) for item in items))
 
 
 def _is_uninformative(cell: Cell, document: str) -> bool:
@@ -125,14 +132,6 @@ def _is_uninformative(cell: Cell, document: str) -> bool:
     is_file_property = key in _FILE_PROPERTIES and not is_full_name and _OFFICE_FILE.search(document) is not None
     return (key in _LAYOUT_FIELDS or repeats_title or is_page_id or is_file_property
             or len(cell.value) > _LONGEST_VALUE)
-
-
-def _key_and_title(document: str, evidence: str) -> Iterator[ExtractedAttribute]:
-    """Yield two aliases of a document with a key and a title ("EIP-1559: Fee market"): the key, and the title."""
-    key, _, title = document.partition(": ")
-    if title and " " not in key and any(map(str.isdigit, key)):
-        for name in (key, title):
-            yield ExtractedAttribute(entity=document, attribute=ALIAS, value=name, evidence=evidence)
 
 
 def read_people(cell: Cell) -> list[_Person]:
@@ -198,16 +197,6 @@ def _is_cased(name: str) -> bool:
     return not first[0].islower() and all(not word[0].islower() or len(word) <= _LONGEST_PARTICLE for word in others)
 
 
-def _field_items(cell: Cell) -> list[str]:
-    """Return the items of a field that is a list, and otherwise its whole value as the only item."""
-    if label_key(cell.header) in _PROSE_FIELDS:
-        return [cell.value]
-    if _NUMBERS.fullmatch(cell.value):
-        return [number.strip() for number in cell.value.split(",")]
-    items = [item.strip() for item in cell.value.split(LIST_MARK) if item.strip()]
-    return [cell.value] if any(len(item) > _LONGEST_ITEM for item in items) else items
-
-
 def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool], document: str) -> Iterator[Row]:
     """Yield the fields of a chunk's text ("Capacity: 40 people") as rows of what they describe.
 
@@ -217,11 +206,16 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
     subject = document if document.endswith(f": {title}") else title
     for block in read_blocks(lines_under(text, heading, subject)):
         fields = [Cell(name, value.rstrip(".。;；")) for key, name in block.names.items()
-                  if _states_something(name, value := block.value(key))]
+                  if _is_field(name, value := block.value(key))]
         # A numbered heading and one of general words only ("Overview") name no subject.
         owner = next((name for name in reversed(block.above) if not _NUMBERED.match(name) and is_telling(name)
                       and names(title if name == subject else name)), "")
-        if not owner and len(set(block.above)) <= _MOST_HEADINGS_OF_FORM and _is_form(fields):
+        # Below hardly any headings, enough fields with distinct keys, at most half of them links, are the document's.
+        has_no_text = all(kind_of(one.value) != "text" or not any(map(str.isalnum, one.value)) for one in fields)
+        is_form = (len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS)
+                   and len({one.header.casefold() for one in fields}) == len(fields)
+                   and 2 * sum(_LINK.match(one.value) is not None for one in fields) <= len(fields))
+        if not owner and len(set(block.above)) <= _MOST_HEADINGS_OF_FORM and is_form:
             owner = document
         things = [field for field in fields if _ITEM_NUMBER.match(field.header)]
         # A thing is listed by its number: "EIP-20: Token" under the nearest heading.
@@ -236,16 +230,7 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
                 yield Row(block.start, block.end, (Cell(DOCUMENT if is_document else "", described), *items))
 
 
-def _is_form(lines: Sequence[Cell]) -> bool:
-    """Return True if lines are the fields of a document: enough lines with distinct keys, at most half links."""
-    keys = {line.header.casefold() for line in lines}
-    links = sum(_LINK.match(line.value) is not None for line in lines)
-    has_no_text = all(kind_of(line.value) != "text" or not any(map(str.isalnum, line.value)) for line in lines)
-    least = _LEAST_LINES if has_no_text else _LEAST_FIELDS
-    return len(lines) >= least and len(keys) == len(lines) and 2 * links <= len(lines)
-
-
-def _states_something(key: str, value: str) -> bool:
+def _is_field(key: str, value: str) -> bool:
     """Return True for a field that states something: no prose, address, date as a key, or key such as "Note"."""
     key_words = [word for word in key.lower().split() if any(map(str.isalnum, word))]
     has_sentences = ". " in value or "。" in value.rstrip("。")

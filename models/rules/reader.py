@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
 
@@ -64,7 +64,7 @@ class RulesReader:
 
     def __init__(self, parser: Parser | None = None) -> None:
         self._parser = parser or Parser()
-        self._short_spans = lru_cache(_CACHED_TEXTS)(partial(_spans_of, self._parser))
+        self._short_spans = lru_cache(_CACHED_TEXTS)(lambda text: find_spans([text], self._parser)[0])
 
     def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
         """Return the entities and facts of each chunk, which depend only on its request, the schema and the models.
@@ -92,7 +92,13 @@ class RulesReader:
                 admitted.add(names.full_name(short))
 
         def is_name(words: str) -> bool:
-            return words in names.spans or self._is_name(words)
+            """Return True for a recognised name, and for two to four words that each begin with a capital or digit."""
+            parts = words.split()
+            if words in names.spans or (1 < len(parts) <= _LONGEST_NAMING_HEADING and all(
+                    part[0].isupper() or part[0].isdigit() for part in parts)):
+                return True
+            spans = self._short_spans(words)
+            return len(spans) == 1 and spans[0].kind not in VALUES and spans[0].end - spans[0].start == len(words)
 
         rows = [*field_rows(text, title, request.heading, is_name, request.document),
                 *people_rows(text, request.heading, request.document)]
@@ -101,17 +107,6 @@ class RulesReader:
             ExtractedEntity(name=name, type=kind) for name, kind in types.items()
             if kind and name in admitted and not is_unfilled(name))))
 
-    def _is_name(self, heading: str) -> bool:
-        """Return True for two to four words that each begin with a capital or a digit, and for a recognised name."""
-        parts = heading.split()
-        if 1 < len(parts) <= _LONGEST_NAMING_HEADING and all(part[0].isupper() or part[0].isdigit() for part in parts):
-            return True
-        spans = self._short_spans(heading)
-        return len(spans) == 1 and spans[0].kind not in VALUES and spans[0].end - spans[0].start == len(heading)
-
-
-def _spans_of(parser: Parser, text: str) -> Sequence[Span]:
-    return find_spans([text], parser)[0]
 
 
 class _Prepared:

@@ -190,8 +190,15 @@ class _SchemaHeaders:
         # The relation of each header, and whether it is read from tail to head.
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
-            for cue in relation.rules.all_cues():
-                self._relations |= _header_from_cue(label_key(cue), relation.name)
+            for cue in map(label_key, relation.rules.all_cues()):
+                backward, words = cue.startswith("<"), cue.removeprefix("<")
+                start, end = next(((start, end) for start, end in (("'s ", ""), ("的", ""), ("", " of"))
+                                   if len(words) > len(start + end) and words.startswith(start)
+                                   and words.endswith(end)), ("", ""))
+                if start or end or words.endswith((" by", " in", " at", "于")):
+                    # "Y is the author of X": under the header "Author" the relation leads from the cell to the row.
+                    header = words.removeprefix(start).removesuffix(end)
+                    self._relations[header] = relation.name, backward != bool(end)
         self._relations |= {label_key(name): (r.name, False) for r in reversed(schema.relation_types)
                             for name in r.all_names()}
 
@@ -248,16 +255,6 @@ def _headers_of(schema: GraphSchema) -> _SchemaHeaders:
     return _SchemaHeaders(schema)
 
 
-def _header_from_cue(cue: str, relation: str) -> dict[str, tuple[str, bool]]:
-    """Return the header that a relation's cue implies, with the relation and whether it leads to the row."""
-    backward, cue = cue.startswith("<"), cue.removeprefix("<")
-    for start, end in (("'s ", ""), ("的", ""), ("", " of")):
-        if len(cue) > len(start + end) and cue.startswith(start) and cue.endswith(end):
-            # "Y is the author of X" leads from Y to X, so under the header "Author" it leads from the cell to the row.
-            return {cue.removeprefix(start).removesuffix(end): (relation, backward != bool(end))}
-    return {cue: (relation, backward)} if cue.endswith((" by", " in", " at", "于")) else {}
-
-
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows that state something of a subject, without the cells that state nothing."""
     for row in rows:
@@ -265,9 +262,14 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
             yield row
             continue
         cells = list(_stating_cells(row))
-        if len(cells) < 2 or not _may_name(cells[0]):  # noqa: PLR2004
+        if len(cells) < 2:  # noqa: PLR2004
             continue
         header, value = cells[0]
+        is_title = not _TITLE_HEADERS.isdisjoint(header.lower().split())  # "Can machines think?" is one
+        is_too_long = len(value.split()) > (_LONGEST_TITLE if is_title else _LONGEST_NAME)
+        is_sentence = not is_title and _NO_NAME.search(value)
+        if is_too_long or is_sentence or _PLACEHOLDER.fullmatch(value) or "___" in value:
+            continue
         if _BARE.fullmatch(value):  # "Question 1.a" for 1.a under "Question Number"
             noun = _NUMBER_HEADER.sub("", header)
             cells[0] = Cell(header, f"{noun} {value}" if noun != header else f"{header}: {value}")
@@ -283,21 +285,8 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
         lacks_header = _DEFAULT_HEADER.match(cell.header) is not None and (column > 0 or value.isdigit())
         counts_rows = cell.header.lower() in _NUMBERING_HEADERS and value.isdigit()
         is_prose_header = len(cell.header.split()) > _LONGEST_HEADER
-        if value and not (lacks_header or counts_rows or is_prose_header or _repeats_header(cell)):
+        header, folded = (part.casefold().rstrip("s:") for part in cell)
+        repeats_header = folded in {header, *map(str.strip, header.rsplit(",", 1))}  # as in merged heads of tables
+        if value and not (lacks_header or counts_rows or is_prose_header or repeats_header):
             yield cell._replace(value=value)
 
-
-def _may_name(cell: Cell) -> bool:
-    """Return True if a cell can name a row's subject: it is no placeholder or prompt of a form, and no sentence."""
-    length = len(cell.value.split())
-    if _PLACEHOLDER.fullmatch(cell.value) or "___" in cell.value:
-        return False
-    if not _TITLE_HEADERS.isdisjoint(cell.header.lower().split()):  # "Can machines think?" is one
-        return length <= _LONGEST_TITLE
-    return length <= _LONGEST_NAME and not _NO_NAME.search(cell.value)
-
-
-def _repeats_header(cell: Cell) -> bool:
-    """Return True for a cell whose value is its header or a part of it between commas, as in merged heads of tables."""
-    header, value = (part.casefold().rstrip("s:") for part in cell)
-    return value in {header, *map(str.strip, header.rsplit(",", 1))}

@@ -115,9 +115,12 @@ def _name_end(words: Sequence[Word], at: int) -> int:
     # '青河县' '禾丰' '公司': extend to the ending of an organization's name, across nouns only.
     stop = end
     is_complete = words[at].text.endswith((*_BODY_ENDINGS, "厅", "部", "署"))
-    while stop < len(words) and _is_next(words[stop - 1], words[stop]) and (
-            words[stop].tag in _NOUN_TAGS or words[stop].text.endswith(_BODY_ENDINGS)) and (
-            words[stop].end - words[at].start <= _LONGEST_NAME):
+    while stop < len(words) and words[stop].end - words[at].start <= _LONGEST_NAME and (
+            words[stop].tag in _NOUN_TAGS or words[stop].text.endswith(_BODY_ENDINGS)):
+        # One space may stand between a Latin and a Chinese word.
+        may_be_apart = words[stop - 1].text[-1].isascii() and not words[stop].text[0].isascii()
+        if words[stop].start - words[stop - 1].end > int(may_be_apart):
+            break
         stop += 1
         last = words[stop - 1].text
         is_before_noun = any(word.tag in _NOUN_TAGS for word in words[stop : stop + 1])  # 国务院教育行政部门
@@ -129,12 +132,6 @@ def _name_end(words: Sequence[Word], at: int) -> int:
                 words[end - 1].text.endswith(_PLACE_ENDINGS)):
             end += 1
     return end
-
-
-def _is_next(word: Word, other: Word) -> bool:
-    """Return True if no space separates two words; one space between a Latin and a Chinese word is allowed."""
-    is_latin_before_chinese = word.text[-1].isascii() and not other.text[0].isascii()
-    return other.start - word.end <= int(is_latin_before_chinese)
 
 
 def _kind_of_words(words: Sequence[Word]) -> str:

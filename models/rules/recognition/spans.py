@@ -63,7 +63,8 @@ def _han_sentences(text: str) -> tuple[list[tuple[int, int]], bool]:
 
 def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:
     """Return the spans of a text; `doc` has the recogniser's entities, `han` the places of Chinese sentences."""
-    masked = masked_parts(text)
+    # Addresses, tags, code and citations are not searched for names.
+    masked = [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE, _CITATION) for match in form.finditer(text)]
     spelled: list[Span] = []
     if doc is not None:
         spelled = [span for span in find_spelled_names(text, doc, [*han, *masked], title)
@@ -77,7 +78,3 @@ def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int
         title_places = []  # the text does not speak of its title: 历史文化
     return without_overlaps(spelled, chinese, values, title_places)
 
-
-def masked_parts(text: str) -> list[tuple[int, int]]:
-    """Return the parts of a text, as (start, end), that are not searched for names."""
-    return [match.span() for form in (_ADDRESS, _TAG, _FENCED, _INLINE, _CITATION) for match in form.finditer(text)]

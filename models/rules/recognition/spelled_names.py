@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -116,11 +116,23 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     spans = without_overlaps(*([span for span in layer if not any(is_hidden[span.start : span.end])]
                                for layer in (certain, pieces)))
     spans, kinds_by_words = _correct_kinds(text, spans, certain)
-    terms = _common_terms(text, spans)
-    names = [_with_article(text, span) for span in spans
-             if span in certain or (name_of(text, span) not in terms and (
-                 text[span.start : span.end] in title.split() or not _is_junk(text, doc, span)))]
-    return _unify_kinds(text, names, kinds_by_words)
+    terms, names = _common_terms(text, spans), list[Span]()
+    for span in spans:
+        is_in_title = text[span.start : span.end] in title.split()
+        if span not in certain and (name_of(text, span) in terms or (not is_in_title and _is_junk(text, doc, span))):
+            continue
+        if span.kind == "work":  # its article belongs to it: "The Salt Road"
+            names.append(replace(span, start=span.start - 4) if text.endswith("The ", 0, span.start) else span)
+        else:
+            article = _ARTICLE.match(text, span.start, span.end)
+            names.append(replace(span, start=article.end()) if article else span)
+    counts: dict[str, Counter[str]] = {}
+    for span in names:
+        counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
+    surnames = {name.rpartition(" ")[2] for name, kinds in counts.items() if kinds["person"] and " " in name}
+    kind_of_name = {name: "person" if name in surnames else kinds_by_words.get(name) or kinds.most_common(1)[0][0]
+                    for name, kinds in counts.items()}
+    return [replace(span, kind=kind_of_name[name_of(text, span)]) for span in names]
 
 
 def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
@@ -237,14 +249,6 @@ def _is_called_work(text: str, start: int, end: int) -> bool:
     return _WORK_CONTEXT.search(around) is not None or infer_type(text[start:end]) == "Work"
 
 
-def _with_article(text: str, span: Span) -> Span:
-    """Return the span with the article of a work ("The Salt Road"), or without the article of another name."""
-    if span.kind == "work":
-        return replace(span, start=span.start - 4) if text.endswith("The ", 0, span.start) else span
-    article = _ARTICLE.match(text, span.start, span.end)
-    return replace(span, start=article.end()) if article else span
-
-
 def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | None:
     """Return the start and end of a name without articles, possessives and marks at its ends."""
     name = text[start:end]
@@ -340,12 +344,3 @@ def _is_common_word(text: str, span: Span) -> bool:
     occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
     return word_before in {"the", "a", "an", "this"} or (occurs_once and word_before not in ROLES | HONORIFICS)
 
-
-def _unify_kinds(text: str, spans: Sequence[Span], kinds_by_words: Mapping[str, str]) -> list[Span]:
-    counts: dict[str, Counter[str]] = {}
-    for span in spans:
-        counts.setdefault(name_of(text, span), Counter())[span.kind] += 1
-    surnames = {name.rpartition(" ")[2] for name, kinds in counts.items() if kinds["person"] and " " in name}
-    kind_of_name = {name: "person" if name in surnames else kinds_by_words.get(name) or kinds.most_common(1)[0][0]
-                    for name, kinds in counts.items()}
-    return [replace(span, kind=kind_of_name[name_of(text, span)]) for span in spans]
