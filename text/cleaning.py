@@ -137,7 +137,12 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
     If the text has the whole word elsewhere, with or without a hyphen, its more frequent spelling is used. Otherwise
     the hyphen stays if both parts are words of the text, or if the second part begins with a capital ("Anglo-Saxon").
     """
-    known = _count_words(pages) if any(map(_BREAK.search, pages)) else Counter()
+    known = Counter[str]()  # the words in lower case, without the two parts of a broken word
+    if any(map(_BREAK.search, pages)):
+        known.update(word.casefold() for page in pages for word in _HYPHENATED.findall(page))
+        for match in (match for page in pages for match in _BREAK.finditer(page)):
+            right = _FIRST_LETTERS.match(match[1])
+            known.subtract(part.casefold() for part in (_last_letters(match), right[0] if right else "") if part)
 
     def join(match: "re.Match[str]") -> str:
         rest, space = match.groups()
@@ -150,16 +155,6 @@ def broken_word_joiner(pages: Sequence[str]) -> Callable[[str], str]:
         return hyphen + rest + ("\n" if is_line_end and space else space)
 
     return partial(_BREAK.sub, join)
-
-
-def _count_words(pages: Sequence[str]) -> Counter[str]:
-    """Count the words of pages in lower case; the two parts of a broken word are not counted."""
-    known = Counter(word.casefold() for page in pages for word in _HYPHENATED.findall(page))
-    for page in pages:
-        for match in _BREAK.finditer(page):
-            right = _FIRST_LETTERS.match(match[1])
-            known.subtract(part.casefold() for part in (_last_letters(match), right[0] if right else "") if part)
-    return known
 
 
 def _last_letters(match: "re.Match[str]") -> str:

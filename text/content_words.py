@@ -27,6 +27,7 @@ _BENGALI_ENDING = re.compile("(?<=..)(?:গুলি|গুলো|দের|জ�
 _SPOKEN = re.compile(r"(?<![^\W_])(?!(?<=[^\W_]['’])(?:s|t|re|ve|ll|d|m)\b)[^\W_]+")
 """A word; the "s" of "Blum's" and of "what's" is none."""
 _SPACED_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
+_stemmer = cache(Stemmer.Stemmer)
 _STEMMING = Lock()  # a stemmer keeps the word that it works on
 
 
@@ -37,12 +38,7 @@ def stem_word(word: str, language: str = "english") -> str:
     The language is one of Snowball's by its English name.
     """
     with _STEMMING:
-        return str(_load_stemmer(language).stemWord(word))
-
-
-@cache
-def _load_stemmer(language: str) -> Stemmer.Stemmer:
-    return Stemmer.Stemmer(language, 0)  # without its own cache: `stem_word` has one
+        return str(_stemmer(language, 0).stemWord(word))  # without its own cache: `stem_word` has one
 
 
 @lru_cache(maxsize=16_384)
@@ -71,8 +67,10 @@ def content_words(text: str, language: str = "en") -> tuple[str, ...]:
     are removed.
     """
     if language not in {"en", "zh", "ja"}:
-        return tuple(_foreign_stem(word, language) for word in _SPACED_WORD.findall(normalise(text))
-                     if word not in function_words(language))
+        found = [word for word in _SPACED_WORD.findall(normalise(text)) if word not in function_words(language)]
+        if language == "bn":
+            return tuple(_BENGALI_ENDING.sub("", word) for word in found)
+        return tuple(stem_word(word, _STEMMERS[language]) if language in _STEMMERS else word for word in found)
     words: list[str] = []
     for match in _RUN.finditer(normalise(text)):
         run = match.group()
@@ -81,13 +79,6 @@ def content_words(text: str, language: str = "en") -> tuple[str, ...]:
         elif _POSSESSIVE.sub("", run) not in ENGLISH_STOP:  # a function word also with an ending: "what's"
             words.append(stem(run))
     return tuple(words)
-
-
-def _foreign_stem(word: str, language: str) -> str:
-    """Return a word's stem by Snowball; Bengali has rules here, and words of other unknown languages are unchanged."""
-    if language == "bn":
-        return _BENGALI_ENDING.sub("", word)
-    return stem_word(word, _STEMMERS[language]) if language in _STEMMERS else word
 
 
 @lru_cache(maxsize=4096)

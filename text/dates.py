@@ -114,8 +114,12 @@ def parse_date(text: str) -> str:
     # 二〇一九年三月五日 is 2019年3月5日.
     in_figures = _HAN_SMALL.sub(_small_figures, _HAN_YEAR.sub(
         lambda match: "".join(_HAN[digit] for digit in match[0]), without_about))
-    if interval := _year_interval(in_figures):
-        return interval
+    if interval := _INTERVAL.fullmatch(in_figures):  # "1914-1918", "1914-18"
+        first, last = interval["first"], interval["last"]
+        may_be_month = len(last) < len(first) and int(last) <= _MONTHS_A_YEAR
+        last = first[: 4 - len(last)] + last
+        if last > first and not (may_be_month and "-" in in_figures and " " not in in_figures):
+            return f"{first}/{last}"
     for form in _FORMS:
         match = form.fullmatch(in_figures)
         if match:
@@ -123,18 +127,6 @@ def parse_date(text: str) -> str:
             is_approximate = without_about != folded
             return f"{normal}~" if normal and is_approximate else normal
     return ""
-
-
-def _year_interval(text: str) -> str:
-    """Return an interval of years such as "1914-1918" or "1914-18" in normal form; "" if the text is none."""
-    interval = _INTERVAL.fullmatch(text)
-    if interval is None:
-        return ""
-    first, written_last = interval["first"], interval["last"]
-    last = first[: 4 - len(written_last)] + written_last
-    is_month = (len(written_last) < len(first) and int(written_last) <= _MONTHS_A_YEAR
-                and "-" in text and " " not in text)
-    return f"{first}/{last}" if last > first and not is_month else ""
 
 
 def spell_dates(text: str, *, chinese: bool) -> str:

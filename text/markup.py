@@ -42,14 +42,11 @@ def has_statement(text: str) -> bool:
 
     Headings, navigation, and lines such as page numbers or copyright notices state nothing; any other line may.
     """
-    return any(line.strip() and not _HEADING_LINE.match(line) and not _FURNITURE.fullmatch(line)
-               and not _is_navigation(line) for line in text.splitlines())
-
-
-def _is_navigation(line: str) -> bool:
-    """Return True for short links in a row, such as "Home | Tickets | Bar"."""
-    links = _BETWEEN_LINKS.split(line.strip())
-    is_table_row = line.lstrip().startswith("|")
-    has_value = any(character.isdigit() or character in ":：=" for character in line)
-    return (len(links) >= _FEWEST_LINKS and not is_table_row and not has_value
-            and all(len(link.split()) <= _LONGEST_LINK for link in links))
+    for line in filter(None, map(str.strip, text.splitlines())):
+        links = _BETWEEN_LINKS.split(line)
+        has_value = any(character.isdigit() or character in ":：=" for character in line)
+        is_navigation = len(links) >= _FEWEST_LINKS and not line.startswith("|") and not has_value and all(
+            len(link.split()) <= _LONGEST_LINK for link in links)  # "Home | Tickets | Bar"
+        if not (is_navigation or _HEADING_LINE.match(line) or _FURNITURE.fullmatch(line)):
+            return True
+    return False

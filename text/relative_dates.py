@@ -23,7 +23,7 @@ from .relative_chinese import FORMS as _CHINESE
 from .relative_english import FORMS as _ENGLISH
 from .said_dates import Said
 from .scripts import with_ascii_digits
-from .table_rows import Row, find_rows
+from .table_rows import find_rows
 
 _FIELDS = ("date", "sent", "sent at", "sent on", "date sent", "timestamp", "datetime", "date time", "time",
            "created at", "posted", "posted at", "published", "published at", "publication date", "date published",
@@ -215,23 +215,20 @@ def said_on_at(text: str, said_on: str, position: int) -> str:
 def _line_dates(text: str, said_on: str) -> tuple[list[int], list[str]]:
     """Return where each line of a text begins, and the date on which it was said."""
     dates = SayingDates(text, said_on)
-    rows = {row.start: day for row in find_rows(text) if (day := _row_date(row))} if "| " in text else {}
+    rows = {row.start: day for row in find_rows(text) for cell in row.cells
+            if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:") and (day := _only_date(cell.value))}
     starts, said, entry, start = list[int](), list[str](), "", 0
     for line in text.splitlines(keepends=True):
         is_likely = _LIKELY.match(line) is not None
         if not line.strip() or (is_likely and _message_date(line)[1]):
             entry = ""
         elif is_likely and not said_on:  # else it may be of another day, as of an agenda
-            entry = _entry_date(line) or entry
+            begin, end, day = _first_day(line)  # that of an entry counts for its paragraph: "- 2024-02-01: kick-off"
+            entry = day if day and not line[:begin].strip(_MARKS) and _ENTRY.match(line, end) else entry
         starts.append(start)
         said.append(rows.get(start) or entry or dates.at(start))
         start += len(line)
     return starts, said
-
-
-def _row_date(row: Row) -> str:
-    return next((day for cell in row.cells if _FIELD.fullmatch(f"{cell.header.replace('_', ' ')}:")
-                 and (day := _only_date(cell.value))), "")
 
 
 def _is_stated(text: str, start: int, end: int) -> bool:
@@ -252,12 +249,6 @@ def _is_title(match: re.Match[str]) -> bool:
     is_one_word = words.lower() in {"today", "yesterday", "tomorrow", "tonight"}
     return is_quoted or words.startswith("The Day ") or (
         is_one_word and words.istitle() and _TITLED.search(before) is not None)
-
-
-def _entry_date(line: str) -> str:
-    """Return the date of an entry of a list, which counts for its paragraph: "- 2024-02-01: kick-off"."""
-    start, end, said_on = _first_day(line)
-    return said_on if not line[:start].strip(_MARKS) and _ENTRY.match(line, end) else ""
 
 
 def with_meant_dates(text: str, dates: Iterable[RelativeDate], start: int = 0, end: int | None = None) -> str:

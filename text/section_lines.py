@@ -187,15 +187,11 @@ def opening_of(text: str, start: int) -> str:
         if not line:
             is_apart = True
         elif not is_item(text, line_start) and not text[line_start].isspace():
-            return _last_sentence(line, is_apart=is_apart)
+            if line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
+                return ""
+            *_, (begin, end) = split_sentences(line)
+            return line[begin:end] if end - begin <= _LONGEST_OPENING else ""
         else:  # another item of the list, or an indented line of one
             is_apart = False
     return ""
 
-
-def _last_sentence(line: str, *, is_apart: bool) -> str:
-    """Return the last sentence of the line above a list if it can open the list, else ""."""
-    if line.startswith(("#", "|")) or (is_apart and not line.endswith((":", "："))):
-        return ""
-    *_, (start, end) = split_sentences(line)
-    return line[start:end] if end - start <= _LONGEST_OPENING else ""

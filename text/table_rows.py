@@ -68,7 +68,7 @@ def row_lines(cells: Sequence[Cell]) -> Iterator[str]:
     values = "\0".join(("", *(cell.value for cell in cells), ""))
     # One search in all values of a row is much faster than cleaning each.
     cells = cells if _UNCLEAN.search(values) is None else [Cell(header, _clean_text(value)) for header, value in cells]
-    first, *others = [f"{_header_text(header)}{_COLON}{value}" for header, value in cells]
+    first, *others = [f"{_clean_text(header).replace(_COLON, ' ')}{_COLON}{value}" for header, value in cells]
     line_cells, length = [first], len(first)
     for cell in others:
         if len(line_cells) > 1 and length + len(cell) > LONGEST_LINE:
@@ -104,10 +104,6 @@ def numbered_columns(text: str) -> tuple[str, ...]:
     return () if has_prose else tuple(dict.fromkeys(cell.header for cell in cells))
 
 
+@lru_cache(maxsize=4096)  # headers repeat
 def _clean_text(text: str) -> str:
     return " ".join(text.replace("|", "/").split())
-
-
-@lru_cache(maxsize=4096)
-def _header_text(header: str) -> str:
-    return _clean_text(header).replace(_COLON, " ")
