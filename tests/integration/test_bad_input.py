@@ -109,14 +109,14 @@ def test_a_ledger_that_really_cannot_grow_ends_the_build_and_the_next_goes_on(sh
     stood = shell.dump()
     big = shell.documents / "big.txt"
     big.write_text("Filler sentence. " * 40_000, "utf-8")
-    prepare = Database._prepare
+    opened = Database.__init__
 
-    def small(self, *given):
-        prepare(self, *given)
+    def small(self, *given, **more):
+        opened(self, *given, **more)
         self.execute("PRAGMA max_page_count=60")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "_prepare", small)
+        patch.setattr(Database, "__init__", small)
         result = shell.run_build(big, *rest)
         assert result.code == 1
         assert "database or disk is full" in result.err
