@@ -83,8 +83,15 @@ class Introduction(Frozen):
         """Return the introduction as lines of English text, each as (name, text)."""
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())
         dates = f", from {self.dates[0]} to {self.dates[1]}" if self.dates else ""
-        more = self.documents - len(self.titles)
+        more, model = self.documents - len(self.titles), self.model
         about = ", ".join(f"{entity.name} ({entity.passages:,})" for entity in self.entities)
+        offer = "facts from sentences, and answers in its own words over several documents: about"
+        tokens = model.prompt_tokens + model.completion_tokens if model else 0
+        cost = "" if model is None or model.cost is None else f", cost about {model.cost:.2f}"
+        counted = [(len(self.unread), "file"), (len(self.partly_read), "document"), (self.chunks_failed, "chunk")]
+        unread = [f"{number:,} {unit}{'' if number == 1 else 's'}{' in part' if unit == 'document' else ''}"
+                  for number, unit in counted if number]
+        unread += [line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out]
         return [("kinds", f"{kinds or 'no documents yet'}{dates}"),
                 ("titles", f"{'; '.join(self.titles)}{f' and {more:,} more' if more > 0 else ''}"),
                 *([("they begin", "\n".join(f"“{one.said}” — {one.title}" for one in self.openings))]
@@ -92,24 +99,12 @@ class Introduction(Frozen):
                 *([("tables", "\n".join(self.tables))] if self.tables else []),
                 *([("people", "\n".join(self.people))] if self.people else []),
                 ("named most", f"{about} passages" if about else "no entities yet"),
-                ("not read", self._unread_note() or "nothing: all is read"),
+                ("not read", "; ".join(unread) or "nothing: all is read"),
                 ("try", "\n".join(self.examples) or "no question: no document names anything"),
-                *([("a model adds", self._model_offer(self.model))] if self.model else [])]
+                *([("a model adds", f"{offer} {model.calls:,} calls, {tokens:,} tokens{cost}")] if model else [])]
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {text}" for name, text in self.lines())
-
-    def _unread_note(self) -> str:
-        """Return how many files, documents and chunks were not or not fully read, or "" if all were."""
-        counted = [(len(self.unread), "file"), (len(self.partly_read), "document"), (self.chunks_failed, "chunk")]
-        counts = [f"{number:,} {unit}{'' if number == 1 else 's'}{' in part' if unit == 'document' else ''}"
-                  for number, unit in counted if number]
-        return "; ".join([*counts, *(line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out)])
-
-    def _model_offer(self, model: ReadingEstimate) -> str:
-        cost = "" if model.cost is None else f", cost about {model.cost:.2f}"
-        return (f"facts from sentences, and answers in its own words over several documents: about {model.calls:,} "
-                f"calls, {model.prompt_tokens + model.completion_tokens:,} tokens{cost}")
 
 
 def introduce(resources: Resources, name: str) -> Introduction:
@@ -130,19 +125,27 @@ def introduce(resources: Resources, name: str) -> Introduction:
         unread_lines = read_unread_files(kb.database)
         left_out = [line for line in unread_lines if f": {LEFT_OUT}" in line]
         rows, ids = _main_rows(index), _in_turn(metadata_of)
+        dates = sorted(filter(None, (_document_date(key, metadata) for key, metadata in metadata_of.items())))
+        short_named = [row for row in rows if len(index.labels_of(row).name) <= _LONGEST_NAME]
+        examples = suggest_questions(index, short_named)
+        if len(documents) > 1:
+            first = index.labels_of(short_named[0]).name if short_named else ""
+            examples = [_ABOUT[phrase_language(first)], *examples]
         first_documents = summarise_documents(kb.documents, ids[:_TITLES]) if ids else []
         return Introduction(
             kb=name, documents=len(documents), kinds=dict(Counter(map(_file_kind, metadata_of)).most_common()),
-            dates=_date_range(metadata_of),
+            dates=(dates[0], dates[-1]) if dates else None,
             titles=_shorten([*dict.fromkeys(title_of[key] or key for key in ids)][:_TITLES]),
             openings=tuple([one for one in first_documents if one.said][:_OPENINGS]),
             tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
-            entities=tuple(sorted((_main_entity(index, row) for row in rows),
-                                  key=lambda entity: -entity.passages)),
+            entities=tuple(sorted((MainEntity(
+                id=index.entity_row.at(row), name=index.labels_of(row).name, type=index.labels_of(row).type,
+                documents=int(index.document_counts[row]), passages=len(index.mentioning[row])) for row in rows),
+                key=lambda entity: -entity.passages)),
             unread=tuple(line for line in unread_lines if line not in left_out),
             left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
             partly_read={key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata},
-            examples=tuple(_example_questions(index, rows, documents=len(documents))),
+            examples=tuple(examples),
             model=estimate_reading(resources, kb))
 
 
@@ -150,12 +153,6 @@ def _file_kind(document: str) -> str:
     """Return the name of a document's file format, such as "Word"; a record has the format of its file."""
     suffix = PurePosixPath(document.partition("#")[0]).suffix.removeprefix(".").lower()
     return _KINDS.get(suffix, suffix.upper() or "text")
-
-
-def _date_range(metadata_of: Mapping[str, Mapping[str, str]]) -> tuple[str, str] | None:
-    """Return the first and the last date of the documents, given by their metadata; None if no document has a date."""
-    dates = sorted(date for document, metadata in metadata_of.items() if (date := _document_date(document, metadata)))
-    return (dates[0], dates[-1]) if dates else None
 
 
 def _document_date(document: str, metadata: Mapping[str, str]) -> str:
@@ -196,17 +193,16 @@ def _describe_tables(index: GraphIndex) -> Iterator[str]:
 
 def _describe_people(index: GraphIndex) -> Iterator[str]:
     """Yield each of the most frequent fields of people, with its most frequent people and in how many documents."""
-    fields = [name for name in index.relation_counts if _is_field_of_people(label_key(name).split())]
+    fields = list[str]()
+    for name in index.relation_counts:
+        words = label_key(name).split()
+        is_relation = len(words) > 1 and not PREPOSITIONS.isdisjoint(words)  # "belongs to", not "to"
+        if not is_relation and not FIELDS_OF_PEOPLE.isdisjoint(words):
+            fields.append(name)
     for name in sorted(fields, key=lambda one: (-index.relation_counts[one], one))[:_FIELDS]:
         people, counts = np.unique(index.triples[index.of_relation(name), 2], return_counts=True)
         most = sorted(zip(people.tolist(), counts.tolist(), strict=True), key=lambda one: (-one[1], one[0]))[:_PEOPLE]
         yield f"{name}: {', '.join(f'{index.labels_of(row).name} ({count:,})' for row, count in most)}"
-
-
-def _is_field_of_people(words: Sequence[str]) -> bool:
-    """Return True for "to" and "members present", but not for relations: "belongs to", "editor of"."""
-    is_relation = len(words) > 1 and not PREPOSITIONS.isdisjoint(words)
-    return not is_relation and not FIELDS_OF_PEOPLE.isdisjoint(words)
 
 
 def _main_rows(index: GraphIndex) -> list[int]:
@@ -223,20 +219,6 @@ def _main_rows(index: GraphIndex) -> list[int]:
         if len(row_by_name) == _ENTITIES:
             break
     return list(row_by_name.values())
-
-
-def _main_entity(index: GraphIndex, row: int) -> MainEntity:
-    name, entity_type, _ = index.labels_of(row)
-    return MainEntity(id=index.entity_row.at(row), name=name, type=entity_type,
-                      documents=int(index.document_counts[row]), passages=len(index.mentioning[row]))
-
-
-def _example_questions(index: GraphIndex, rows: Sequence[int], *, documents: int) -> list[str]:
-    """Return questions that any knowledge base with these entities can answer, in the language of their names."""
-    short = [row for row in rows if len(index.labels_of(row).name) <= _LONGEST_NAME]
-    first = index.labels_of(short[0]).name if short else ""
-    questions = [_ABOUT[phrase_language(first)]] if documents > 1 else []
-    return [*questions, *suggest_questions(index, short)]
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:

@@ -22,8 +22,16 @@ def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> 
     """Return blocks with the items of superseded, amended and less trusted documents marked."""
     versions, blocks = index.versions, [*blocks]
     outdated = versions.outdated(question)
+
+    def mark_version(item: Passage) -> Passage:
+        documents = _documents_of(item)
+        is_outdated = set(documents) <= outdated
+        if not documents or not (item.kind == "passage" or is_outdated or set(documents) <= versions.superseded.keys()):
+            return item
+        return _with_status(item, versions.status(documents[0], is_later=is_outdated), is_outdated=is_outdated)
+
     if versions.superseded or versions.amended:
-        blocks = _change_items(blocks, partial(_mark_version, versions, outdated))
+        blocks = _change_items(blocks, mark_version)
     if versions.trust:
         current = [item for block in blocks for item in block.items if not item.is_outdated]
         blocks = _change_items(blocks, partial(_mark_trust, versions, current))
@@ -32,14 +40,6 @@ def mark_versions(index: GraphIndex, blocks: Iterable[Block], question: str) -> 
 
 def _change_items(blocks: Iterable[Block], change: Callable[[Passage], Passage]) -> list[Block]:
     return [block.model_copy(update={"items": tuple(map(change, block.items))}) for block in blocks]
-
-
-def _mark_version(versions: Versions, outdated: frozenset[str], item: Passage) -> Passage:
-    documents = _documents_of(item)
-    is_outdated = set(documents) <= outdated
-    if not documents or not (item.kind == "passage" or is_outdated or set(documents) <= versions.superseded.keys()):
-        return item
-    return _with_status(item, versions.status(documents[0], is_later=is_outdated), is_outdated=is_outdated)
 
 
 def _mark_trust(versions: Versions, current: Sequence[Passage], item: Passage) -> Passage:

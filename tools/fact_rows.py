@@ -150,15 +150,11 @@ def _member(row: FactRow, side: Side, note: str, *, with_documents: bool) -> str
     """Return one row of a line: "end (time) (documents)"; a long end is cut."""
     value = " ".join(side(row).split())
     value = value if len(value) <= _LONGEST_VALUE else f"{value[:_LONGEST_VALUE]}…"
-    needs_documents = with_documents and not _names_document(value, row.documents)
-    documents = _document_note(row.documents) if needs_documents else ""
+    stem = re.escape(PurePosixPath(row.documents[0]).stem)
+    # "EIP-20: Token" names its only document eip-20.md itself.
+    names_it = len(row.documents) == 1 and re.search(rf"(?<![^\W_]){stem}(?![^\W_])", value, re.IGNORECASE)
+    documents = _document_note(row.documents) if with_documents and not names_it else ""
     return f"{value} ({note}){documents}" if note else f"{value}{documents}"
-
-
-def _names_document(text: str, documents: Sequence[str]) -> bool:
-    """Return True if a text contains the name of the only document's file, as "EIP-20: Token" does for eip-20.md."""
-    stem = re.escape(PurePosixPath(documents[0]).stem)
-    return len(documents) == 1 and re.search(rf"(?<![^\W_]){stem}(?![^\W_])", text, re.IGNORECASE) is not None
 
 
 def _document_note(documents: Sequence[str]) -> str:

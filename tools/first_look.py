@@ -76,7 +76,10 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
         return mark_versions(retriever.index, blocks, question)
     has_asked_table = bool(blocks)
     if "community_search" in tools:
-        reports = _read_reports(retriever, terms, question, named, int(tokens * _REPORTS_SHARE))
+        # "Give an overview of Acme" is about one thing, "of these documents" is not.
+        is_on_whole = SUMMARY_CUES.search(question) and (_OF_DOCUMENTS.search(question) or not named)
+        reports = look_up_reports(retriever, terms, CommunityLookup(), question,
+                                  int(tokens * _REPORTS_SHARE)) if is_on_whole else []
         has_rows = any(item.kind == "row" for block in reports for item in block.items)
         if not reasons and has_rows:
             return reports
@@ -85,7 +88,9 @@ def first_look(retriever: Retriever, schema: GraphSchema, question: str, tokens:
     if "entity_search" in tools and reasons:
         graph_blocks += _read_cards(retriever, terms, question, named, int(tokens * _CARDS_SHARE))
     if "dfs_search" in tools and reasons and _CONNECTED.search(question):
-        graph_blocks += _read_paths(retriever.index, named, int(tokens * _CARDS_SHARE))
+        ends = [*dict.fromkeys(named.values())]  # the chains between the first and the last thing that it names
+        chains = look_up_paths(retriever.index, PathLookup(start=ends[0], end=ends[-1])) if ends[1:] else []
+        graph_blocks += [fit_block(block, int(tokens * _CARDS_SHARE)) for block in chains if block.items]
     tokens_left = tokens - sum(item_cost(item) for block in (*blocks, *graph_blocks) for item in block.items)
     if "passage_search" in tools:
         share = _BESIDE_TABLE_SHARE if has_asked_table else _PASSAGES_SHARE
@@ -153,16 +158,6 @@ def _read_asked_table(index: GraphIndex, question: str, tokens: int) -> list[Blo
     return [block.model_copy(update={"items": tuple(items)})] if items else []
 
 
-def _read_reports(retriever: Retriever, terms: LabelledTerms, question: str, named: Mapping[str, str], tokens: int,
-                  ) -> list[Block]:
-    """Return what answers a question about many documents; empty for other questions."""
-    # "Give an overview of Acme" is about one thing, "of these documents" is not.
-    is_about_all = _OF_DOCUMENTS.search(question) or not named
-    if SUMMARY_CUES.search(question) and is_about_all:
-        return look_up_reports(retriever, terms, CommunityLookup(), question, tokens)
-    return []
-
-
 def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named: Mapping[str, str], tokens: int,
                 ) -> Iterator[Block]:
     """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention."""
@@ -177,15 +172,6 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     for entity in rarest:
         card = entity_card(index, entity, order=lambda label: (label in named_terms) + cosines[label])
         yield fit_block(card, tokens // len(rarest))
-
-
-def _read_paths(index: GraphIndex, named: Mapping[str, str], tokens: int) -> list[Block]:
-    """Return the chains of facts between the first and the last thing that a question names; empty if it names one."""
-    names = list(dict.fromkeys(named.values()))
-    if len(names) < 2:  # noqa: PLR2004 - a chain has two ends
-        return []
-    chains = look_up_paths(index, PathLookup(start=names[0], end=names[-1]))
-    return [fit_block(block, tokens) for block in chains if block.items]
 
 
 def _is_common(index: GraphIndex, said: str, support: int) -> bool:

@@ -7,7 +7,7 @@ there are many, groups of documents by the fields that tell them apart are shown
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.ledger.communities import TreeCommunity
@@ -78,14 +78,11 @@ def openings(index: GraphIndex, tokens: int) -> list[Passage]:
         return []
     items = [Passage(chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start,
                      score=0.0, kind="opening",
-                     statement=": ".join(filter(None, [_name_of(summary, times), summary.said])))
+                     statement=": ".join(filter(None, [
+                         f"{summary.title} ({summary.document})" if times[summary.title] > 1 else summary.title,
+                         summary.said])))
              for summary, words in _openings([documents.get(key) for key in ids])]
     return items if sum(map(item_cost, items)) <= tokens else []
-
-
-def _name_of(summary: DocumentSummary, times: Mapping[str, int]) -> str:
-    """Return a document's title; if others have it as well, with the document's id."""
-    return f"{summary.title} ({summary.document})" if times[summary.title] > 1 else summary.title
 
 
 def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:

@@ -70,15 +70,11 @@ def first_look_at(retrievers: Retrievers, question: str, tokens: int, tools: Col
     joined = _join_passages("passages", passages, weights, max(most, tokens // 2))
     others = [_name_base(block, base) for base, blocks in found.items() for block in blocks
               if not _is_of_passages(block)]
-    return sorted([*others, *joined], key=_place_in_order)
+    return sorted([*others, *joined], key=lambda block: _ORDER[block.items[0].kind if block.items else "table"])
 
 
 def _is_of_passages(block: Block) -> bool:
     return bool(block.items) and all(item.kind == "passage" for item in block.items)
-
-
-def _place_in_order(block: Block) -> int:
-    return _ORDER[block.items[0].kind] if block.items else max(_ORDER.values())
 
 
 def join_lookups(lookup: Lookup, found: Mapping[str, list[Block]], retrievers: Retrievers, tokens: int,
@@ -163,16 +159,14 @@ def _name_base(block: Block, base: str) -> Block:
         table = table.model_copy(update={"sql": _name_tables(table.sql, base)})
     is_tables = any(item.kind == "table" for item in block.items)
     title = f"tables of {base}, in SQL {_in_sql(base)}.NAME" if is_tables else f"{base}: {block.title}"
-    return block.model_copy(update={"title": title, "table": table, "items": tuple(
-        _name_base_of_item(item, base) for item in block.items)})
-
-
-def _name_base_of_item(item: Passage, base: str) -> Passage:
-    places = tuple(place.model_copy(update={"document": joined_id(base, place.document)}) for place in item.places)
-    basis = item.basis and item.basis.model_copy(update={"query": _name_tables(item.basis.query, base)})
-    statement = f"{_in_sql(base)}.{item.statement}" if item.kind == "table" else item.statement
-    return item.model_copy(update={"base": base, "document": joined_id(base, item.document), "places": places,
-                                   "basis": basis, "statement": statement})
+    items = list[Passage]()
+    for item in block.items:
+        places = tuple(place.model_copy(update={"document": joined_id(base, place.document)}) for place in item.places)
+        basis = item.basis and item.basis.model_copy(update={"query": _name_tables(item.basis.query, base)})
+        statement = f"{_in_sql(base)}.{item.statement}" if item.kind == "table" else item.statement
+        items.append(item.model_copy(update={"base": base, "document": joined_id(base, item.document),
+                                             "places": places, "basis": basis, "statement": statement}))
+    return block.model_copy(update={"title": title, "table": table, "items": tuple(items)})
 
 
 def _name_tables(sql: str, base: str) -> str:

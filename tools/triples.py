@@ -32,17 +32,14 @@ def look_up_triples(index: GraphIndex, terms: LabelledTerms, lookup: TripleLooku
     """
     if lookup.at:
         read_day(lookup.at)  # a wrong date is an error even if no row fits
-    labels = filter(str.strip, lookup.relation.split("|"))
-    return [block for label in labels for block in _rows_of_label(index, terms, label, lookup)]
-
-
-def _rows_of_label(index: GraphIndex, terms: LabelledTerms, label: str, lookup: TripleLookup) -> list[Block]:
-    """Return the rows of each term that a label names."""
-    found = terms.find(label)
-    if not found.terms:
-        known = f"There are: {', '.join(found.near)}." if found.near else "The graph has no rows at all."
-        return [Block(title=label, note=f"No relation or attribute has this name. {known}")]
-    return [_block(index, term, lookup) for term in found.terms]
+    blocks = list[Block]()
+    for label in filter(str.strip, lookup.relation.split("|")):
+        found = terms.find(label)
+        blocks += [_block(index, term, lookup) for term in found.terms]
+        if not found.terms:
+            known = f"There are: {', '.join(found.near)}." if found.near else "The graph has no rows at all."
+            blocks.append(Block(title=label, note=f"No relation or attribute has this name. {known}"))
+    return blocks
 
 
 def _block(index: GraphIndex, term: Term, lookup: TripleLookup) -> Block:

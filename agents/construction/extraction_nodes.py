@@ -174,7 +174,12 @@ class ExtractionNodes(BuildNodes):
             schema = kb.schema_control.schema_for_prompts() if self._resources.settings.uses_llm else base
             reasoner, instructions = self._resources.reasoner(name), kb.extraction_instructions.get()
             reader = reading_fingerprint(self._resources, kb)
-            chunks = [chunk for chunk in kb.documents.chunks(chunk_ids) if not _is_extracted(kb, chunk.id, reader)]
+            chunks = list[Chunk]()
+            for chunk in kb.documents.chunks(chunk_ids):
+                made_by, status = kb.extractions.fingerprint(chunk.id), kb.documents.status(chunk.id)
+                is_current = made_by is not None and is_same_reading(made_by, reader)
+                if made_by is None or not (status == "extracted" or (status == "done" and is_current)):
+                    chunks.append(chunk)
             metadata = {document: kb.documents.metadata(document) for document in {c.document_id for c in chunks}}
             budget = self._budget(state)
         readings = list[_Reading]()
@@ -196,14 +201,6 @@ class ExtractionNodes(BuildNodes):
                 return do(kb)
 
         return await in_thread(step)
-
-
-def _is_extracted(kb: KnowledgeBase, chunk_id: str, reader: str) -> bool:
-    """Return True if a chunk need not be extracted."""
-    status, made_by = kb.documents.status(chunk_id), kb.extractions.fingerprint(chunk_id)
-    if made_by is None:  # never extracted
-        return False
-    return status == "extracted" or (status == "done" and is_same_reading(made_by, reader))
 
 
 def _save_all(kb: KnowledgeBase, reader: str, extractions: Mapping[str, Extraction], call: str) -> None:

@@ -20,7 +20,6 @@ from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...ingest.chunking import chunk_document
 from ...ingest.fetching import Address, check_allowed
 from ...ingest.given import RecordedPassage, given_documents, load_recorded
-from ...models.llm.llm_reasoner import SchemaWriter
 from ...models.reasoner import ReasonerError
 from ...runtime import audit
 from ...runtime.budgets import BudgetExceeded, charge_calls
@@ -122,7 +121,10 @@ class ConstructionNodes(BuildNodes):
             accepted = without_replaced_files(kb.documents, distinct(given_texts, documents, failures), home, failures)
             self._store_documents(kb, note_moved_files(kb.documents, accepted, home, moved), partly_read, progress)
             count = progress.documents + _store_recorded(kb, records)
-            gone = self._delete_gone(kb, find_gone(kb.documents, ids_read, failures))
+            if gone := find_gone(kb.documents, ids_read, failures):  # records that their files do not give any more
+                self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(gone[:_MOST_NAMED])}")
+                kb.documents.delete(*gone)
+            more_gone = [f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else []
             kb.choose_embedding()
             if context.retry_failed:
                 kb.documents.retry_failed()
@@ -135,16 +137,8 @@ class ConstructionNodes(BuildNodes):
         reasons = {failure.reason for failure in failures}
         partly_read_lines = [f"{name}: {note}" for name, note in partly_read.items() if note not in reasons]
         return {"total": total, "documents": [], "outdated": outdated, "files_failed": unread,
-                "files_partly_read": partly_read_lines, "files_moved": moved, "records_gone": gone,
-                "documents_read": count}
-
-    def _delete_gone(self, kb: KnowledgeBase, gone: list[str]) -> list[str]:
-        """Delete documents that their files do not give any more; return the ids of the first ones as lines."""
-        if gone:
-            self._audit("delete", kb, f"{len(gone)} records that left their files: {', '.join(gone[:_MOST_NAMED])}")
-            kb.documents.delete(*gone)
-        more = [f"and {len(gone) - _MOST_NAMED:,} more"] if len(gone) > _MOST_NAMED else []
-        return [*gone[:_MOST_NAMED], *more]
+                "files_partly_read": partly_read_lines, "files_moved": moved,
+                "records_gone": [*gone[:_MOST_NAMED], *more_gone], "documents_read": count}
 
     def _store_documents(self, kb: KnowledgeBase, documents: Iterator[Document], partly_read: dict[str, str],
                          progress: ReadingProgress) -> None:
@@ -265,7 +259,11 @@ class ConstructionNodes(BuildNodes):
                 kb.schema_control.note(kb.documents.in_service(state["batch"]))
             # A build from recorded triples asks no model.
             if writer and policy != "off" and not state.get("recorded") and not state["stopped"]:
-                stopped = self._group_labels(kb, writer, state)
+                try:
+                    with self._charge_to_run(state):
+                        group_labels(kb, writer, support_in(kb, self._resources.settings))
+                except (BudgetExceeded, ReasonerError) as error:
+                    stopped = f"new labels were not compared: {error}"
             if policy == "review":
                 support = support_in(kb, self._resources.settings)
                 candidates = kb.schema_control.list_candidates(support, REVIEWED_AT_ONCE)
@@ -283,15 +281,6 @@ class ConstructionNodes(BuildNodes):
         chunks_read = kb.documents.count_status("done") - _count_outdated(kb, state["outdated"])
         batches = chunks_read // self._resources.settings.batch_size
         return batches & (batches - 1) == 0  # True for 0 and for powers of two
-
-    def _group_labels(self, kb: KnowledgeBase, writer: SchemaWriter, state: BuildState) -> str:
-        """Let the model group new labels that mean the same; return why that failed, or ""."""
-        try:
-            with self._charge_to_run(state):
-                group_labels(kb, writer, support_in(kb, self._resources.settings))
-        except (BudgetExceeded, ReasonerError) as error:
-            return f"new labels were not compared: {error}"
-        return ""
 
     def accept_or_reject(self, state: BuildState) -> Command[Literal["write", "extract"]]:
         """Decide which candidates join the schema, by the thresholds or by a person, and go on with the next batch.

@@ -81,10 +81,19 @@ def cite(draft: DraftAnswer, items: Sequence[Passage], documents: SourceDocument
     if omitted_count := len(claims) - len(shown):
         lines.append(left_out_note(omitted_count, lines[0]))
     shown_claims = [claim for claim, _ in shown]
-    lines += _basis_lines(shown_claims, items, phrase_language(lines[0]))
+    # The grade is the lowest of the claims; that of a model's own knowledge, "none", is the lowest of all.
+    is_own = any(line.endswith(OWN_KNOWLEDGE) for line in lines)
+    grade: Grade = "none" if is_own else "inferred" if any(map(is_inferred, shown_claims)) else "stated"
+    numbers = dict.fromkeys(quote.item for claim in shown_claims for quote, _ in quoted_items(claim, items))
+    quoted_once, language = [items[number - 1] for number in numbers], phrase_language(lines[0])
+    # A line for each query whose result is quoted: over which records it computes, and the query.
+    lines += [_NOTES[language]["computed"].format(basis_text(basis, language), source_text(basis.query))
+              for basis in dict.fromkeys(item.basis for item in quoted_once if item.basis)]
     return Answer(answer="\n".join(lines), abstained=False, confidence=confidence, citations=tuple(citations),
-                  short=_short_answer(draft, shown_claims, items, mode), grade=_lowest_grade(shown_claims, lines),
-                  rows=_quoted_facts(shown_claims, items))
+                  short=_short_answer(draft, shown_claims, items, mode), grade=grade, rows=tuple(
+                      AnswerRow(text=item.statement, cells=item.cells, documents=tuple(dict.fromkeys(
+                          place.document for place in item.places)) or (item.document,))
+                      for item in quoted_once if item.kind in {"fact", "row"}))
 
 
 def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequence[Passage], mode: Mode) -> str:
@@ -98,33 +107,6 @@ def _short_answer(draft: DraftAnswer, shown_claims: Sequence[Claim], items: Sequ
     support = [text for claim in shown_claims for text in (
         claim.text, *(item.statement or quote.words for quote, item in quoted_items(claim, items)))]
     return plain_text(draft.short) if follows(draft.short, support) else ""
-
-
-def _quoted_facts(claims: Iterable[Claim], items: Sequence[Passage]) -> tuple[AnswerRow, ...]:
-    """Return the facts of the graph that claims quote, each once, in the order in which they are first quoted."""
-    return tuple(AnswerRow(text=item.statement, cells=item.cells,
-                           documents=tuple(dict.fromkeys(place.document for place in item.places)) or (item.document,))
-                 for item in _quoted_items(claims, items) if item.kind in {"fact", "row"})
-
-
-def _basis_lines(claims: Iterable[Claim], items: Sequence[Passage], language: Language) -> list[str]:
-    """Return a line for each query whose result the claims quote: over which records it computes, and the query."""
-    bases = dict.fromkeys(item.basis for item in _quoted_items(claims, items) if item.basis)
-    return [_NOTES[language]["computed"].format(basis_text(basis, language), source_text(basis.query))
-            for basis in bases]
-
-
-def _quoted_items(claims: Iterable[Claim], items: Sequence[Passage]) -> list[Passage]:
-    """Return the items that claims quote, each once, in the order in which they are first quoted."""
-    numbers = dict.fromkeys(quote.item for claim in claims for quote, _ in quoted_items(claim, items))
-    return [items[number - 1] for number in numbers]
-
-
-def _lowest_grade(claims: Iterable[Claim], lines: Iterable[str]) -> Grade:
-    """Return the lowest grade of the shown claims; that of a model's own knowledge, "none", is the lowest of all."""
-    if any(line.endswith(OWN_KNOWLEDGE) for line in lines):
-        return "none"
-    return "inferred" if any(map(is_inferred, claims)) else "stated"
 
 
 def is_shown(draft: DraftAnswer, mode: Mode, abstain_below: float) -> bool:

@@ -61,25 +61,24 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
              for lookup_blocks in found]
     shares = _divide_budget(costs, [isinstance(lookup, PassageLookup) for lookup in asked.lookups], tokens)
     round_blocks = list[Block]()
-    for lookup, lookup_blocks, share in zip(asked.lookups, found, shares, strict=True):
+    for lookup, lookup_blocks, lookup_share in zip(asked.lookups, found, shares, strict=True):
+        share = lookup_share
         # The passage lookups of a round share `AT_LEAST`; one that names documents shows some of each of them.
         at_least = max(1, AT_LEAST // len(found), _OF_DOCUMENT * len(lookup.documents)) \
             if isinstance(lookup, PassageLookup) else 1
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
-        new_blocks = (_without_shown(block, shown_keys) for block in lookup_blocks)
-        for block in _fit_blocks(new_blocks, share, at_least, described):
-            shown_keys.update(item.key for item in block.items)
-            round_blocks.append(block)
+        for block in lookup_blocks:
+            new_items = tuple(item for item in block.items if item.key not in shown_keys)
+            has_repetition = len(new_items) < len(block.items)
+            note = "; ".join(filter(None, [block.note, _SHOWN_ABOVE])) if has_repetition else block.note
+            fitting = fit_block(block.model_copy(update={
+                "items": tuple(_describe_once(new_items, described)), "note": note}), share, at_least)
+            share -= sum(map(item_cost, fitting.items))
+            described.update(item.document for item in fitting.items if item.about)
+            shown_keys.update(item.key for item in fitting.items)
+            round_blocks.append(fitting)
     round_blocks += [Block(title=lookup, note=reason) for lookup, reason in omitted]
     return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(round_blocks))
-
-
-def _without_shown(block: Block, shown_keys: Collection[str]) -> Block:
-    """Return a block without items that were shown before; if it had any, its note says so."""
-    new_items = tuple(item for item in block.items if item.key not in shown_keys)
-    has_repetition = len(new_items) < len(block.items)
-    note = "; ".join(filter(None, [block.note, _SHOWN_ABOVE])) if has_repetition else block.note
-    return block.model_copy(update={"items": new_items, "note": note})
 
 
 def _divide_budget(costs: Sequence[int], are_passages: Sequence[bool], tokens: int) -> list[int]:
@@ -99,16 +98,6 @@ def _divide_budget(costs: Sequence[int], are_passages: Sequence[bool], tokens: i
             shares[index] = min(costs[index], tokens, left // (len(indices) - served_count))
             left -= shares[index]
     return shares
-
-
-def _fit_blocks(blocks: Iterable[Block], tokens: int, at_least: int, described: set[str]) -> Iterator[Block]:
-    """Yield the blocks of one lookup with only the items that fit its share, and how many were left out."""
-    for block in blocks:
-        items = tuple(_describe_once(block.items, described))
-        fitting = fit_block(block.model_copy(update={"items": items}), tokens, at_least)
-        tokens -= sum(map(item_cost, fitting.items))
-        described.update(item.document for item in fitting.items if item.about)
-        yield fitting
 
 
 def _describe_once(items: Iterable[Passage], described: Collection[str]) -> Iterator[Passage]:

@@ -9,7 +9,7 @@ from langgraph.config import get_stream_writer
 from ...prompts import block_note, passage_text
 from ...schemas.inquiry import Block, Judgement, StepName, TracedFinding, TraceStep
 from ...schemas.lookups import Lookup, lookup_arguments, lookup_text
-from ...schemas.retrieval import Answer, Passage
+from ...schemas.retrieval import Answer
 
 FINDINGS = 3
 TEXT = 160
@@ -29,9 +29,17 @@ def short(text: str, limit: int = TEXT) -> str:
 def trace_found(number: int, lookup: Lookup | None, blocks: Sequence[Block]) -> TraceStep:
     """Trace what a lookup of round `number` found, or the first look if `lookup` is None."""
     items = [item for block in blocks for item in block.items]
+    found = list[TracedFinding]()
+    for item in items[:FINDINGS]:
+        documents = dict.fromkeys(filter(None, (item.document, *(place.document for place in item.places))))
+        found.append(TracedFinding(
+            text=short(item.statement or f"{item.title or item.document}: {passage_text(item)}"),
+            documents=tuple(short(document) for document in [*documents][:_DOCUMENTS])))
+    # A page can link to the lookup that gave a table: a relation, or the query that was run, so a repaired one.
+    table = lookup_arguments(blocks[0].table) if blocks and blocks[0].table else {}
     return TraceStep(step="search" if lookup else "first_look", round=number, tool=lookup.tool if lookup else None,
                      text=short(lookup_text(lookup)) if lookup else "", total=len(items),
-                     found=tuple(map(_finding, items[:FINDINGS])), table=_table(blocks),
+                     found=tuple(found), table=table if len(json.dumps(table)) <= _LONGEST_ARGUMENTS else {},
                      notes=_notes(map(block_note, blocks)))
 
 
@@ -62,24 +70,6 @@ def data(step: TraceStep) -> dict[str, Any]:
     headlines = [*step.lookups] or [item.text for item in step.found] or ([step.text] if step.text else [])
     get_stream_writer()({"step": step.step, "found": headlines, "trace": fields})
     return fields
-
-
-def _table(blocks: Sequence[Block]) -> dict[str, object]:
-    """Return the arguments of the lookup that gave a table, with which a page can link to it: a query, or a relation.
-
-    A query is the one that was run, so a repaired one.
-    """
-    if not blocks or blocks[0].table is None:
-        return {}
-    arguments = lookup_arguments(blocks[0].table)
-    return arguments if len(json.dumps(arguments)) <= _LONGEST_ARGUMENTS else {}
-
-
-def _finding(item: Passage) -> TracedFinding:
-    """Return the beginning of an item's text and the first documents that it comes from."""
-    documents = dict.fromkeys(filter(None, (item.document, *(place.document for place in item.places))))
-    return TracedFinding(text=short(item.statement or f"{item.title or item.document}: {passage_text(item)}"),
-                         documents=tuple(short(document) for document in [*documents][:_DOCUMENTS]))
 
 
 def _notes(notes: Iterable[str]) -> tuple[str, ...]:

@@ -64,8 +64,15 @@ class NumberedLines:
         for index, request in enumerate(requests):
             pieces = list(_pieces(request.text))
             is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
-            repeated = _count_repeated(previous_pieces, pieces) if is_same_document else 0
-            shown = _with_dates(request, pieces)
+            # How many lines at the beginning repeat the end of the chunk before.
+            longest = min(len(previous_pieces), len(pieces)) if is_same_document else 0
+            repeated = next((count for count in range(longest, 0, -1)
+                             if previous_pieces[-count:] == pieces[:count]), 0)
+            dates, end, shown = relative_dates(request.text, request.said_on), 0, list[str]()
+            for piece in pieces:
+                start = request.text.index(piece, end)
+                end = start + len(piece)
+                shown.append(with_meant_dates(request.text, dates, start, end))
             self.lines += [NumberedLine(number, index, *one) for number, one in enumerate(
                 [*zip(pieces, shown, strict=True)][repeated:], len(self.lines) + 1)]
             previous_pieces = pieces
@@ -99,15 +106,6 @@ class NumberedLines:
         return None if is_name else (None, rest)
 
 
-def _with_dates(request: ExtractionRequest, pieces: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of a request with the meant date behind each relative one."""
-    dates, end = relative_dates(request.text, request.said_on), 0
-    for piece in pieces:
-        start = request.text.index(piece, end)
-        end = start + len(piece)
-        yield with_meant_dates(request.text, dates, start, end)
-
-
 def _pieces(text: str) -> Iterator[str]:
     """Yield the lines of a text that have words, long ones in parts of whole sentences or items."""
     for line in text.split("\n"):
@@ -116,26 +114,16 @@ def _pieces(text: str) -> Iterator[str]:
         if len(line) <= _LONGEST_LINE:
             yield line.rstrip()
             continue
-        begin = 0
-        ends = list(dict.fromkeys(_ends(line)))
+        begin, ends = 0, list[int]()
+        for start, end in split_sentences(line):
+            if end - start > _LONGEST_SENTENCE:  # cut between its items, too
+                ends += [match.end() for match in _ITEM_END.finditer(line, start, end)]
+            ends.append(end)
+        ends = list(dict.fromkeys(ends))
         for end, next_end in zip(ends, [*ends[1:], None], strict=True):
             if next_end is None or next_end - begin > _LONGEST_LINE:  # the next sentence or item does not fit
                 yield line[begin:end].strip()
                 begin = end
-
-
-def _ends(line: str) -> Iterator[int]:
-    """Yield where the sentences of a line end, and the items of a very long one."""
-    for start, end in split_sentences(line):
-        if end - start > _LONGEST_SENTENCE:
-            yield from (match.end() for match in _ITEM_END.finditer(line, start, end))
-        yield end
-
-
-def _count_repeated(before: Sequence[str], pieces: Sequence[str]) -> int:
-    """Return how many lines at the beginning of a chunk repeat the end of the one before it."""
-    return next((count for count in range(min(len(before), len(pieces)), 0, -1)
-                 if before[-count:] == pieces[:count]), 0)
 
 
 def _document_name(request: ExtractionRequest) -> str:
