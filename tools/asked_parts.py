@@ -75,6 +75,11 @@ class AskedParts:
             if self.words(by) == "by" and after.kind in _NO_GROUPS:
                 self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")
                 self.use(by)
+        for by, after in pairwise(self.reading.words):
+            if by.folded == "by" and after.folded in _ASKING:  # "By which method was the largest planet found?"
+                self.mentions = [replace(one, kind="neutral") if self.words(one) == "by" and
+                                 self.reading.words[one.first] == by else one for one in self.mentions]
+                self.use(*(one for one in self.mentions if self.reading.words[one.first] == by))
         for by in [one for one in self.unused("group") if self.words(one) == "by" and self.has(*DEGREES)]:
             measure = self.following(by, "count", "sum", "mean", "median", "column", gap=1)
             is_top = any(self.words(one) == "top" for one in self.mentions)
@@ -287,8 +292,9 @@ class AskedParts:
             text = self.words(other)
             is_after_plural = noun is not None and self.is_rows(noun) and self.words(noun).endswith("s")
             is_of_rows = noun is not None and self.is_rows(noun) and self.following(other, "value", gap=1) is not None
-            if other.kind == "column" and (is_after_plural or is_of_rows):
-                break  # "proposals owned" and 提案的状态是, unlike "proposal authors"
+            is_deed = noun is not None and noun.kind == "value" and text.endswith("ed")
+            if other.kind == "column" and (is_after_plural or is_of_rows or is_deed):
+                break  # "proposals owned", "women died" and 提案的状态是, unlike "proposal authors"
             if other.kind in _NOUNS:
                 noun = other
             elif other.kind == "neutral" and text in (_INSIDE_NOUNS if noun is not None else _LEADS):

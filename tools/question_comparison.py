@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from .asked_parts import DEGREES, UnclearError, is_date, is_list, quoted
 from .question_conditions import SIGNS, Condition, size
-from .question_target import AGGREGATES, Plan, QuestionTarget, bare_name, members_of
+from .question_target import AGGREGATES, Plan, QuestionTarget, members_of
+from .question_words import bare_name
 
 _EXTREMES = {"max": "highest", "min": "lowest"}
 EACH = frozenset({"each", "of each", "for each"})

@@ -76,6 +76,11 @@ class QuestionQuery(ComparedRows):
         if group is None:
             return self._extreme(degree, limit)
         self._parts.take("who")
+        for mention in self._parts.unused("group"):  # "sorted by status: which are the most common, how many has each"
+            of = self._parts.following(mention, "column", gap=0)
+            names_group = of is not None and self._parts.columns[of.columns[0]].title == group[1]
+            if names_group or self._parts.words(mention) in EACH:
+                self._parts.use(mention)
         value = self._group_value(degree.name) if of is None else count_different(self._parts.column_of(of))
         return replace(self._ranked_groups(group, *value, order, limit), percent=value[1].startswith("percent"))
 

@@ -1,21 +1,19 @@
 """What a question asks of the rows of a table: the columns and groups it means, as parts of a statement."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..schemas.records import ColumnInfo
 from .asked_parts import AskedParts, UnclearError, is_date, is_list, is_number, literal, only, quoted
 from .question_conditions import Condition, unit_of_column
-from .question_words import is_kind_of, keys_of, lexicon, normal_unit
+from .question_words import bare_name, is_kind_of, keys_of, lexicon, normal_unit
 from .table_mentions import Mention
 
 AGGREGATES = {"sum": ("sum", "total"), "mean": ("avg", "average"), "median": ("median", "median")}
 PERIODS = {"year": "year({})", "month": "strftime({}, '%Y-%m')", "decade": "year({}) // 10 * 10", "day": "{}"}
 _MOST_RANKED = 100
-_ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\(@[^()]*+\))$")
 _WITHOUT_ADDRESS = r"regexp_replace({}, '\s*(<[^<>]*>|\(@[^()]*\))$', '')"
-"""What people put behind their names, and not always the same."""
+"""The same as `bare_name`."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +248,8 @@ def members_of(column: ColumnInfo) -> str:
     """Return the expression for the members of a column; people are named without their addresses."""
     members = f"unnest(list_distinct({quoted(column.name)}))"
     members = members if is_list(column) else quoted(column.name)
-    return _WITHOUT_ADDRESS.format(members) if any(_ADDRESS.search(value) for value, _ in column.frequent) else members
+    return _WITHOUT_ADDRESS.format(members) if any(
+        bare_name(value) != value for value, _ in column.frequent) else members
 
 
 def count_different(column: ColumnInfo) -> tuple[str, str]:
@@ -258,8 +257,3 @@ def count_different(column: ColumnInfo) -> tuple[str, str]:
     name = quoted(column.name)
     return (f"len(list_distinct(flatten(list({name}))))" if is_list(column) else f"count(DISTINCT {name})",
             f"number of different {column.title}")
-
-
-def bare_name(name: str) -> str:
-    """Return a name without the address behind it."""
-    return _ADDRESS.sub("", name)

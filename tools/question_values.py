@@ -14,6 +14,7 @@ _NONE = frozenset({"no", "without", "lack", "lacks", "lacking", "ohne", "没有"
 _NOT_HAVING = _NONE | {"lack any", "not have", "not have a", "not have an", "not have any"}
 _BEFORE_MISSING = _NONE | {"neither", "nor"}
 """First words of what stands before the name of a missing value, not behind it."""
+_FIELDS = frozenset({"field", "fields", "list", "header"})
 _MOST_VALUES = 200
 _WITHIN_VALUES = frozenset({"in", "for", "with", "as", "of", "the"})
 """Words between those of one value: "implemented in version 5"."""
@@ -48,7 +49,11 @@ class ConditionReader(MeasureReader):
                 references.append(reverse)
                 continue
             column = self._value_column(mention)
-            last = groups[-1][1][-1] if groups and groups[-1][0] == column else None
+            last = groups[-1][1][-1] if groups else None
+            if last is not None and groups[-1][0] != column:
+                if self._words_between(last, mention) == ["and"] and set(last.columns) & set(mention.columns):
+                    raise UnclearError(mention)  # "Ada and Bo", one of them only as an owner
+                last = None
             is_both = are_all or (last is not None and "with" in self._words_between(last, mention))
             if last is None or self._is_apart(last, mention) or (is_both and is_list(self._parts.columns[column])):
                 groups.append((column, [mention]))
@@ -61,6 +66,10 @@ class ConditionReader(MeasureReader):
         """Read a document beside a list of its like: "require RFC 7" and "required by RFC 7"; None without one."""
         before = self._parts.preceding(mention, "column", gap=1)
         documents = mention.values.get("document", ())
+        field = self._parts.following(mention, "column", gap=4)
+        if field is not None and self._words_between(mention, field)[-2:-1] == ["in"] and any(
+                one.first == field.last and self._parts.words(one) in _FIELDS for one in self._parts.mentions):
+            before = field  # "name RFC 7 in their requires field"
         if len(documents) != 1 or before is None or not self._parts.columns_for(before, is_list):
             return None
         column = self._parts.column_of(before, is_list)
@@ -147,7 +156,8 @@ class ConditionReader(MeasureReader):
         beside = [column for other in listed for column in self._beside(other, other)
                   if column is not None and not self._is_of_next_value(other, column)]
         named = {name for name in mention.columns if any(name in column.columns for column in beside)}
-        return named or {name for name in mention.columns if any(name in column.also for column in beside)}
+        return named or {name for name in mention.columns if any(
+            name in column.also for column in beside if not column.is_head)}
 
     def _is_of_next_value(self, mention: Mention, column: Mention) -> bool:
         """Return True if a column behind a value is of the next one: "posts by Ada that were reviewed by Bo"."""
@@ -223,11 +233,23 @@ class ConditionReader(MeasureReader):
                 sql = f"{'NOT ' * is_missing}{quoted(column.name)}"
                 text = f"{column.title} is {'no' if is_missing else 'yes'}"
             conditions.append(self._condition(column, sql, text, mention, beside))
+            while mention.kind != "have" and beside is before and (other := self._joined_before(before)) is not None:
+                beside = before = other
+                column = self._parts.column_of(other)
+                conditions.append(self._condition(
+                    column, f"{quoted(column.name)} IS {'' if is_missing else 'NOT '}NULL",
+                    f"{column.title} is {'not ' * is_missing}given", other))
             while mention.kind == "have" and (beside := self._joined_column(beside)) is not None:
                 column = self._parts.column_of(beside)
                 conditions.append(self._condition(column, f"{quoted(column.name)} IS NOT NULL",
                                                   f"{column.title} is given", beside))
         return conditions
+
+    def _joined_before(self, column: Mention) -> Mention | None:
+        """Return the column that "and" joins with one behind it: "both the mass and the distance are known"."""
+        preceding = self._parts.preceding(column, "column", gap=2) if self._parts.has("together") else None
+        is_joined = preceding is not None and self._words_between(preceding, column)[:1] == ["and"]
+        return preceding if is_joined else None
 
     def _joined_column(self, column: Mention) -> Mention | None:
         """Return the column that "and" joins with one before it: "have a stage and a sponsor"."""

@@ -28,6 +28,8 @@ _ABOUT = re.compile(
     r"(?!(?:the|an?|any|no|word)\b)"
     r"(?P<words>[\w-]++(?: (?!in\b)[\w-]++)?)(?= in (?:the|their|its|a)\b|[?.!]*+$)", re.IGNORECASE)
 """Words that a text has, which are not quoted: "mention concurrency in their title"."""
+_ADDRESS = re.compile(r"(?<=\S)\s*+(?:<[^<>]*+>|\(@[^()]*+\))$")
+"""What people put behind their names, and not always the same."""
 _QUOTED = re.compile(r"[\"“「『]([^\"“”「」『』]{1,100})[\"”」』]")
 _GROUPED = re.compile(r"\d{1,3}(?:\.\d{3})++(?![.,\d])")
 _GERMAN = re.compile(r"\b(?:wie|der|die|das|den|und|mit)\b", re.IGNORECASE)
@@ -186,6 +188,11 @@ def is_form_of(word: str, label: str) -> bool:
 def is_kind_of(kind: str, words: str) -> bool:
     """Return True if some words are a phrase of a kind."""
     return any(kind == one for one, _ in lexicon().phrases.get(tuple(word.folded for word in words_of(words)), ()))
+
+
+def bare_name(name: str) -> str:
+    """Return a name without the address behind it."""
+    return _ADDRESS.sub("", name)
 
 
 def quote_words(question: str) -> str:

@@ -12,7 +12,18 @@ from ..graph_store.sql.value_words import FoundValue
 from ..models.rules.likeness import likeness
 from ..schemas.records import ColumnInfo, TableInfo
 from ..text.scripts import has_han, is_han
-from .question_words import Keys, Word, fixed_parts, is_form_of, is_kind_of, keys_of, label_variants, lexicon, words_of
+from .question_words import (
+    Keys,
+    Word,
+    bare_name,
+    fixed_parts,
+    is_form_of,
+    is_kind_of,
+    keys_of,
+    label_variants,
+    lexicon,
+    words_of,
+)
 
 _LEAST_LIKENESS, _LEAST_LEAD = 0.5, 0.05
 """The cosine from which a word may stand for a column's, and its lead over the next column. Of 97 pairs of synonyms and
@@ -291,7 +302,10 @@ def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[K
 def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue],
             heads: frozenset[Keys], rows: int) -> Iterator[tuple[str, Mention]]:
     whole, parts = _index_values(columns, found, rows)
-    literals = {value.value.casefold() for value in found} - {column.title.casefold() for column in columns.values()}
+    spelt = {(value.column, value.value): set(keys_of(value.legend or value.value)) for value in found}
+    labelled = {(key,) for column in columns.values() for key in keys_of(column.title)}
+    titles = {column.title.casefold() for column in columns.values()}
+    literals = {bare_name(value.value).casefold() for value in found} - titles
     for first, last, keys in _runs(words):
         said = " ".join(word.text for word in words[first:last]).casefold()
         rank_whole = _rank_of_literal(words[first]) if said in literals else "value"
@@ -301,13 +315,15 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
                 continue
             # The page "done" is not "done (in part)" as well, but the status is.
             exact = {value for fitting in index[wanted].values() for value in fitting
-                     if said in literals and value.casefold() == said}
+                     if said in literals and bare_name(value).casefold() == said}
             values = dict[str, tuple[str, ...]]()
             for column, fitting in index[wanted].items():
                 if keys in heads and column in _PLAIN:
                     continue  # RFCs are all documents, not that titled "RFC"
                 is_category = columns[column].distinct <= _MOST_CATEGORIES
-                if is_category or index is whole or (first > 0 and words[first].text[0].isupper()):  # a name
+                # "made" is not the film “Made”.
+                is_written = last - first > 1 or not words[first].text.islower() or not all(map(str.istitle, fitting))
+                if is_category or (index is whole and is_written) or (first > 0 and words[first].text[0].isupper()):
                     values[column] = tuple(sorted({
                         value for value in fitting if exact.isdisjoint(fitting) or value in exact
                         or (is_category and len(words_of(value)) != last - first)}))
@@ -315,7 +331,10 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
             lists = whole.get((number,), {}) if "document" in values else {}
             values |= {column: (number,) for column, members in lists.items()
                        if columns[column].kind == "list" and number in members}  # "RFC 7" is in lists as "7"
-            if values:
+            # By a synonym "died" may be the kind “Death”, but rather asks for the date of it.
+            is_spelt = any(spelt.get((column, value), set()).issuperset(keys)
+                           for column, fitting in values.items() for value in fitting)
+            if values and (is_spelt or labelled.isdisjoint(lexicon().synonyms.get(keys, ()))):
                 yield rank, Mention(first, last, "value", columns=tuple(values), values=values)
                 break
 
@@ -352,6 +371,7 @@ def _value_variants(text: str, column: ColumnInfo, rows: int) -> Iterator[Keys]:
     keys = keys_of(text)
     yield keys
     yield tuple(word.key for word in words_of(text))  # McCall is one word, unlike a column's bodyMass
+    yield keys_of(bare_name(text))
     is_category = column.distinct <= _MOST_CATEGORIES and column.distinct < _NAMING_SHARE * rows
     if is_category and (parts := _BRACKETS.fullmatch(text)):
         yield from map(keys_of, parts.groups())

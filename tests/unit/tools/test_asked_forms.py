@@ -22,6 +22,7 @@ Corvo,South,2003,400
 """
 HIKES = "hike,distance\nRidge,11\nShore,7\n"
 BIRDS = "species,mass_g,sex\nSwift,40,f\nSwift,38,m\nCrane,5000,f\n"
+VICTIMS = "victim,sex,death_date,kind\nAda,f,2020-01-02,Death\nBo,m,2020-03-04,Death\nMade,f,2021-05-06,Crash\n"
 MEPS = [(7, "Fees", "Ann, Bo", "Cy", "Final", "alpha", "2018-05-01", "node"),
         (12, "Names", "Bo", "Cy, Dee", "Draft", "", "2019-02-01", "node"),
         (2019, "Rent", "Ann", "Dee", "Draft", "", "2019-03-01", "cli"),
@@ -63,7 +64,12 @@ OF_RECORDS = [
     ("In which year was the last drama released?", "2020"),
     ("Which species is the lightest bird of all and how many grams does it weigh?", "Swift: 38 g"),
     ("What is the sum of the miles of all hikes?", "18"),
-    ("In what year was the first wine made?", "Alto: 1998")]
+    ("In what year was the first wine made?", "Alto: 1998"),
+    ("By which studio was the film with the longest running time?", "Bora: 150"),
+    ("For how many films are both the rating and the distance known?", "2"),
+    ("Split the films by genre: which two genres are the most common, and how many films has each?",
+     "Drama: 3; Comedy: 2"),
+    ("How many women died in 2020?", "1"), ("How many studios made at least two films?", "2")]
 OF_DOCUMENTS = [
     ("What is the status of MEP 2019?", "Draft"), ("Who wrote MEP 31?", "Ann; Bo; Cy"),
     ("How many MEPs were created in 2019?", "2"), ("How many MEPs of 2019 are drafts?", None),
@@ -100,7 +106,8 @@ DECLINED_OF_DOCUMENTS = [
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory, hashed_embedder):
     return made(tmp_path_factory.mktemp("films"), {
-        "films.csv": FILMS, "wines.csv": WINES, "birds.csv": BIRDS, "hikes.csv": HIKES}, hashed_embedder)
+        "films.csv": FILMS, "wines.csv": WINES, "birds.csv": BIRDS, "victims.csv": VICTIMS, "hikes.csv": HIKES},
+        hashed_embedder)
 
 
 @pytest.fixture(scope="module")

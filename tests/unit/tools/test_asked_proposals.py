@@ -38,7 +38,8 @@ SPELLINGS = [
     ("How many notes are in the category sea?", "3"), ("How many authors are there?", None),
     ('How many authors wrote notes with the word "on" in their title?', None)]
 REFERENCES = [
-    ("How many MEPs require MEP-1?", "2"), ("How many MEPs do not require MEP-1?", "2"),
+    ("How many MEPs require MEP-1?", "2"), ("How many MEPs name MEP-1 in their requires field?", "2"),
+    ("How many MEPs do not require MEP-1?", "2"),
     ("How many MEPs are not required by MEP-3?", "2"), ("How many MEPs are not required by MEP-1?", "4"),
     ("Which MEPs require MEPs by Ann Bell?", None), ("Which MEP requires the fewest?", None),
     ("Which MEPs require MEP 2?", "3: Rent"),
@@ -119,6 +120,18 @@ def test_a_field_in_the_singular_and_in_the_plural_is_one_column(proposals):
     (documents,) = (table for table in proposals.sql.tables() if table.kind == "documents")
     authors = [column for column in documents.columns if "author" in column.name]
     assert [(column.name, column.kind, column.empty) for column in authors] == [("author", "list", 0)]
+
+
+@pytest.mark.parametrize(("question", "answer"), [
+    ("How many MEPs did Ann Bell write?", "3"), ("How many MEPs did Ann Bell and Bo Ek write together?", "1"),
+    ("How many MEPs did Ann Bell and Cy Fox sponsor?", "2")])
+def test_a_person_is_one_with_and_without_an_address(tmp_path, hashed_embedder, question, answer):
+    rows = [("Ann Bell", "Bo Ek"), ("Ann Bell <a@x.org>, Bo Ek", "Ann Bell"), ("Bo Ek, Cy Fox", "Cy Fox <c@x.org>"),
+            ("Cy Fox, Ann Bell <ann@y.org>, Dee Oak", "Bo Ek"), ("Dee Oak", "Bo Ek")]
+    files = {f"mep-{number}.md": f"---\nmep: {number}\ntitle: Part {number}\nauthor: {author}\nsponsor: {sponsor}\n"
+             "---\n\nIt helps.\n" for number, (author, sponsor) in enumerate(rows, 1)}
+    asked = ask_tables(made(tmp_path, files, hashed_embedder), question)
+    assert (asked.short if asked else None) == answer
 
 
 def test_a_table_within_one_document_does_not_answer_for_all(proposals):
