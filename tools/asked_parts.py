@@ -75,11 +75,11 @@ class AskedParts:
             if self.words(by) == "by" and after.kind in _NO_GROUPS:
                 self.mentions[self.mentions.index(by)] = replace(by, kind="neutral")
                 self.use(by)
-        for by, after in pairwise(self.reading.words):
-            if by.folded == "by" and after.folded in _ASKING:  # "By which method was the largest planet found?"
-                self.mentions = [replace(one, kind="neutral") if self.words(one) == "by" and
-                                 self.reading.words[one.first] == by else one for one in self.mentions]
-                self.use(*(one for one in self.mentions if self.reading.words[one.first] == by))
+        for place, by in enumerate(self.mentions):
+            behind = self.reading.words[by.last:by.last + 1]
+            if self.words(by) == "by" and behind and behind[0].folded in _ASKING:
+                self.mentions[place] = replace(by, kind="neutral")  # "By which method was the largest found?"
+                self.use(by)
         for by in [one for one in self.unused("group") if self.words(one) == "by" and self.has(*DEGREES)]:
             measure = self.following(by, "count", "sum", "mean", "median", "column", gap=1)
             is_top = any(self.words(one) == "top" for one in self.mentions)

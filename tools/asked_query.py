@@ -18,8 +18,8 @@ from .document_status import outdated_rows, without_documents
 from .query_results import NONE
 from .question_query import plan_query
 from .question_target import Plan
-from .question_words import keys_of, quote_words
-from .table_mentions import Reading, read_in_table, value_queries
+from .question_words import keys_of, quote_words, value_queries
+from .table_mentions import Reading, read_in_table
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
                      r",? (?:alone or with others|together or alone|both (?:days|numbers|years) included|inclusive)\b|"

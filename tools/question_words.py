@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import product
@@ -14,7 +15,7 @@ from ..text.content_words import stem_word
 from ..text.dates import find_dates, is_month, parse_date
 from ..text.lexicon import countries
 from ..text.quantities import find_numbers, is_unit, parse_number
-from ..text.scripts import CJK
+from ..text.scripts import CJK, has_han
 
 _WORD = re.compile(rf"[{CJK}]|\d+(?:[.,:]\d+)*|[^\W_{CJK}]+")
 """A word; letters of scripts without spaces are words of their own, and "B6" is one word."""
@@ -47,6 +48,7 @@ _BEFORE_QUARTERS, _BEFORE_HALVES = 32, 39
 """EDTF numbers the quarters of a year 33 to 36, and its halves 40 and 41."""
 _BEFORE_MAY = frozenset({"in", "of", "from", "to", "before", "after", "since", "until", "and", "or"})
 _SHORT, _LEAST_STEM, _LONG = 3, 4, 7
+_LONGEST_PHRASE = 12
 _NOUNS = frozenset({"made", "documents", "reading", "number_word", "edge"})
 """Kinds of words that are often a part of a column's label as well."""
 _MOST_VARIANTS = 200
@@ -265,6 +267,29 @@ def _part(words: Sequence[Word], start: int, end: int, kind: str, name: str) -> 
     """Return a part of a question by the characters that it covers."""
     inside = [at for at, word in enumerate(words) if word.start < end and start < word.end]
     return Part(inside[0], inside[-1] + 1, kind, name)
+
+
+@lru_cache(64)
+def runs_of(words: tuple[Word, ...]) -> tuple[tuple[int, int, Keys], ...]:
+    """Return each run of neighbouring words with its stems, the longest of a start first."""
+    keys = tuple(word.key for word in words)
+    return tuple((first, last, keys[first:last]) for first in range(len(words))
+                 for last in range(min(first + _LONGEST_PHRASE, len(words)), first, -1))
+
+
+def value_queries(question: str) -> set[str]:
+    """Return the words by which values of a question are looked up: as written, and without endings of plurals."""
+    queries = set[str]()
+    for match in re.finditer(r"[^\W_]+", question):
+        folded = "".join(letter for letter in unicodedata.normalize("NFKD", match[0].casefold())
+                         if not unicodedata.combining(letter))
+        if has_han(folded):
+            queries |= {folded[start:end] for start in range(len(folded))
+                        for end in range(start + 1, min(start + _LONGEST_PHRASE, len(folded)) + 1)}
+        queries |= {folded, folded.removesuffix("s"), folded.removesuffix("es"), re.sub("ies$", "y", folded)}
+    for _, _, keys in runs_of(words_of(question)):
+        queries.update(key for synonym in lexicon().forms.get(keys, ()) for key in synonym)
+    return {query for query in queries if query}
 
 
 def convert(number: float, unit: str, wanted: str) -> float | None:

@@ -1,7 +1,6 @@
 """What the words of a question mean in one table: its name, its columns, its values, and what is to be done."""
 
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from pathlib import PurePosixPath
 from ..graph_store.sql.value_words import FoundValue
 from ..models.rules.likeness import likeness
 from ..schemas.records import ColumnInfo, TableInfo
-from ..text.scripts import has_han, is_han
+from ..text.scripts import is_han
 from .question_words import (
     Keys,
     Word,
@@ -22,6 +21,7 @@ from .question_words import (
     keys_of,
     label_variants,
     lexicon,
+    runs_of,
     words_of,
 )
 
@@ -37,7 +37,7 @@ _TABLES = frozenset({"tabl", "list", "data", "dataset", "sheet", "tabell", "表"
 _NAMING_SHARE = 0.9
 _MOST_NAME_WORDS, _MOST_CATEGORIES = 5, 100
 """A word stands for a value that it is a part of only in names and in columns of few values, not in prose."""
-_LONGEST_PHRASE, _LONGEST_SHORT = 12, 5
+_LONGEST_SHORT = 5
 _LEAST_LETTERS = 3
 _MOST_CACHED = 4096  # tables that are prepared for questions: each question is read in all of its knowledge base
 _HIDDEN = {"records": frozenset({"document"}), "documents": frozenset({"source"})}
@@ -93,21 +93,6 @@ class Reading:
     heads: frozenset[Keys]
 
 
-def value_queries(question: str) -> set[str]:
-    """Return the words by which values of a question are looked up: as written, and without endings of plurals."""
-    queries = set[str]()
-    for match in re.finditer(r"[^\W_]+", question):
-        folded = "".join(letter for letter in unicodedata.normalize("NFKD", match[0].casefold())
-                         if not unicodedata.combining(letter))
-        if has_han(folded):
-            queries |= {folded[start:end] for start in range(len(folded))
-                        for end in range(start + 1, min(start + _LONGEST_PHRASE, len(folded)) + 1)}
-        queries |= {folded, folded.removesuffix("s"), folded.removesuffix("es"), re.sub("ies$", "y", folded)}
-    for _, _, keys in _runs(words_of(question)):
-        queries.update(key for synonym in lexicon().forms.get(keys, ()) for key in synonym)
-    return {query for query in queries if query}
-
-
 def read_in_table(question: str, table: TableInfo, titles: Sequence[str],
                   values: Iterable[FoundValue]) -> Reading | None:
     """Read a question in a table, which is called by some titles and has some values that its words may mean.
@@ -147,18 +132,13 @@ def _choose(candidates: Iterable[tuple[str, Mention]]) -> list[Mention]:
     for _, mention in ordered:
         if all(mention.last <= other.first or other.last <= mention.first for other in chosen):
             chosen.append(mention)
-        elif mention.kind == "value":
-            chosen = [_with_values(other, mention) for other in chosen]
+            continue
+        for at, quoted in enumerate(chosen if mention.kind == "value" else ()):
+            if quoted.kind == "quoted" and (quoted.first, quoted.last) == (mention.first, mention.last):
+                values = {column: equal for column, found in mention.values.items()
+                          if (equal := tuple(value for value in found if keys_of(value) == keys_of(quoted.name)))}
+                chosen[at] = replace(quoted, columns=(*quoted.columns, *values), values={**quoted.values, **values})
     return chosen
-
-
-def _with_values(quoted: Mention, mention: Mention) -> Mention:
-    """Return quoted words with the values that are just these; other mentions as they are."""
-    if quoted.kind != "quoted" or (quoted.first, quoted.last) != (mention.first, mention.last):
-        return quoted
-    values = {column: equal for column, found in mention.values.items()
-              if (equal := tuple(value for value in found if keys_of(value) == keys_of(quoted.name)))}
-    return replace(quoted, columns=(*quoted.columns, *values), values={**quoted.values, **values})
 
 
 def _joined(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozenset[Keys],
@@ -167,7 +147,7 @@ def _joined(mentions: Sequence[Mention], heads: frozenset[Keys], others: frozens
     joined: list[Mention] = []
     for mention in sorted(mentions, key=lambda one: one.first):
         place = next((at for at in range(len(joined) - 1, -1, -1) if joined[at].kind == "column"), None)
-        last = joined[place] if place is not None else mention
+        last = mention if place is None else joined[place]
         shared = tuple(name for name in (*mention.columns, *mention.also) if name in (*last.columns, *last.also))
         between = {word.folded for word in words[last.last:mention.first]}
         if mention.kind == "column" and shared and last.first < mention.first and between <= _WITHIN_LABELS:
@@ -190,18 +170,10 @@ def _fixed(question: str) -> tuple[tuple[str, Mention], ...]:
               Mention(part.first, part.last, part.kind, part.name)) for part in fixed_parts(question, words))
     ranks = {**dict.fromkeys(_WEAK, "weak"), "made": "made"}
     operations = ((ranks.get(kind, "operation"), Mention(first, last, kind, name))
-                  for first, last, _ in _runs(words)
+                  for first, last, _ in runs_of(words)
                   for kind, name in sorted(lexicon().phrases.get(
                       tuple(word.folded for word in words[first:last]), ()), key=lambda one: one[0] in _WEAK))
     return (*parts, *operations)
-
-
-@lru_cache(64)
-def _runs(words: tuple[Word, ...]) -> tuple[tuple[int, int, Keys], ...]:
-    """Return each run of neighbouring words with its stems, the longest of a start first."""
-    keys = tuple(word.key for word in words)
-    return tuple((first, last, keys[first:last]) for first in range(len(words))
-                 for last in range(min(first + _LONGEST_PHRASE, len(words)), first, -1))
 
 
 def _naming_labels(table: TableInfo, titles: tuple[str, ...]) -> Iterator[str]:
@@ -246,7 +218,7 @@ def _label_words(label: Keys, least: int = _LEAST_LETTERS) -> Iterator[Keys]:
 
 def _labels(words: tuple[Word, ...], table: TableInfo) -> Iterator[tuple[str, Mention]]:
     whole, parts, forms = _label_index(table)
-    for first, last, keys in _runs(words):
+    for first, last, keys in runs_of(words):
         if keys in whole:
             also = tuple(name for name in parts.get(keys, ()) if name not in whole[keys])
             is_rare = all(rarely_filled(table, column) for column in table.columns if column.name in whole[keys])
@@ -282,7 +254,7 @@ def _title_index(titles: tuple[str, ...]) -> tuple[frozenset[Keys], frozenset[Ke
 def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys]:
     """Yield runs of words that an abbreviation of the rows is short for: "enhancement proposals" are KEPs."""
     short = {head[0] for head in heads if len(head) == 1 and len(head[0]) <= _LONGEST_SHORT}
-    for _, last, keys in (run for run in _runs(words) if len(run[2]) > 1):
+    for _, last, keys in (run for run in runs_of(words) if len(run[2]) > 1):
         initials = "".join(key[0] for key in keys)
         ends_in_kind = any(is_kind_of(kind, words[last - 1].text) for kind in ("documents", "row_nouns"))
         is_whole = initials in short and len(initials) >= _LEAST_LETTERS
@@ -291,7 +263,7 @@ def _expansions(words: tuple[Word, ...], heads: Iterable[Keys]) -> Iterator[Keys
 
 
 def _titles(words: tuple[Word, ...], heads: frozenset[Keys], others: frozenset[Keys]) -> Iterator[tuple[str, Mention]]:
-    for first, last, keys in _runs(words):
+    for first, last, keys in runs_of(words):
         for kind, named in (("head", heads), ("title", others)):
             if keys in named or (len(keys) == 1 and any(
                     len(one) == 1 and is_form_of(words[first].folded, one[0]) for one in named)):
@@ -306,9 +278,12 @@ def _values(words: tuple[Word, ...], columns: Mapping[str, ColumnInfo], found: S
     labelled = {(key,) for column in columns.values() for key in keys_of(column.title)}
     titles = {column.title.casefold() for column in columns.values()}
     literals = {bare_name(value.value).casefold() for value in found} - titles
-    for first, last, keys in _runs(words):
+    for first, last, keys in runs_of(words):
         said = " ".join(word.text for word in words[first:last]).casefold()
-        rank_whole = _rank_of_literal(words[first]) if said in literals else "value"
+        # The topic "Typing" is no form of "type", and 3.10 is no number.
+        is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((words[first].folded,), ()))
+        is_certain = is_measure or "." in words[first].text
+        rank_whole = "value" if said not in literals else "certain" if is_certain else "literal"
         for rank, index, wanted in ((rank_whole, whole, keys),
                                     ("value", whole, tuple(sorted(keys))), ("value_word", parts, keys)):
             if wanted not in index or not _may_be_value(words, first, last, index[wanted]):
@@ -354,12 +329,6 @@ def _index_values(columns: Mapping[str, ColumnInfo], found: Sequence[FoundValue]
         for part in _label_words(keys) if len(keys) <= _MOST_NAME_WORDS and "://" not in text else ():
             parts[part][value.column].append(value.value)
     return whole, parts
-
-
-def _rank_of_literal(first: Word) -> str:
-    """Return the rank of a value in its own words: the topic "Typing" is no form of "type", and 3.10 is no number."""
-    is_measure = any(kind == "measure" for kind, _ in lexicon().phrases.get((first.folded,), ()))
-    return "certain" if is_measure or "." in first.text else "literal"
 
 
 def _value_variants(text: str, column: ColumnInfo, rows: int) -> Iterator[Keys]:
