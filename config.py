@@ -299,10 +299,7 @@ class Settings(BaseSettings):
 
 
 def _env_file(home: Path) -> Path | None:
-    """Return the `.env` file to read: the one that BANYAN_ENV_FILE names, else the one in the home folder.
-
-    None if the home folder is relative: a `.env` of wherever a command is run is somebody else's.
-    """
+    """Return the `.env` file to read; none in a relative home folder, where it may be somebody else's."""
     if named := os.environ.get(ENV_FILE):
         if not Path(named).is_file():
             raise SettingsError(f"{ENV_FILE} names {named!r}, which is no file: correct or unset it")

@@ -163,6 +163,7 @@ class KnowledgeBase(JoinedBases, BaseContents):
     def extraction_instructions(self, text: str) -> None:
         self.resources.instruct(self.name, text, "extraction")
 
+
 __all__ = ["Answer", "Community", "Entity", "Fact", "KnowledgeBase", "Progress", "Source", "Step"]
 
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import Field
 
@@ -144,7 +144,7 @@ def _facts_of_base(base: str, index: GraphIndex, cited: Sequence[Citation]) -> I
     if base:
         cited = [one.model_copy(update={"document": own_id}) for one in cited
                  for named, own_id in [split_id(one.document)] if named == base]
-    for fact in facts_of(index.store, index, find_stated(index, cited).facts):
+    for fact in facts_of(index.store, index, find_stated(index, cited)[0]):
         yield fact.model_copy(update={"sources": tuple(
             source.model_copy(update={"document": joined_id(base, source.document)}) for source in fact.sources)})
 
@@ -160,15 +160,8 @@ class CitedPlace(Frozen):
 Cited = CitedPlace | Citation
 
 
-class CitedFacts(NamedTuple):
-    """What cited text states: the keys of facts, sorted, and the ids of the entities that it names."""
-
-    facts: list[EdgeKey]
-    entities: set[str]
-
-
-def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> CitedFacts:
-    """Return the facts and entities whose place in a document overlaps the cited text."""
+def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> tuple[list[EdgeKey], set[str]]:
+    """Return the keys of the facts, sorted, and the ids of the entities, whose place overlaps the cited text."""
     facts, entities = set[EdgeKey](), set[str]()
     by_document: dict[str, list[Cited]] = {}
     for citation in cited:
@@ -178,7 +171,7 @@ def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> CitedFacts:
         facts.update(fact for fact, *span in index.stated_in(chunk.id) if _overlaps_citation(chunk, span, citations))
         entities.update(entity for entity, _, *span in index.mentioned_in(chunk.id)
                         if _overlaps_citation(chunk, span, citations))
-    return CitedFacts(sorted(facts), entities)
+    return sorted(facts), entities
 
 
 def _overlaps_citation(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]) -> bool:

@@ -134,16 +134,10 @@ def _exit_with_error(message: str) -> None:
     sys.exit(1)
 
 
-class _OnStandardError(logging.Handler):
+class _OnStandardError(logging.StreamHandler[Any]):
     """A handler that writes to the current standard error, so log lines appear above progress bars."""
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record as a line. If standard error is closed, the line is lost, which must not stop a build."""
-        try:
-            sys.stderr.write(f"{self.format(record)}\n")
-            sys.stderr.flush()
-        except (OSError, ValueError):
-            self.handleError(record)
+    stream = property(lambda _: sys.stderr, lambda *_: None)
 
 
 class _AsText(logging.Formatter):
@@ -156,7 +150,6 @@ class _AsJson(logging.Formatter):
     """One JSON object per line: time, level, logger, message, and the record's own fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a record as a line of JSON."""
         line: dict[str, Any] = {"time": _record_time(record), "level": record.levelname, "logger": record.name,
                                 "message": record.getMessage(), **getattr(record, "fields", {})}
         if record.exc_info:

@@ -133,7 +133,6 @@ class _Commands(TyperGroup):
     """The group of commands, which loads the chosen command on demand."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Load the command that the first argument names, in place of its placeholder, and return it as Click does."""
         if args[0] in _COMMANDS:
             self.commands[args[0]] = command(args[0])
             collect_rarely()

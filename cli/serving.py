@@ -63,7 +63,6 @@ class _Server(uvicorn.Server):
         self._listening = listening
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to listen, and call `listening` if that succeeded."""
         await super().startup(sockets)
         if self.started:
             self._listening()

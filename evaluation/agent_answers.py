@@ -185,6 +185,5 @@ def _summarise_records(records: Sequence[AnswerRecord]) -> AnswerReport:
 
 
 def _mean_percent(values: Sequence[float | None]) -> float:
-    """Return the mean in %, without the values that are None; 0 if there are no others."""
     known = [value for value in values if value is not None]
     return round(100 * float(np.mean(known)), 2) if known else 0.0

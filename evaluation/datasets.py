@@ -134,7 +134,6 @@ class _Musique(_Record):
     question_decomposition: list[Any] = []
 
     def question_of(self) -> DatasetQuestion:
-        """Return the record as a question; its gold passages are the supporting paragraphs."""
         gold = [GoldPassage(title=p.title, text=p.paragraph_text) for p in self.paragraphs if p.is_supporting]
         return self._question(self.id, gold, self.question_decomposition)
 
@@ -153,7 +152,6 @@ class _Titled(_Record):
         return self
 
     def question_of(self) -> DatasetQuestion:
-        """Return the record as a question; its gold passages are given by title."""
         titles = self.evidence if self.evidence is not None else [title for title, _ in self.supporting_facts or ()]
         return self._question(self.id or self.own_id, [GoldPassage(title=title) for title in titles], self.evidences)
 
@@ -164,7 +162,6 @@ class _Generic(_Record):
     decomposition: list[Any] = []
 
     def question_of(self) -> DatasetQuestion:
-        """Return the record as a question; its gold passages are documents given by id."""
         return self._question(self.id, [GoldPassage(id=document) for document in self.gold], self.decomposition)
 
 

@@ -144,7 +144,6 @@ def for_each(work: Callable[[_T], Awaitable[None]], items: Sequence[_T], at_once
     done = 0
 
     async def attempt(item: _T) -> None:
-        """Call the function with an item, report a failure of the reasoner, and report progress."""
         nonlocal done
         try:
             await work(item)

@@ -166,12 +166,10 @@ class _Tree:
         self._share = _TREE_BYTES // max(1, len(self._shown))
 
     def listed(self, communities: Sequence[str]) -> _Listed:
-        """Return those of some communities that are shown."""
         shown = [self._fit_community(node) for node in communities if node in self._shown]
         return _Listed(shown, len(communities) - len(shown))
 
     def _fit_community(self, node: str) -> dict[str, Any]:
-        """Return a community with its keywords, and the communities or other members within it, as far as they fit."""
         data = self._graph.nodes[node]
         keywords = self._outline.keywords(node)
         children = self._outline.children(node)
@@ -186,7 +184,6 @@ class _Tree:
                        "members": room.fill(map(self._fit_entity, others[:_MOST_MEMBERS]), len(others))}
 
     def _fit_keyword(self, node: str, room: "_Room") -> dict[str, Any] | None:
-        """Return a keyword with as many triples as fit, or None if the keyword itself does not fit."""
         view = self._fit_entity(node) | self._fit_attributes(node)
         if not room.takes(view):
             return None
@@ -232,7 +229,6 @@ class _Room:
         return self._left >= 0
 
     def fill(self, parts: Iterable[object], total: int) -> _Listed:
-        """Return the parts that fit, up to the first that does not, of so many in all."""
         shown = list(takewhile(self.takes, parts))
         return _Listed(shown, total - len(shown))
 

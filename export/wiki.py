@@ -118,7 +118,6 @@ def _section(title: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def _fact_lines(graph: TreeGraph, node: str, paths: Mapping[str, str]) -> Iterator[str]:
-    """Yield the facts of an entity as lines, those that it is the subject of first, each with its quotes."""
     edges = [*graph.out_edges(node, data=True), *(edge for edge in graph.in_edges(node, data=True) if edge[0] != node)]
     for head, tail, fact in edges:
         if fact["kind"] == "triple":

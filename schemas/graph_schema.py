@@ -203,7 +203,6 @@ def _list_ancestors(type_name: str | None, parents: dict[str, str | None]) -> di
 
 
 def _check_unique(kind: str, elements: tuple[SchemaElement, ...]) -> None:
-    """Raise ValueError if two elements of a kind have the same name, ignoring case and width."""
     seen: set[str] = set()
     for element in elements:
         key = normalise(element.name)

@@ -77,7 +77,6 @@ def action_request(candidate: Candidate, description: str) -> "ActionRequest":
 
 
 def _action_arguments(candidate: Candidate) -> dict[str, Any]:
-    """Return the arguments of the action that adds a candidate, which a person may edit."""
     observed = {"domain": list(candidate.subject_types), "range": list(candidate.object_types)}
     return {"kind": candidate.kind, "name": candidate.name,
             **{side: observed[side] for side in _BOUNDS[candidate.kind]}, "merge_into": ""}
@@ -111,7 +110,6 @@ def _read_decision(given: object, candidate: Candidate) -> Decision:
 
 
 def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
-    """Return the fields of the decision that an edited action means: merge, rename or accept, perhaps with types."""
     action, known = given.get("edited_action"), _action_arguments(candidate)
     edited = action.get("args") if isinstance(action, dict) else None
     if not isinstance(edited, dict) or action is None or action.get("name") != ACTION or edited.keys() - known.keys():

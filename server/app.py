@@ -79,7 +79,17 @@ def create_app(resources: Resources | None = None, *, hosted: bool = False, host
         if isinstance(route, Route):
             route.app = service.shares.limit_calls(route.app)
         app.router.routes.append(route)
-    _add_pages(app, hosted=hosted)
+
+    @app.get("/", include_in_schema=False)
+    async def index() -> FileResponse:
+        return FileResponse(WEB / "index.html")
+
+    if not hosted:
+        @app.get("/docs", include_in_schema=False)
+        async def docs() -> RedirectResponse:
+            return RedirectResponse("/#/api")
+
+    app.mount("/assets", StaticFiles(directory=WEB, check_dir=False), name="assets")
     app.add_middleware(Gate, settings=settings, clients=service.clients, hosts=hosts, needs_keys=needs_keys,
                        workers=workers)
     app.add_middleware(Envelope)
@@ -100,17 +110,3 @@ def _add_langserve(app: FastAPI, service: Service) -> None:
                                 "'banyan-graphrag[langserve]'`, or use `/v1`")
     else:
         add_chat_routes(app, service)
-
-
-def _add_pages(app: FastAPI, *, hosted: bool = False) -> None:
-
-    @app.get("/", include_in_schema=False)
-    async def index() -> FileResponse:
-        return FileResponse(WEB / "index.html")
-
-    if not hosted:
-        @app.get("/docs", include_in_schema=False)
-        async def docs() -> RedirectResponse:
-            return RedirectResponse("/#/api")
-
-    app.mount("/assets", StaticFiles(directory=WEB, check_dir=False), name="assets")

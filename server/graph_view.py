@@ -183,7 +183,6 @@ class GraphView:
                     support=int(self.index.document_counts[row]), community=self.index.community_of(row))
 
     def _make_nodes(self, rows: NDArray[np.integer]) -> Sequence[Node]:
-        """Return the entities of the given rows, each created on access."""
         return LazySequence(len(rows), lambda place: self.make_node(int(rows[place])))
 
     def _rows_of_ids(self, ids: Iterable[str]) -> Rows:
@@ -191,12 +190,10 @@ class GraphView:
         return np.array([row for row in map(self.index.entity_at, ids) if row is not None], np.intp)
 
     def _by_rank(self, rows: NDArray[np.integer]) -> NDArray[np.int32]:
-        """Sort rows by the importance of their entities, most important first."""
         ranked: NDArray[np.int32] = self.index.ranked[np.sort(self.index.ranks[rows])]
         return ranked
 
     def _mask_of(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return a mask over the rows of all entities that is True for the given ones."""
         mask = np.zeros(len(self.nodes), bool)
         mask[rows] = True
         return mask

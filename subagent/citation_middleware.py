@@ -71,7 +71,6 @@ class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
         return _check_reply(response, sources)
 
     def _prepare_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """Add the instructions, and keep tokens that are not checked yet from being streamed."""
         own = f"{request.system_message.text}\n\n" if request.system_message else ""
         tags = [*(request.model.tags or ()), TAG_NOSTREAM]
         return request.override(system_message=SystemMessage(own + self._instructions),
@@ -105,7 +104,6 @@ def _sent_back(request: ModelRequest[Any], response: ModelResponse[Any], correct
 
 
 def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> ModelResponse[Any]:
-    """Return a reply with its answer's quotes as marks and sources, and without what they do not support."""
     answer = _answer_in(response, sources)
     if answer is None:
         return response
@@ -116,10 +114,7 @@ def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> Mo
 
 
 def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, Any]]]:
-    """Return an answer with marks in the place of its quotes, and the citations, as `Citation` data.
-
-    A line whose quotes all fail is left out, and counted in a last line.
-    """
+    """Return an answer with marks in the place of its quotes, without lines whose quotes fail, and its citations."""
     citations: dict[tuple[str, int, str], int] = {}
     lines, omitted_count = list[str](), 0
     for line in filter(str.strip, text.splitlines()):

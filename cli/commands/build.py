@@ -123,7 +123,6 @@ def run_build(resources: Resources, given: BuildInput, context: BuildContext) ->
     graph, config = build_graph(resources, InMemorySaver()), RunnableConfig(configurable={"thread_id": "build"})
 
     async def build(step: Any) -> Any:
-        """Run the graph up to its end or its next interrupt, and return its state."""
         with build_progress(err) as show:
             async for event in graph.astream(step, config, context=context, stream_mode="custom", durability="exit"):
                 show(cast("dict[str, Any]", event))
@@ -291,7 +290,6 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
 
 def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,
           as_json: bool) -> None:
-    """Print how a folder differs from its knowledge base, ask before deleting documents, and synchronise the two."""
     kb = given["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:

@@ -100,7 +100,6 @@ def _run_checks(settings: Settings) -> Iterator[Check]:
 
 
 def _attempt(part: str, check: Callable[[], str]) -> Check:
-    """Run a check that returns what it found, or fails with an error of ours."""
     try:
         return Check(part, "ok", check())
     except BanyanError as error:
@@ -139,7 +138,6 @@ def _check_home(settings: Settings) -> Check:
 
 
 def _check_models(settings: Settings) -> Iterator[Check]:
-    """Yield a check of each model that a step asks, with the steps that ask it."""
     if not settings.uses_llm:
         yield Check("language model", "ok", "none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL")
         return
@@ -153,7 +151,6 @@ def _check_models(settings: Settings) -> Iterator[Check]:
 
 
 def _check_model(part: str, settings: Settings) -> Check:
-    """Ask a model for JSON, and return its speed, its price and its context size, or why builds or answers fail."""
     try:
         trial = try_out(settings, COUNTING)
     except BanyanError as error:

@@ -199,13 +199,7 @@ class ListedEntity(NamedTuple):
 
 def _list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None,
                   ) -> tuple[list[ListedEntity], int]:
-    """Return the first entities that fit, those that most documents mention first, and how many fit in all.
-
-    `type_name` is a name, label or alias of a type, and `words` are part of an entity's name; empty means any.
-
-    Raises:
-        CommandError: no entity has that type; the message names the types that there are.
-    """
+    """Return the first entities that fit, those that most documents mention first, and how many fit in all."""
     kind = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
     if type_name and not kind:
         raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")

@@ -162,7 +162,6 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a status as pairs of a name and a text; lines that do not apply are left out."""
     not_read = [f"{number:,} {name}" for name, number in (("waiting", report.chunks_waiting),
                                                          ("failed", report.chunks_failed)) if number]
     partly = f"; {format_count(len(report.partly_read), 'document')} only in part" if report.partly_read else ""

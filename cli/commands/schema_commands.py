@@ -178,7 +178,6 @@ def review(
 
 
 def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict: Verdict) -> list[Decision]:
-    """Return the same decision on each candidate that is called by one of the names."""
     decisions = []
     for name in names:
         called = [c for c in candidates if label_key(name) in map(label_key, c.names())]

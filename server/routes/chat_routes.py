@@ -63,6 +63,7 @@ _MOST_TITLE = 200
 ThreadName = Annotated[str, Path(pattern=THREAD_NAME)]
 KnowledgeBaseName = Annotated[str, Query(alias="kb", max_length=400, description="the knowledge base asked, or those")]
 openai_router = APIRouter(prefix="/v1", tags=["openai"], route_class=FairRoute)
+_TEXTS = {"text", "input_text", "output_text"}
 _SOURCE_MARK = re.compile(r"^\[(\d+)\]", re.MULTILINE)
 
 
@@ -71,11 +72,6 @@ class MessagePart(BaseModel):
 
     type: str = Field(max_length=100)
     text: str = ""
-
-    @property
-    def is_text(self) -> bool:
-        """Whether the part is text."""
-        return self.type in {"text", "input_text", "output_text"}
 
 
 class ChatMessage(BaseModel):
@@ -89,7 +85,7 @@ class ChatMessage(BaseModel):
         """The message's text."""
         parts = self.content or ""
         return parts if isinstance(parts, str) else "\n".join(
-            part.text if part.is_text else f"[{part.type}, which was not read]" for part in parts)
+            part.text if part.type in _TEXTS else f"[{part.type}, which was not read]" for part in parts)
 
 
 class StreamOptions(BaseModel):
@@ -165,7 +161,7 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
 
 def _last_question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
     *before, last = asked.messages
-    if other := [part.type for part in last.content or () if isinstance(part, MessagePart) and not part.is_text]:
+    if other := [part.type for part in last.content or () if isinstance(part, MessagePart) and part.type not in _TEXTS]:
         raise QuestionError(f"the last message has a part of the type {other[0]!r}, and only text is read: ask in "
                             "words")
     types: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}

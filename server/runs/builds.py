@@ -86,7 +86,6 @@ class Builds:
                     await self._wake_up.wait()
 
     async def _sync_jobs(self) -> None:
-        """Save the progress of running jobs, begin the jobs that this process is to do, and stop those it is to end."""
         changed = [running for running in self._running.values() if running.job is not running.saved]
         jobs = [running.job for running in changed]  # as they are now: they may change again while they are saved
         news = await anyio.to_thread.run_sync(self.jobs.exchange, set(self._running), jobs, limiter=self._loop_thread)
@@ -134,7 +133,6 @@ class Builds:
         return (await self._change_jobs(lambda: self.jobs.cancel(build))).build
 
     async def _change_jobs(self, change: Callable[[], _T]) -> _T:
-        """Change the table of jobs in a thread, and have `take_jobs` look at it at once."""
         result = await anyio.to_thread.run_sync(change)
         self._wake_up.set()
         return result

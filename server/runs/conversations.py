@@ -35,6 +35,8 @@ READ_TURNS = 50
 _MOST_LISTED = 200
 """The newest conversations to list for a client and a knowledge base."""
 _TITLE_LENGTH = 80
+
+
 class AskAnswer(AskResult):
     """An answer with its citations."""
 
@@ -290,6 +292,5 @@ def _names_asked(connection: Connection) -> Sequence[str]:
 
 
 def _delete_about(connection: Connection, condition: Callable[[list[str]], bool]) -> None:
-    """Delete the conversations about knowledge bases whose names meet a condition."""
     _delete(connection, CONVERSATIONS.c.kb.in_([names for names in _names_asked(connection)
                                                 if condition(split_names(names))]))

@@ -160,7 +160,6 @@ class Questions:
 
     async def _answer(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                       ) -> AsyncGenerator[Event]:
-        """Yield the events of answering a question, and store the answer if the question belongs to a conversation."""
         thread = None if question.thread is None else Thread(client, kb, question.thread)
         if thread is not None:
             earlier = await asyncio.to_thread(self._conversations.messages, thread)

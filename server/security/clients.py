@@ -96,23 +96,7 @@ class Tokens:
 
     async def check(self, token: str) -> Client:
         """Verify a token, and return what it grants; raise TokenError, or IssuerError if its keys cannot be read."""
-        return self._grant(await anyio.to_thread.run_sync(self._verify, token, limiter=self._thread))
-
-    def _verify(self, token: str) -> dict[str, Any]:
-        settings = self._settings
-        try:
-            return jwt.decode(token, self._keys.get_signing_key_from_jwt(token), ALGORITHMS, leeway=LEEWAY,
-                              issuer=settings.oidc_issuer, audience=settings.oidc_audience,
-                              options={"require": ["exp", "iss", "aud", "sub"]})
-        except jwt.ExpiredSignatureError:
-            raise TokenError("the token has expired: get another one") from None
-        except (jwt.DecodeError, jwt.InvalidAlgorithmError, jwt.PyJWKClientError):
-            raise TokenError("the token cannot be checked: it is malformed, or signed by none of the issuer's keys "
-                             f"with one of {', '.join(ALGORITHMS)}") from None
-        except jwt.InvalidTokenError as error:
-            raise TokenError(f"the token is not for this server, or not valid now: {error}") from None
-
-    def _grant(self, claims: Mapping[str, Any]) -> Client:
+        claims = await anyio.to_thread.run_sync(self._verify, token, limiter=self._thread)
         settings, subject = self._settings, claims["sub"]
         if not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
             raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode: have "
@@ -128,6 +112,20 @@ class Tokens:
         # The subject is quoted because a client's name must not break a log line, nor contain a colon, which separates
         # it from knowledge bases in langgraph_auth.py.
         return Client(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
+
+    def _verify(self, token: str) -> dict[str, Any]:
+        settings = self._settings
+        try:
+            return jwt.decode(token, self._keys.get_signing_key_from_jwt(token), ALGORITHMS, leeway=LEEWAY,
+                              issuer=settings.oidc_issuer, audience=settings.oidc_audience,
+                              options={"require": ["exp", "iss", "aud", "sub"]})
+        except jwt.ExpiredSignatureError:
+            raise TokenError("the token has expired: get another one") from None
+        except (jwt.DecodeError, jwt.InvalidAlgorithmError, jwt.PyJWKClientError):
+            raise TokenError("the token cannot be checked: it is malformed, or signed by none of the issuer's keys "
+                             f"with one of {', '.join(ALGORITHMS)}") from None
+        except jwt.InvalidTokenError as error:
+            raise TokenError(f"the token is not for this server, or not valid now: {error}") from None
 
 
 def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:

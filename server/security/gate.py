@@ -213,7 +213,6 @@ class Gate:
         await rate.acquire()
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
-        """Return a `receive` that raises an error once the body is larger than allowed."""
         # Requests for LangGraph's routes (`_json_only`) may be as large as uploads: a build there has its documents in
         # the body.
         is_upload = self._json_only or _UPLOAD.fullmatch(scope["path"]) is not None

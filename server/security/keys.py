@@ -197,7 +197,6 @@ class Keys:
         audit.record(self._path.parent, "revoke key", what=name)
 
     def _store_key(self, name: str, key: Key | None) -> None:
-        """Store a client's key in the file in place of its earlier one; None removes it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
             others = [known for known in self.all() if known.name != name]

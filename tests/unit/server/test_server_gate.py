@@ -135,16 +135,11 @@ async def test_a_key_may_have_a_lower_rate_of_its_own_divided_among_processes(tm
     ("localhost", True), ("LOCALHOST:8000", True), ("127.0.0.1:1", True), ("[::1]:8000", True), ("10.0.0.7", False),
     ("evil.example", False), ("localhost.evil.example", False), ("localhost@evil.example", False), ("", False),
     ("localhost/x", False), ("[::1", False), ("localhost:port", False), ("localhost?x", False)])
-def test_the_names_of_a_server_on_loopback(host, allowed):
+def test_the_names_of_a_server(host, allowed):
     assert HERE.allow(host) is allowed
-
-
-def test_a_server_on_all_addresses_answers_to_addresses_and_names_that_are_set():
-    everywhere = Hosts.bound("0.0.0.0", "kb.example.org, other.example")
-    for host in ("10.0.0.7:8000", "[fe80::1]", "kb.example.org", "OTHER.example:1", "localhost"):
-        assert everywhere.allow(host), host
-    assert not everywhere.allow("evil.example")
-    assert not Hosts.bound("192.168.1.5").allow("192.168.1.6")
+    everywhere = Hosts.bound("0.0.0.0", "kb.example.org")
+    assert [everywhere.allow(name) for name in ("10.0.0.7:8000", "[fe80::1]", "KB.example.org:1", "evil.example")] == [
+        True, True, True, False]
 
 
 @pytest.mark.parametrize(("headers", "same"), [
