@@ -67,9 +67,6 @@ class CommunityLookup(_Request):
 
     tool: Literal["community_search"] = "community_search"
     theme: Text = Field(default="", description="The theme; empty: the documents as a whole.")
-    by: Text = Field(default="", description="Groups by a field, or by a period of it: FIELD.year, FIELD.decade.")
-    along: Text = Field(default="", description="What is reached from the theme, an entity, along relations: "
-                                                "requires -> *, or what leads to it: <requires -> *.")
 
 
 class PassageLookup(_Request):

@@ -15,18 +15,17 @@ from ..graph_store.ledger.document_rows import Documents
 from ..models.rules.metadata_facts import lists_of_people, people_rows
 from ..schemas.documents import Document, Frozen
 from ..schemas.inquiry import Block
-from ..schemas.lookups import CommunityLookup, lookup_text
+from ..schemas.lookups import CommunityLookup
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Passage
 from ..text.content_words import content_words
 from ..text.markup import without_markup
 from ..text.sentences import split_sentences
 from .fact_rows import fit_block, graph_item, item_cost, triple_rows
-from .field_rows import FieldError
 from .query import Query, best_rows
 from .retriever import Retriever
 from .schema_names import LabelledTerms
-from .surveys import survey_along, survey_by, survey_documents
+from .surveys import survey_documents
 
 _SENTENCE = re.compile(r"(?!\s*(?:[#|*=<-]|\w+:))(?:\S+\s+){4}|(?!\s*[#|*=<-])[^\n]*[\u4e00-\u9fff]{8}")
 """The beginning of a sentence, not of a heading, a row, a tag or a field."""
@@ -135,18 +134,11 @@ def _first_sentences(document: Document) -> Sequence[tuple[int, str]]:
 
 def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: CommunityLookup, question: str, tokens: int,
                     ) -> list[Block]:
-    """Return the reports on the lookup's theme, or without one on the documents as a whole; or a survey (`surveys`).
+    """Return the reports on the lookup's theme, or without one on the documents as a whole.
 
     Without a theme, the question ranks the facts that reports cite.
     """
     index, question_text = retriever.index, lookup.theme or question or _ON_THE_WHOLE
-    try:
-        if lookup.along:
-            return survey_along(index, terms, lookup.theme, lookup.along, tokens)
-        if lookup.by:
-            return survey_by(index, terms, lookup.by, tokens)
-    except FieldError as error:
-        return [Block(title=lookup_text(lookup), note=str(error))]
     query = retriever.compare(question_text)
     if lookup.theme:
         cosines = index.community_cosines(query.vector)

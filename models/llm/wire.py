@@ -31,8 +31,6 @@ LONGEST_THOUGHT = 4000
 _MOST_FINDINGS = 3
 MOST_LOOKUPS = 6
 """Lookups of one reply."""
-_NOT_ASKED = {"community_search": frozenset({"by", "along"})}
-"""The fields of lookups that prompts do not offer: models never used them."""
 _LONGEST_REASON = 200  # characters; the reason may repeat what the model wrote
 _STRICT_KEYWORDS = ("type", "enum", "items", "minItems", "maxItems")
 """The keywords of a JSON schema for strict decoding. The bounds of arrays end an answer that repeats itself."""
@@ -57,10 +55,9 @@ def _shape(name: str, model: type[_M], read: Callable[[_M], T], bounded: Mapping
 
 
 @cache
-def _strict_schema(model: type[BaseModel], left_out: frozenset[str] = frozenset()) -> dict[str, Any]:
+def _strict_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return a model's JSON schema for strict decoding, which wants every property required and no other."""
     whole = model.model_json_schema()
-    whole["properties"] = {name: value for name, value in whole["properties"].items() if name not in left_out}
 
     def strict(part: dict[str, Any]) -> dict[str, Any]:
         """Return a part of the schema with its references resolved and only the keywords for strict decoding."""
@@ -249,7 +246,7 @@ def verdicts(count: int) -> Shape[list[PairVerdict | None]]:
 def judgement(tools: Sequence[str]) -> Shape[Judgement]:
     """Return the shape of an answer or of lookups by some tools; without tools it can only be an answer."""
     shape = _shape("judgement", _Judgement, lambda answer: answer.convert(looks_up=bool(tools)))
-    kinds = [_strict_schema(LOOKUPS[tool], _NOT_ASKED.get(tool, frozenset())) for tool in TOOLS if tool in tools]
+    kinds = [_strict_schema(LOOKUPS[tool]) for tool in TOOLS if tool in tools]
     lookups = {"type": "array", "items": {"anyOf": kinds}, "maxItems": MOST_LOOKUPS}
     if not kinds:  # the list must be empty
         lookups = {"type": "array", "items": {"type": "string"}, "maxItems": 0}

@@ -145,9 +145,9 @@ def test_strict_decoding_gives_every_field_of_a_lookup_and_what_is_empty_asks_fo
     assert all("type" in part for kind in kinds for part in kind["properties"].values())
     given = [{"tool": "passage_search", "query": "Ulm", "documents": [""]},
              {"tool": "entity_search", "entity": "Ulm", "relations": ["", "born_in"], "at": ""},
-             {"tool": "community_search", "theme": "", "by": "state", "along": None}]
+             {"tool": "community_search", "theme": None}]
     assert read({"lookups": given}).lookups == [
-        PassageLookup(query="Ulm"), EntityLookup(entity="Ulm", relations=("born_in",)), CommunityLookup(by="state")]
+        PassageLookup(query="Ulm"), EntityLookup(entity="Ulm", relations=("born_in",)), CommunityLookup()]
 
 
 @QUESTIONS

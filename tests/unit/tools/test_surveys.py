@@ -7,7 +7,7 @@ from banyan.tools.field_rows import FieldError
 from banyan.tools.first_look import first_look
 from banyan.tools.langchain_tools import look_up
 from banyan.tools.retriever import Retriever
-from banyan.tools.surveys import survey_by
+from banyan.tools.surveys import survey_along, survey_by
 
 from ... import small_base as base
 
@@ -35,8 +35,9 @@ def retriever(tmp_path_factory, hashed_embedder):
         yield Retriever(kb)
 
 
-def survey(retriever, tokens=2000, **arguments):
-    (block,) = look_up(retriever, CommunityLookup(**arguments), tokens=tokens)
+def survey(retriever, tokens=2000, theme="", along="", by=""):
+    index, terms = retriever.index, retriever.labelled_terms(SCHEMA)
+    (block,) = survey_along(index, terms, theme, along, tokens) if along else survey_by(index, terms, by, tokens)
     documents = retriever.index.store.documents
     for item in block.items:
         for place in item.places:
@@ -99,8 +100,10 @@ def test_each_step_of_a_path_may_be_another_relation(retriever):
 
 
 def test_what_there_is_not_is_said_with_what_there_is(retriever):
-    assert "state" in survey(retriever, by="colour").note
-    assert "needs" in survey(retriever, theme="Cart", along="opened").note
+    with pytest.raises(FieldError, match="state"):
+        survey(retriever, by="colour")
+    with pytest.raises(FieldError, match="needs"):
+        survey(retriever, theme="Cart", along="opened")
     assert "names like it: Cart" in survey(retriever, theme="Kart", along="needs").note
 
 
