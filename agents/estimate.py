@@ -186,7 +186,13 @@ def _estimate_chunks(resources: Resources, chunks: Sequence[Chunk], characters: 
         if inferred:
             extraction += Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS)
         excerpts = choose_excerpts(chunks, characters) if inferred else []
-        fitting = _estimate_schema_fitting(resources, excerpts, len(chunks), graph_schema)
+        # The calls that propose a schema, and those that group labels of the same meaning.
+        batches = math.ceil(len(chunks) / resources.settings.batch_size)
+        groupings = 0 if graph_schema.open else min(batches, batches.bit_length() + 1)
+        tokens = sum(inference_prompt(call, graph_schema, resources.settings).tokens for call in excerpts)
+        fitting = Amount(calls=len(excerpts) + groupings,
+                         prompt_tokens=round(_PAID_PER_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
+                         completion_tokens=len(excerpts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
         later_at_most = _estimate_later_steps(sum(estimate_tokens(chunk.text) for chunk in chunks))
     later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
     return BuildEstimate(
@@ -235,17 +241,6 @@ def estimate_extraction(prompt_tokens: int, calls: Iterable[Sequence[ExtractionR
     """
     completion = sum(ANSWER + ANSWER_SHARE * sum(estimate_tokens(request.text) for request in call) for call in calls)
     return round(_PAID_PER_COUNTED * prompt_tokens), round(completion)
-
-
-def _estimate_schema_fitting(resources: Resources, excerpts: Sequence[Sequence[str]], chunks: int,
-                             schema: GraphSchema) -> Amount:
-    """Estimate the calls that propose a schema, and those that group labels of the same meaning."""
-    tokens = sum(inference_prompt(call, schema, resources.settings).tokens for call in excerpts)
-    batches = math.ceil(chunks / resources.settings.batch_size)
-    groupings = 0 if schema.open else min(batches, batches.bit_length() + 1)
-    return Amount(calls=len(excerpts) + groupings,
-                  prompt_tokens=round(_PAID_PER_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
-                  completion_tokens=len(excerpts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
 
 
 def _estimate_later_steps(text_tokens: int) -> Amount:

@@ -52,20 +52,17 @@ class Writer:
         begins_build = is_build and run not in {self.build, self.failed}
         with ExitStack() as unless_begun:
             if begins_build:
-                self._take_build_lock()
+                busy = WriterBusyError.of(self.kb.layout.name)
+                if self.build:
+                    raise busy
+                try:
+                    self.build_lock.acquire()
+                except Timeout as error:
+                    raise busy from error
                 unless_begun.callback(self.build_lock.release)
             self._begin(run)
             self.build = run if begins_build else self.build
             unless_begun.pop_all()
-
-    def _take_build_lock(self) -> None:
-        busy = WriterBusyError.of(self.kb.layout.name)
-        if self.build:
-            raise busy
-        try:
-            self.build_lock.acquire()
-        except Timeout as error:
-            raise busy from error
 
     def end_build(self, run: str) -> None:
         """Let another build begin, if this run is a build."""

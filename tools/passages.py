@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import numpy as np
 
 from ..graph_store.graph_index import GraphIndex
-from ..schemas.documents import Chunk
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PassageLookup
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
@@ -154,17 +153,14 @@ def _with_continuations(retriever: Retriever, ranking: Iterable[tuple[str, float
             continue
         yield retriever.passage(key, weight)
         row = rows[key]
-        if row + 1 < len(chunks) and _goes_on(chunks[row], chunks[row + 1]):
-            yield retriever.passage(chunks[row + 1].id, weight)
-
-
-def _goes_on(chunk: Chunk, following: Chunk) -> bool:
-    """Return True if a chunk ends with a table or list that goes on in the following chunk."""
-    if following.document_id != chunk.document_id or following.heading != chunk.heading:
-        return False
-    last_line = chunk.text.rstrip().rpartition("\n")[2]
-    first_line = following.text.lstrip("\n").partition("\n")[0]
-    return bool(SET_APART.match(last_line) and SET_APART.match(first_line))
+        if row + 1 == len(chunks):
+            continue
+        chunk, following = chunks[row], chunks[row + 1]
+        last_line = chunk.text.rstrip().rpartition("\n")[2]
+        first_line = following.text.lstrip("\n").partition("\n")[0]
+        is_same_section = (following.document_id, following.heading) == (chunk.document_id, chunk.heading)
+        if is_same_section and SET_APART.match(last_line) and SET_APART.match(first_line):
+            yield retriever.passage(following.id, weight)
 
 
 def _repeats_shown(words: frozenset[str], shown_words: frozenset[str]) -> bool:

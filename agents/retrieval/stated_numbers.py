@@ -27,27 +27,24 @@ def unstated_number(claim: Claim, items: Sequence[Passage], question: str = "") 
                if not (figure.isdecimal() and int(figure) <= _MOST_COUNTED)]
     if not figures:
         return ""
-    texts = [question, *(text for quote, item in quoted_items(claim, items)
-                         for text in (*_texts_of(item), quote.words))]
+    texts = [question]
+    for quote, item in quoted_items(claim, items):  # all that a reader of it sees, and the query of a computed one
+        texts += [quote.words, item.statement, item.text, item.title, item.heading, item.about, item.document,
+                  item.basis.query if item.basis else "", *(place.text for place in item.places),
+                  *(one.meant for one in relative_dates(item.text, item.said_on))]
     stated = {value for text in texts for figure in _FIGURES.findall(text) for value, _ in _read_figure(figure)}
     missing = [figure for figure in figures if not _is_stated(figure, stated)]
     if not missing:
         return ""
-    in_words = {value for text in texts for value in _worded_numbers(text)}
+    # Numbers that are written in words or with a scale: "twenty-three", "1.2 million", "三十".
+    normal_forms = (parse_number(text[start:end]) for text in texts for start, end in find_numbers(text, counts=True))
+    in_words = {float(value) for normal in normal_forms if normal for value in figures_of(normal)[1]}
     return next((figure for figure in missing if not _is_stated(figure, in_words)), "")
 
 
 def quoted_items(claim: Claim, items: Sequence[Passage]) -> Iterator[tuple[Quote, Passage]]:
     """Yield a claim's quotes, each with its item of the evidence; a model may name a number that no item has."""
     return ((quote, items[quote.item - 1]) for quote in claim.quotes if 1 <= quote.item <= len(items))
-
-
-def _texts_of(item: Passage) -> tuple[str, ...]:
-    """Return all that a reader of an item sees, and the query of a computed one."""
-    places = (place.text for place in item.places)
-    meant = (one.meant for one in relative_dates(item.text, item.said_on))
-    return (item.statement, item.text, *meant, item.title, item.heading, item.about, item.document,
-            item.basis.query if item.basis else "", *places)
 
 
 def _read_figure(figure: str) -> Iterator[tuple[float, int]]:
@@ -66,11 +63,3 @@ def _is_stated(figure: str, stated: Iterable[float]) -> bool:
     return any(abs(value * scale - other) <= 0.5 * scale * 10.0 ** -decimals or
                abs(value - other * 100) <= 0.5 * 10.0 ** -decimals
                for value, decimals in _read_figure(figure) for other in stated for scale in _SCALES)
-
-
-def _worded_numbers(text: str) -> Iterator[float]:
-    """Yield the numbers of a text that are written in words or with a scale: "twenty-three", "1.2 million", "三十"."""
-    for start, end in find_numbers(text, counts=True):
-        normal = parse_number(text[start:end])
-        if normal:
-            yield from map(float, figures_of(normal)[1])

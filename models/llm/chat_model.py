@@ -53,7 +53,7 @@ class ChatClient:
         limit = {"max_completion_tokens": settings.llm_reply_tokens} if settings.llm_reply_tokens else {}
         self._parameters = {"temperature": 0.0, **limit, **self._chosen}
         try:
-            self._chat = _make_chat_model(settings) if settings.speaks_openai else _connect_provider(settings)
+            self._chat = _connect_endpoint(settings) if settings.speaks_openai else _connect_provider(settings)
         except self._errors as error:  # a missing package or key
             raise failure(error, self._name, self._key, fix=NOT_SET_UP) from None
         if self._chosen and not isinstance(self._chat, BaseChatOpenAI):
@@ -177,7 +177,7 @@ class _EndpointChat(ChatOpenAI):
         return super()._convert_chunk_to_generation_chunk(chunk, *more)
 
 
-def _make_chat_model(settings: Settings) -> BaseChatModel:
+def _connect_endpoint(settings: Settings) -> BaseChatModel:
     """Return the model of an OpenAI-compatible endpoint, over a client whose responses are bounded."""
     client = open_openai(settings)
     # The wait for each chunk goes by `llm_timeout`. LangChain's own limit would be `asyncio.wait_for`, which in

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
@@ -61,13 +61,6 @@ async def _bound_response(response: httpx2.Response, most: int) -> None:
     response.stream = _BoundedStream(response.stream, most)
 
 
-async def _send_in_time(send: Callable[..., Awaitable[httpx2.Response]], seconds: float, *arguments: Any,
-                        **options: Any) -> httpx2.Response:
-    """Send a request, and end it after some seconds in all: httpx's limit is that of each read."""
-    async with asyncio.timeout(seconds):
-        return await send(*arguments, **options)
-
-
 def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenAI:
     """Return a client of the openai package for the settings' endpoint; without an address, OpenAI's.
 
@@ -85,7 +78,13 @@ def open_openai(settings: Settings, *, files: bool = False) -> openai.AsyncOpenA
         raise ReasonerError(f"{name_of(settings)}: the proxy cannot be used ({error}); run `pip install socksio` if it "
                             "is a SOCKS proxy, unset its variable, or name the endpoint's host in NO_PROXY") from None
     seconds = settings.llm_timeout * (MAX_FILE // MAX_BODY if files else 1)
-    http_client.send = partial(_send_in_time, http_client.send, seconds)  # type: ignore[method-assign]
+    send = http_client.send
+
+    async def send_in_time(*arguments: Any, **options: Any) -> httpx2.Response:
+        async with asyncio.timeout(seconds):  # in all: httpx's limit is that of each read
+            return await send(*arguments, **options)
+
+    http_client.send = send_in_time  # type: ignore[method-assign]
     bound = partial(_bound_response, most=MAX_FILE if files else MAX_BODY)
     response_hooks: list[Any] = [bound] if files else [bound, reveal_error]
 
