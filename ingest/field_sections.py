@@ -122,24 +122,20 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
     """
     if ":" not in text and "：" not in text:
         return []
-    return [_records_table(records, title) for records in _records_by_kind(read_blocks(lines_under(text, "", title)))
-            if (_are_similar(records) if len(records) > 1 else _counts_alone(records[0]))]
+    tables: list[SourceTable] = []
+    for records in _records_by_kind(read_blocks(lines_under(text, "", title))):
+        first, columns = records[0], {key for block in records for key in block.fields}
+        filled = sum(len(block.fields) for block in records)
+        is_list = first.is_listed or first.is_loose or first.set_in
+        are_similar = len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
+        if are_similar if len(records) > 1 else len(first.fields) >= _FEWEST_ALONE and not is_list:
+            tables.append(_records_table(records, title))
+    return tables
 
 
 def read_blocks(lines: Iterable[Line]) -> list[Block]:
     """Return the blocks of at least two fields in some lines, in order."""
     return _Blocks().read(lines)
-
-
-def _counts_alone(block: Block) -> bool:
-    is_list = block.is_listed or block.is_loose or block.set_in
-    return len(block.fields) >= _FEWEST_ALONE and not is_list
-
-
-def _are_similar(records: Sequence[Block]) -> bool:
-    columns = {key for block in records for key in block.fields}
-    filled = sum(len(block.fields) for block in records)
-    return len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
 
 
 class _Blocks:
@@ -194,18 +190,16 @@ class _Blocks:
         if found is None or (block and block.is_opening) or is_other:
             self._end_block(line)
         if found is not None:
-            block = self._block or self._begin_block(line, found)
+            block = self._block
+            if block is None:
+                item, self._item = self._item, None
+                block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text),
+                              found["mark"] is not None)
+                block.item = item if item is not None and item.set_in < block.set_in else None
+                self._read.append(block)
+                self._block, self._heading_start = block, -1
             block.is_loose = block.is_loose or (self._is_apart and block.end > 0)
             block.add(found["name"], found["value"], end)
-
-    def _begin_block(self, line: Line, found: re.Match[str]) -> Block:
-        self._block = Block(line.above, self._level, self._heading_start, line.start, _indent_of(line.text),
-                            found["mark"] is not None)
-        item, self._item = self._item, None
-        self._block.item = item if item is not None and item.set_in < self._block.set_in else None
-        self._read.append(self._block)
-        self._heading_start = -1
-        return self._block
 
 
 def hide_unnamed_items(head: str) -> str:
@@ -268,8 +262,11 @@ def _records_by_kind(blocks: Sequence[Block]) -> list[list[Block]]:
 def _records_table(records: Sequence[Block], title: str) -> SourceTable:
     names = {key: name for block in reversed(records) for key, name in block.names.items()}
     order = list(dict.fromkeys(key for block in records for key in block.names))
-    depth = _depth_of_names(records)
-    columns, cells = [names[key] for key in order], [[_cell(block, key) for key in order] for block in records]
+    # At which place in their headings the names of records are; 0 if they are under the same headings.
+    depth = next((at for at in range(min(len(block.above) for block in records) - 1, 0, -1)
+                  if len({block.above[at] for block in records}) > 1), 0)
+    columns, cells = [names[key] for key in order], [
+        ["" if is_unfilled(block.value(key), key) else block.value(key) for key in order] for block in records]
     above = {block.above[:depth] for block in records}
     items = [block.item.words if block.item else "" for block in records]
     if any(items):
@@ -294,15 +291,3 @@ def _start_of(block: Block, depth: int) -> int:
         return block.item.start
     return block.start if not depth or block.heading_start < 0 else block.heading_start
 
-
-def _cell(block: Block, key: str) -> str:
-    """Return the value of a field; a template's is empty."""
-    value = block.value(key)
-    return "" if is_unfilled(value, key) else value
-
-
-def _depth_of_names(records: Sequence[Block]) -> int:
-    """Return at which place in their headings the names of records are; 0 if they are under the same headings."""
-    shortest = min(len(block.above) for block in records)
-    return next((depth for depth in range(shortest - 1, 0, -1)
-                 if len({block.above[depth] for block in records}) > 1), 0)

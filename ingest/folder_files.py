@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from filecmp import cmp
 from pathlib import Path
 from typing import NamedTuple
@@ -80,19 +81,14 @@ def distinct_files(files: Iterator[FoundFile], on_failure: OnFailure) -> Iterato
     by_size: dict[int, list[FoundFile]] = {}
     for file in files:
         if file.path.suffix.lower() in SAVED_TWICE and file.real.is_file():
-            same_size = by_size.setdefault(file.real.stat().st_size, [])
-            if twin := next((other for other in same_size if _has_same_bytes(file.real, other.real)), None):
+            same_size, twin = by_size.setdefault(file.real.stat().st_size, []), None
+            with suppress(OSError):  # reported when the file is read
+                twin = next((other for other in same_size if cmp(file.real, other.real, shallow=False)), None)
+            if twin is not None:
                 report_failure(on_failure, str(file.path), f"{LEFT_OUT}the same file as {twin.id}, which is read")
                 continue
             same_size.append(file)
         yield file
-
-
-def _has_same_bytes(file: Path, other: Path) -> bool:
-    try:
-        return cmp(file, other, shallow=False)
-    except OSError:  # reported when the file is read
-        return False
 
 
 def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None:

@@ -56,7 +56,10 @@ def given_documents(given: Sequence[Mapping[str, Any]], limits: Limits = DEFAULT
 def _check_document(number: int, given: Mapping[str, Any], limits: Limits) -> Document:
     """Check one given text and return it as a document; `number` is its place in the list, for messages."""
     where = f"`documents[{number}]`"
-    if not _has_expected_fields(given):
+    fields = {"id", "text", "title", "metadata", "tables"}
+    has_fields = isinstance(given, dict) and {"id", "text"} <= given.keys() <= fields and all(
+        isinstance(value, str) for name, value in given.items() if name not in {"metadata", "tables"})
+    if not has_fields or not isinstance(given.get("metadata", {}), dict):
         raise IngestError(f'{where} is not {{"id": text, "title": text, "text": text, "metadata": {{name: value}}}} '
                           "(title and metadata may be left out): fix the input")
     if len(given["text"].encode(errors="replace")) > limits.file_bytes:
@@ -95,12 +98,6 @@ def _tables_of(given: Mapping[str, Any], where: str) -> list[SourceTable]:
                 0 <= start <= end <= len(given["text"]) for start, end in table.spans):
             raise IngestError(f"{where}: the places of the rows in its `tables` are not in its text: leave them out")
     return tables
-
-
-def _has_expected_fields(given: object) -> bool:
-    return (isinstance(given, dict) and {"id", "text"} <= given.keys() <= {"id", "title", "text", "metadata", "tables"}
-            and all(isinstance(value, str) for name, value in given.items() if name not in {"metadata", "tables"})
-            and isinstance(given.get("metadata", {}), dict))
 
 
 class RecordedPassage(Frozen):

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .reading import DEFAULT_LIMITS
-from .source_tables import TableLine
+from .source_tables import TableLine, TableRow
 from .table_lines import has_header, is_value, table_lines
 
 _PAIR = 2  # places of a property and its value
@@ -35,7 +35,7 @@ class GridTable(NamedTuple):
 
     captions: list[str]
     header: list[str]
-    rows: list[Sequence[str] | TableLine]
+    rows: list[TableRow]
 
 
 def read_grid(grid: Sequence[GridRow]) -> GridTable:
@@ -65,8 +65,17 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
         return [" | ".join(cell.text for cell in row) for row in grid]
     if all(len(row) == _PAIR and _ENUMERATED.fullmatch(row[0].text) for row in grid):  # paragraphs set as a table
         return [f"{row[0].text} {row[1].text}" for row in grid]
-    if _is_form(grid):
-        pairs = [pair for row in grid for pair in _label_pairs(row)]
+    has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
+    if sum(has_merged_cells) >= max(2, len(grid) / 2):  # a form, whose rows are labels and the values beside them
+        pairs = list[TableRow]()
+        for row in grid:
+            texts = [cell.text for cell in dict.fromkeys(row) if cell.text]
+            if len(texts) == 1:
+                pairs.append(TableLine(texts[0]))
+            elif len(texts) % 2:
+                pairs.append([texts[0], "; ".join(texts[1:])])
+            else:
+                pairs += zip(texts[::2], texts[1::2], strict=True)
         return [*filter(None, [caption]), *table_lines([], pairs, caption or title)]
     captions, header, rows = read_grid(grid)
     if any(cell.is_header for row in grid for cell in row):
@@ -76,23 +85,7 @@ def grid_lines(grid: Sequence[GridRow], title: str, caption: str = "") -> list[s
     return [*filter(None, [caption]), *captions, *table_lines(header, rows, caption or subject)]
 
 
-def _is_form(grid: Sequence[GridRow]) -> bool:
-    """Return True if a table is a form: half of its rows, and at least two, have cells that span columns."""
-    has_merged_cells = [any(left is right for left, right in pairwise(row)) and not is_single(row) for row in grid]
-    return sum(has_merged_cells) >= max(2, len(grid) / 2)
-
-
-def _label_pairs(row: GridRow) -> list[Sequence[str] | TableLine]:
-    """Return a form's row as pairs of a label and the value beside it."""
-    texts = [cell.text for cell in dict.fromkeys(row) if cell.text]
-    if len(texts) == 1:
-        return [TableLine(texts[0])]
-    if len(texts) % 2:
-        return [[texts[0], "; ".join(texts[1:])]]
-    return [list(pair) for pair in zip(texts[::2], texts[1::2], strict=True)]
-
-
-def row_contents(rows: Sequence[GridRow]) -> list[Sequence[str] | TableLine]:
+def row_contents(rows: Sequence[GridRow]) -> list[TableRow]:
     """Return the cells' texts of each row; a row that is a single cell becomes a `TableLine`."""
     return [TableLine(row[0].text) if is_single(row) else [cell.text for cell in row] for row in rows]
 

@@ -14,7 +14,7 @@ from itertools import takewhile
 from textwrap import dedent
 
 from ..text.section_lines import lines_under
-from .field_sections import Block, hide_unnamed_items, read_blocks
+from .field_sections import hide_unnamed_items, read_blocks
 from .source_tables import collected_tables
 from .table_lines import FORM_FIELDS, with_rows
 
@@ -58,9 +58,14 @@ def _line_fields(text: str) -> tuple[dict[str, str], int]:
     """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
     text = hide_unnamed_items(text)
     blocks = read_blocks(lines_under(text, ""))
-    if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end) or not _is_head(blocks[0]):
+    if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end):
         return {}, 0
     block = blocks[0]
+    is_known = any(map(FORM_FIELDS.search, block.names.values()))
+    has_sentences = any(_SENTENCE.search(block.value(key)) for key in block.fields)
+    is_form = len(block.fields) >= _FEWEST_UNKNOWN and not (block.is_listed or block.is_loose or has_sentences)
+    if not (len(block.fields) >= _FEWEST if is_known else is_form):
+        return {}, 0
     return {block.names[key]: block.value(key) for key in block.fields if block.value(key)}, block.end
 
 
@@ -82,13 +87,6 @@ def _code_fields(text: str) -> tuple[dict[str, str], int, int]:
                 not before or (are_known and not before.endswith((":", "：")))):
             return fields, fence.start(), at
     return {}, 0, 0
-
-
-def _is_head(block: Block) -> bool:
-    if any(FORM_FIELDS.search(name) for name in block.names.values()):
-        return len(block.fields) >= _FEWEST
-    has_sentences = any(_SENTENCE.search(block.value(key)) for key in block.fields)
-    return len(block.fields) >= _FEWEST_UNKNOWN and not (block.is_listed or block.is_loose or has_sentences)
 
 
 def _table_fields(text: str) -> tuple[dict[str, str], int]:

@@ -194,7 +194,10 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
             content = (read_content(read_plain, read_bytes(file.real, limits), limits) if read_plain
                        else reading())
             if suffix in _WITH_HEAD and not (read_plain and content.metadata):  # no front matter
-                content = _with_head(content)
+                fields, text = split_head(clean_text(content.text))
+                further = {name: value for name, value in fields.items() if name != "title"}
+                content = content._replace(text=text, title=fields.get("title", content.title),
+                                           metadata={**content.metadata, **further})
             yield from _whole(file, content, limits, report, works if suffix in SAVED_TWICE else None)
     except UnreadableError as error:
         report(str(error))
@@ -216,14 +219,6 @@ def _whole(file: FoundFile, content: Content, limits: Limits, report: Report,
     yield from _document(check_id(file.id), title, content.text, file.place,
                          with_unread(fields, content.unread, content.omitted), report, tables=content.tables,
                          paged=content.paged)
-
-
-def _with_head(content: Content) -> Content:
-    """Return a content with the fields at the head of its text as metadata."""
-    fields, text = split_head(clean_text(content.text))
-    metadata = {name: value for name, value in fields.items() if name != "title"}
-    return content._replace(text=text, title=fields.get("title", content.title),
-                            metadata={**content.metadata, **metadata})
 
 
 def _why_unusable(file: FoundFile, suffix: str) -> str:

@@ -229,11 +229,7 @@ def _write_headings(lines: list[tuple[str, bool]]) -> Iterator[str]:
 
 
 def _with_pipe_tables(text: str) -> str:
-    """Return a text with pipe tables in place of its HTML tables.
-
-    A table that contains another table serves for layout and stays as it is, and so does a single row or column, a huge
-    table, and one that cannot be parsed.
-    """
+    """Return a text with pipe tables in place of its HTML tables."""
     parts, at = list[str](), 0
     while (start := _TABLE.search(text, at)) and (end := _TABLE_END.search(text, start.end())):
         parts += [text[at : start.start()], _pipe_table(text[start.start() : end.end()])]
@@ -242,6 +238,7 @@ def _with_pipe_tables(text: str) -> str:
 
 
 def _pipe_table(table: str) -> str:
+    """Return a pipe table for an HTML table; as it is, if it is for layout, one row or column, huge, or broken."""
     if len(_TABLE.findall(table)) > 1 or len(table) > _LARGEST_TABLE:
         return table
     try:

@@ -43,25 +43,20 @@ def write_raised(text: str) -> str:
 def _write_raised(match: re.Match[str]) -> str:
     raised, is_note = match["raised"].strip(), match["kind"] == NOTE
     before = _LEFT.sub("", match.string[max(0, match.start() - _LOOK_BACK):match.start()])
-    if not is_note and _is_exponent(raised, before):
+    if _NEGATIVE.fullmatch(raised):
+        is_exponent = before[-1:].isalnum()
+    else:
+        is_power_of_two = raised.isdecimal() and int(raised) >= _LEAST_POWER_OF_TWO and _TWO.search(before) is not None
+        is_exponent = is_power_of_two or (raised.isdecimal() and raised != "1" and _TEN.search(before) is not None)
+    if is_exponent and not is_note:
         return f"^{raised.replace('−', '-').replace('–', '-')}"
     is_bracketed = _BRACKETED.fullmatch(raised) is not None
     is_mark = _MARK.fullmatch(raised) is not None and (not raised.isalpha() or before[-1:].isdigit())
-    if not (is_bracketed or is_mark) or (not is_note and _is_of_unit(raised, before)):
+    word = _LAST_WORD.search(before)  # the figure of "m2" or "km3", or behind a single letter, as in "x2"
+    is_of_unit = word is not None and raised.isdecimal() and (len(word[0]) == 1 or is_unit(word[0] + raised))
+    if not (is_bracketed or is_mark) or (is_of_unit and not is_note):
         return match["raised"]
     begins_line = not before or before[-1].isspace()
     follows_word = match.string[match.end():match.end() + 1].isalnum()
     return f"{'' if begins_line else ' '}{raised if is_bracketed else f'[{raised}]'}{' ' if follows_word else ''}"
 
-
-def _is_exponent(raised: str, before: str) -> bool:
-    if _NEGATIVE.fullmatch(raised):
-        return before[-1:].isalnum()
-    is_power_of_two = raised.isdecimal() and int(raised) >= _LEAST_POWER_OF_TWO and _TWO.search(before) is not None
-    return is_power_of_two or (raised.isdecimal() and raised != "1" and _TEN.search(before) is not None)
-
-
-def _is_of_unit(raised: str, before: str) -> bool:
-    """Return True for the figure of "m2" or "km3", or behind a single letter, as in "x2"."""
-    word = _LAST_WORD.search(before)
-    return word is not None and raised.isdecimal() and (len(word[0]) == 1 or is_unit(word[0] + raised))

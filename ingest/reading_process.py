@@ -58,7 +58,12 @@ class ReadingProcess:
             UnreadableError: the file cannot be read.
             asyncio.CancelledError: the run was cancelled.
         """
-        process = self._process or self._start_process()
+        if self._process is None:
+            self._process = subprocess.Popen(  # noqa: S603 - this module
+                [sys.executable, "-m", __name__, self._limits.model_dump_json()], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
+        process = self._process
         # A thread waits, because a pipe cannot be waited for with a deadline on every system.
         answer = self._waiting.submit(_ask_process, process, json.dumps(str(path)).encode())
         with ExitStack() as unless_answered:
@@ -83,14 +88,6 @@ class ReadingProcess:
                 raise UnreadableError(f"not read within {self._limits.seconds:g} s (BANYAN_MAX_FILE_SECONDS): "
                                       "split it, or convert it to text")
         return answer.result()
-
-    def _start_process(self) -> subprocess.Popen[bytes]:
-        """Start a process that reads files; it runs this module with the limits as its argument."""
-        self._process = subprocess.Popen(  # noqa: S603 - this module
-            [sys.executable, "-m", __name__, self._limits.model_dump_json()], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
-        return self._process
 
     def _end_process(self) -> None:
         process, self._process = self._process, None

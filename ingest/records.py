@@ -15,8 +15,7 @@ from ..schemas.formats.small_files import check_depth
 from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
 from ..text.titles import UNREAD
-from .decoding import encoding_of, open_file
-from .likely_encoding import Guess
+from .decoding import Guess, encoding_of, open_file
 from .reading import Content, Limits, UnreadableError
 from .sheet_tables import SheetRow, read_blocks, sheet_lines
 from .source_tables import collected_tables

@@ -90,7 +90,13 @@ def reference_tables(text: str) -> list[SourceTable]:
 
 def _split_entries(lines: Sequence[Line]) -> list[_Entry]:
     """Return the entries of a list: by their numbers, else by marks and blank lines or where authors begin a line."""
-    starts = _numbered_starts(lines) or [at for at, line in enumerate(lines) if _LABEL.match(line.text)]
+    starts: list[int] = []  # the lines with the numbers of a list, from 1, each one more than the number before
+    for at, line in enumerate(lines):
+        found = _NUMBER.match(line.text)
+        if found and int(found["brackets"] or found["round"] or found["bare"]) == len(starts) + 1:
+            starts.append(at)
+    if len(starts) < _FEWEST:
+        starts = [at for at, line in enumerate(lines) if _LABEL.match(line.text)]
     if len(starts) < _FEWEST:
         starts = list(_unmarked_starts(lines))
     if not starts:
@@ -107,32 +113,19 @@ def _split_entries(lines: Sequence[Line]) -> list[_Entry]:
     return entries
 
 
-def _numbered_starts(lines: Sequence[Line]) -> list[int]:
-    """Return the lines that begin with the numbers of a list, from 1, each one more than the number before."""
-    starts: list[int] = []
-    for at, line in enumerate(lines):
-        found = _NUMBER.match(line.text)
-        if found and int(found["brackets"] or found["round"] or found["bare"]) == len(starts) + 1:
-            starts.append(at)
-    return starts if len(starts) >= _FEWEST else []
-
-
 def _unmarked_starts(lines: Sequence[Line]) -> Iterator[int]:
     """Yield the lines that begin an entry: with authors, where the entry before has a year and has ended."""
     before = ""
     for at, line in enumerate(lines):
         if line.text.strip():
             head = " ".join(further.text.strip() for further in lines[at:at + 12])[:_HEAD]
-            if (not before or (_ENDED.search(before) and _YEAR.search(before))) and _begins_entry(head):
-                yield at
-                before = ""
+            if not before or (_ENDED.search(before) and _YEAR.search(before)):
+                authors, end = _read_authors(head)
+                # Their year or title follows, because names of journals are like names, too.
+                if authors and (_YEAR_NEXT.match(head, end) is not None or _read_title(head, end)[0]):
+                    yield at
+                    before = ""
             before = f"{before} {line.text.strip()}"[-_HEAD:]
-
-
-def _begins_entry(text: str) -> bool:
-    """Return True if a text begins with authors and their year or title; names of journals are like names, too."""
-    authors, end = _read_authors(text)
-    return bool(authors) and (_YEAR_NEXT.match(text, end) is not None or bool(_read_title(text, end)[0]))
 
 
 def _read_authors(text: str) -> tuple[str, int]:

@@ -81,19 +81,16 @@ def sheet_lines(blocks: Sequence[TableBlock], title: str, merged: Merged) -> Ite
         while at < len(blocks) and not _begins_table(blocks[at], block, header, numeric):
             at += 1
         rest = (_row_cells(row, block.columns) for row in block.rows[_HEAD:])
-        further = (row for other in blocks[begin + 1:at] for row in _further_rows(other, block, header))
+        further = list[TableRow]()
+        for other in blocks[begin + 1:at]:  # which continue the table, perhaps with a repeated header
+            titles, rows = _split_titles(other)
+            further += (TableLine(next(filter(None, row.cells))) for row in titles)
+            further += (cells for row in chain(rows, other.rows[_HEAD:])
+                        if not _is_repeated(cells := _row_cells(row, block.columns), header))
         yield from captions
         lines = table_lines(header, chain(head, rest, further), next(reversed(captions), title))
         yield next(lines, "; ".join(filter(None, header)))  # a header without rows below it is text
         yield from lines
-
-
-def _further_rows(other: TableBlock, block: TableBlock, header: Sequence[str]) -> Iterator[TableRow]:
-    """Yield the rows of the block `other`, which continues the table of `block`, without a repeated header."""
-    titles, rows = _split_titles(other)
-    yield from (TableLine(next(filter(None, row.cells))) for row in titles)
-    yield from (cells for row in chain(rows, other.rows[_HEAD:])
-                if not _is_repeated(cells := _row_cells(row, block.columns), header))
 
 
 def _begins_table(block: TableBlock, above: TableBlock, header: Sequence[str], numeric: set[int]) -> bool:
@@ -201,26 +198,24 @@ def _spread_titles(grid: Sequence[GridRow]) -> list[GridRow]:
 
 def _side_by_side(rows: Sequence[SheetRow]) -> list[list[SheetRow]]:
     """Split rows at blank columns into tables that stand beside each other; a single part if they are one table."""
-    columns = _filled_columns(rows)
-    starts = [right for left, right in pairwise(columns) if right > left + 1
-              and _stand_apart([row.cells[:right] for row in rows], [row.cells[right:] for row in rows])]
+    columns, starts = _filled_columns(rows), list[int]()
+    for before, start in pairwise(columns):
+        left, right = [row.cells[:start] for row in rows], [row.cells[start:] for row in rows]
+        if start == before + 1 or not _is_whole(left) or not _is_whole(right):
+            continue
+        left_rows, right_rows = ([at for at, cells in enumerate(part) if any(cells)] for part in (left, right))
+        has_same_names = not set(filter(None, left[left_rows[0]])).isdisjoint(right[right_rows[0]])
+        if left_rows != right_rows or has_same_names:
+            starts.append(start)
     edges = [0, *starts, 1 + max(columns, default=0)]
     # Blank cells on the left keep each cell in its column.
     return [[SheetRow(row.number, [*[""] * start, *row.cells[start:end]]) for row in rows]
             for start, end in pairwise(edges)]
 
 
-def _stand_apart(left: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> bool:
-    """Return True if the parts left and right of a blank column are two tables."""
-    left_rows, right_rows = ([at for at, cells in enumerate(part) if any(cells)] for part in (left, right))
-    left_names, right_names = (set(filter(None, part[rows[0]]))
-                               for part, rows in ((left, left_rows), (right, right_rows)))
-    return (_is_whole(left, left_rows) and _is_whole(right, right_rows)
-            and (left_rows != right_rows or bool(left_names & right_names)))
-
-
-def _is_whole(part: Sequence[Sequence[str]], filled: Sequence[int]) -> bool:
-    """Return True if a part is a complete table; `filled` are its rows that have any text."""
+def _is_whole(part: Sequence[Sequence[str]]) -> bool:
+    """Return True if a part of a sheet is a complete table."""
+    filled = [at for at, cells in enumerate(part) if any(cells)]
     columns = {at for cells in part for at, cell in enumerate(cells) if cell}
     first_column = min(columns, default=0)
     has_adjacent_rows = len(filled) > 1 and filled[-1] - filled[0] == len(filled) - 1

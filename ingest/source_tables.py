@@ -103,7 +103,8 @@ def _rows_without_totals(rows: Sequence[TableRow], key: int | None) -> Iterator[
         last = max((at for at, total in totals.items() if not total), default=-1)
         for at, cells in cells_of.items():
             total = totals[at]
-            is_inside = at < last and (total in _MEANS or _has_text(cells))
+            texts = [cell for cell in cells if any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell))]
+            is_inside = at < last and (total in _MEANS or len(texts) > 1)
             if not total or total in kinds or is_inside:
                 yield at, cells
 
@@ -113,12 +114,6 @@ def _total_label(cells: Sequence[str], key: int | None) -> str:
     name = cells[key] if key is not None and key < len(cells) else ""
     labels = (label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL)
     return next((label for label in labels if label in TOTALS), "")
-
-
-def _has_text(cells: Sequence[str]) -> bool:
-    """Return True if a cell after the first text has letters and no digits."""
-    texts = [cell for cell in cells if any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell))]
-    return len(texts) > 1
 
 
 def without_marks(text: str) -> str:

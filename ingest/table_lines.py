@@ -70,6 +70,7 @@ FORM_FIELDS = re.compile(
 """Words in the names of fields of a form."""
 _LONGEST_FIELD = 30
 _BAR = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"(?=[^|]*+\|)\s*+\|*+\s*+:*+-++:*+\s*+(?:\|\s*+:*+-++:*+\s*+)*+\|*+\s*+")  # below a header
 _MARKS = re.compile(r"`(?P<code>[^`\n]*)`|!?\[([^\[\]\n]*)\]\([^()\n]*\)|<br ?/?>|`|"
                     r"(?<!\w)(?P<mark>\*\*|__)(?P<strong>(?=\S)[^\n]*?\S)(?P=mark)(?!\w)|"
                     r"(?<![\w*])\*(?P<words>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])")
@@ -91,9 +92,14 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
 
     The rows are also collected as they stand (see `source_tables`); blank rows and rows of totals are no records.
     """
-    cleaned = (row if isinstance(row, TableLine) else [" ".join(cell.split()) for cell in row] for row in rows)
-    stream = (row for row in cleaned if (row.text if isinstance(row, TableLine) else any(row)))
-    lines_and_rows = list(_bound_rows(stream))
+    lines_and_rows, size = list[TableRow](), 0
+    for written in rows:
+        row = written if isinstance(written, TableLine) else [" ".join(cell.split()) for cell in written]
+        if row.text if isinstance(row, TableLine) else any(row):
+            lines_and_rows.append(row)
+            size += 1 if isinstance(row, TableLine) else len(row)
+        if size > _MOST_CELLS:
+            raise UnreadableError(f"a table of more than {_MOST_CELLS:,} cells: split it")
     table_rows = [row for row in lines_and_rows if not isinstance(row, TableLine)]
     sample = table_rows[:_SAMPLE]
     if _is_of_properties(header, sample):
@@ -114,16 +120,6 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
             yield mark_row(_row_lines(named), marks.get(at))
 
 
-def _bound_rows(rows: Iterable[TableRow]) -> Iterator[TableRow]:
-    """Yield the rows; raise UnreadableError if they have too many cells to be in memory."""
-    cells = 0
-    for row in rows:
-        cells += 1 if isinstance(row, TableLine) else len(row)
-        if cells > _MOST_CELLS:
-            raise UnreadableError(f"a table of more than {_MOST_CELLS:,} cells: split it")
-        yield row
-
-
 def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
     """Yield the lines of a table whose rows are properties of its title: one row for each group between two lines."""
     for is_line, group in groupby(rows, lambda row: isinstance(row, TableLine)):
@@ -131,10 +127,12 @@ def _property_lines(rows: Sequence[TableRow], title: str) -> Iterator[str]:
             yield from (row.text for row in group if isinstance(row, TableLine))
         else:
             fields = [[*row, "", ""][:_PAIR] for row in group if not isinstance(row, TableLine)]
-            pairs = map(_property_and_value, fields)
-            lines = _row_lines([Cell("Name", title), *(Cell(name, value) for name, value in pairs if name and value)])
-            names = [name.strip().rstrip(":：").strip() for name, _ in fields]
-            yield mark_row(lines, collect(title, names, [[value for _, value in fields]]).get(0))
+            names, values = [name.strip().rstrip(":：").strip() for name, _ in fields], [value for _, value in fields]
+            cells = [Cell("Name", title)]
+            for (label, unit), value in zip(map(split_unit, names), values, strict=True):
+                if label and value:
+                    cells.append(Cell(label, f"{value} {unit}" if unit and _PLAIN_NUMBER.fullmatch(value) else value))
+            yield mark_row(_row_lines(cells), collect(title, names, [values]).get(0))
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -209,15 +207,6 @@ def _is_form(header: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
     return not has_column_names and len(sample) >= _PAIR and are_fields[0] and sum(are_fields) >= _PAIR
 
 
-def _property_and_value(row: Sequence[str]) -> tuple[str, str]:
-    """Return a property and its value; a unit in the property's name is moved to a plain number."""
-    label, value = row
-    label, unit = split_unit(label.strip().rstrip(":：").strip())
-    if unit and _PLAIN_NUMBER.fullmatch(value):
-        value = f"{value} {unit}"
-    return label, value
-
-
 def _row_lines(cells: Sequence[Cell]) -> Iterator[str]:
     """Yield the lines of a row: statements about its first cell, which names the row."""
     first = cells[0] if cells else Cell("", "")
@@ -236,11 +225,16 @@ class _Columns:
         columns = [[row[at] for row in sample if at < len(row) and row[at]] for at in range(width)]
         self._headers: list[str] = []
         self._units: list[tuple[int, str]] = []
+        seen = Counter[str]()
         for at, cells in enumerate(columns):
-            label, unit = _header_and_unit(header[at] if at < len(header) else "", cells)
-            self._headers.append(label or f"Column {at + 1}")
+            written, unit = " ".join((header[at] if at < len(header) else "").replace("_", " ").split()), ""
+            label = written[:_LONGEST_HEADER]
+            if _holds_values(cells):
+                label, unit = split_unit(label)
+            label = label or f"Column {at + 1}"
+            seen[label_key(label)] += 1
+            self._headers.append(label if seen[label_key(label)] == 1 else f"{label} {seen[label_key(label)]}")
             self._units += [(at, unit)] if unit else []
-        self._headers = _number_repeats(self._headers)
         self.key = self._naming_column(columns, rows)
         keys = columns[self.key] if self.key is not None else []
         # True if plain numbers name the rows; years do not count, because they are names by themselves.
@@ -310,23 +304,6 @@ def _is_counted_up(cells: Sequence[str]) -> bool:
     return [*map(int, cells)] == [int(cells[0]) + place for place in range(len(cells))]
 
 
-def _header_and_unit(written: str, cells: Sequence[str]) -> tuple[str, str]:
-    """Return the name of the column below a header, and its unit, which is "" unless most of its cells are values."""
-    label = " ".join(written.replace("_", " ").split())[:_LONGEST_HEADER]
-    return split_unit(label) if _holds_values(cells) else (label, "")
-
-
-def _number_repeats(headers: Sequence[str]) -> list[str]:
-    """Return the headers with a number appended to those that are repeated."""
-    seen: Counter[str] = Counter()
-    distinct = []
-    for header in headers:
-        seen[label_key(header)] += 1
-        number = seen[label_key(header)]
-        distinct.append(header if number == 1 else f"{header} {number}")
-    return distinct
-
-
 def is_value(cell: str) -> bool:
     """Return True if a cell is a number, a date or years, rather than a name that contains a number ("3M tape")."""
     if not any(character.isdigit() for character in cell):
@@ -350,9 +327,7 @@ def with_rows(text: str, title: str) -> str:
     lines, written, at = list(lines_under(text, "", title)), list[str](), 0
     while at < len(lines):
         line = lines[at]
-        begins_table = (not line.is_code and "|" in line.text and at + 1 < len(lines)
-                        and _is_rule(lines[at + 1].text))
-        if begins_table:
+        if not line.is_code and "|" in line.text and at + 1 < len(lines) and _RULE.fullmatch(lines[at + 1].text):
             end = at + 2
             while end < len(lines) and "|" in lines[end].text:
                 end += 1
@@ -364,11 +339,6 @@ def with_rows(text: str, title: str) -> str:
             written.append(line.text)
             at += 1
     return "\n".join(written)
-
-
-def _is_rule(line: str) -> bool:
-    parts = [part.strip() for part in line.strip().strip("|").split("|")]
-    return "|" in line and all(part.strip(":") and not part.strip(":").strip("-") for part in parts)
 
 
 def _cells_of_line(line: str) -> list[str]:

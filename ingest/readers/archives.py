@@ -143,7 +143,9 @@ def chart_text(chart: ET.Element, heading: str) -> str:
 
     `chart` is the root of its part in the file, and `heading` names a chart without a title.
     """
-    title, axis = (_chart_title(chart, owner) for owner in ("chart", "catAx"))
+    # The title of the chart, and of its axis with categories.
+    title, axis = (next((_element_text(child) for element in chart.iter() if local_name(element) == owner
+                         for child in element if local_name(child) == "title"), "") for owner in ("chart", "catAx"))
     series = [element for element in chart.iter() if local_name(element) == "ser"]
     names = [_series_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]
     # Charts of points store "xVal" and "yVal" in place of "cat" and "val".
@@ -153,12 +155,6 @@ def chart_text(chart: ET.Element, heading: str) -> str:
             for place in sorted({*categories, *(place for points in values for place in points)})]
     lines = table_lines([axis or "Category", *names], rows, title or heading) if any(values) else ()
     return "\n".join(filter(None, [title, *lines]))
-
-
-def _chart_title(chart: ET.Element, owner: str) -> str:
-    """Return the title of the chart (owner "chart") or of its category axis ("catAx"), or ""."""
-    return next((_element_text(child) for element in chart.iter() if local_name(element) == owner for child in element
-                 if local_name(child) == "title"), "")
 
 
 def _series_points(series: ET.Element, *names: str) -> dict[int, str]:

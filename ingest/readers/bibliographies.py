@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from pybtex.database import Person, parse_string
+from pybtex.database import parse_string
 from pybtex.errors import capture
 from pybtex.richtext import Text
 
@@ -40,7 +40,10 @@ def read_bib(data: bytes, limits: Limits) -> Content:
         fields = {name.lower(): _without_latex(value) for name, value in entry.fields.items()}
         venue = next((fields[name] for name in _VENUES if fields.get(name)), "")
         people = entry.persons.get("author") or entry.persons.get("editor") or []
-        works.append({"title": fields.get("title", ""), "author": "; ".join(map(_full_name, people)),
+        names = (_without_latex(" ".join(name for names in (
+            person.first_names, person.middle_names, person.prelast_names, person.last_names, person.lineage_names)
+            for name in names)) for person in people)
+        works.append({"title": fields.get("title", ""), "author": "; ".join(names),
                       "year": fields.get("year", "") or fields.get("date", "")[:4], "venue": venue, "type": entry.type,
                       "key": key, **{name: fields.get(name, "") for name in _FIELDS}})
     unread = f"{len(errors)} of its entries ({errors[0]}): mend them" if errors else ""
@@ -49,11 +52,6 @@ def read_bib(data: bytes, limits: Limits) -> Content:
 
 def _without_latex(latex: str) -> str:
     return one_line(str(Text.from_latex(latex)))
-
-
-def _full_name(person: Person) -> str:
-    parts = (person.first_names, person.middle_names, person.prelast_names, person.last_names, person.lineage_names)
-    return _without_latex(" ".join(name for names in parts for name in names))
 
 
 def read_ris(data: bytes, limits: Limits) -> Content:

@@ -112,7 +112,15 @@ def read_json(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(str(error)) from error
     records = _list_records(content)
     if not records or not all(map(is_row, records)):
-        return Content("", records=[(at, _fields(at, value, limits)) for at, value in enumerate(records)])
+        read: list[tuple[int | None, list[object] | str]] = []
+        for number, value in enumerate(records):
+            try:
+                record = read_record(number, value, limits)
+                fields = [record.id, record.title, record.text, clean_metadata(record.metadata)]
+                read.append((number, fields))
+            except BadRecordError as error:
+                read.append((number, str(error)))
+        return Content("", records=read)
     try:
         check_depth(content, limits.json_depth)
     except ValueError as error:
@@ -120,14 +128,6 @@ def read_json(data: bytes, limits: Limits) -> Content:
     table = object_lines(content, "", limits) if isinstance(content, dict) else record_lines(
         csl_works(records) or [read_fields(record) for record in records if isinstance(record, dict)], "", limits)
     return Content("", records=[(None, [None, "", table, {}])])
-
-
-def _fields(number: int, value: object, limits: Limits) -> list[object] | str:
-    try:
-        record = read_record(number, value, limits)
-    except BadRecordError as error:
-        return str(error)
-    return [record.id, record.title, record.text, clean_metadata(record.metadata)]
 
 
 def _list_records(content: object) -> list[object]:

@@ -55,7 +55,12 @@ def read_rst(data: bytes, _: Limits) -> Content:
         UnreadableError: the bytes are not text, or their encoding cannot be detected.
     """
     text = decode(data)
-    _register_names(text)
+    # Read the directives and roles that docutils does not know, too.
+    for name in {match.lower() for match in _DIRECTIVE.findall(text)}:
+        if name not in en.directives or name in _SILENT | _OF_OTHER_FILES | _OF_CODE:
+            directives.register_directive(name, _Unknown)
+    for name in {(first or second).lower() for first, second in _ROLE.findall(text)}:
+        roles.register_local_role(name, _read_role)
     tree = publish_doctree(text, parser=Parser(rfc2822=_MAIL_HEAD.match(text) is not None),
                            settings_overrides={**_SETTINGS, "warning_stream": StringIO()})
     fields = _read_fields(tree)
@@ -90,15 +95,6 @@ def _read_fields(tree: Any) -> dict[str, object]:
         if not isinstance(node, (nodes.Titular, nodes.Invisible, nodes.system_message)):
             break
     return {}
-
-
-def _register_names(text: str) -> None:
-    """Register readers with docutils for the directives and roles of a text that it does not know."""
-    for name in {match.lower() for match in _DIRECTIVE.findall(text)}:
-        if name not in en.directives or name in _SILENT | _OF_OTHER_FILES | _OF_CODE:
-            directives.register_directive(name, _Unknown)
-    for name in {(first or second).lower() for first, second in _ROLE.findall(text)}:
-        roles.register_local_role(name, _read_role)
 
 
 def _read_role(name: str, rawtext: str, text: str, *_: Any) -> tuple[list[Any], list[Any]]:

@@ -92,16 +92,14 @@ def _without_hidden(data: bytes, archive: zipfile.ZipFile) -> tuple[bytes, int]:
     """Return a Word file without its hidden texts, which mammoth would read, and their number."""
     if _BODY not in archive.namelist() or b"<w:vanish" not in archive.read(_BODY):
         return data, 0
-    root = parse_xml(archive, _BODY)
-    hidden = [(parent, run) for parent in root.iter() for run in parent if _is_hidden(run)]
-    for parent, run in hidden:
-        parent.remove(run)
-    return (replace_parts(archive, {_BODY: root}) if hidden else data), len(hidden)
-
-
-def _is_hidden(run: ET.Element) -> bool:
-    mark = run.find(f"{_WORD}rPr/{_WORD}vanish") if run.tag == f"{_WORD}r" else None
-    return mark is not None and mark.get(f"{_WORD}val", "true") not in {"0", "false", "off"}
+    root, hidden = parse_xml(archive, _BODY), 0
+    parents = [(parent, run) for parent in root.iter() for run in parent if run.tag == f"{_WORD}r"]
+    for parent, run in parents:
+        mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
+        if mark is not None and mark.get(f"{_WORD}val", "true") not in {"0", "false", "off"}:
+            parent.remove(run)
+            hidden += 1
+    return (replace_parts(archive, {_BODY: root}) if hidden else data), hidden
 
 
 def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -168,7 +166,10 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
         parts += map(diagram_text, _related_parts(slide, "/diagramData"))
-        parts += (f"Comment: {text}" for root in _related_parts(slide, "/comments") for text in _comments(root))
+        comments = (" ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
+                    for root in _related_parts(slide, "/comments") for comment in root.iter()
+                    if local_name(comment) == "cm")
+        parts += (f"Comment: {one_line(comment)}" for comment in comments if comment.strip())
     stored = about.pop("title", "")
     text = "\n\n".join(part.strip() for part in parts if part.strip())
     if _NO_TITLE.fullmatch(stored) or is_from_template(stored, text):
@@ -223,14 +224,6 @@ def _related_parts(slide: Any, kind: str) -> Iterator[ET.Element]:
     for relation in slide.part.rels.values():
         if not relation.is_external and relation.reltype.endswith(kind):
             yield ET.fromstring(relation.target_part.blob)  # noqa: S314
-
-
-def _comments(root: ET.Element) -> Iterator[str]:
-    for comment in root.iter():
-        if local_name(comment) == "cm":
-            words = " ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
-            if text := " ".join(words.split()):
-                yield text
 
 
 def read_open_document(data: bytes, limits: Limits) -> Content:

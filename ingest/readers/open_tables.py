@@ -36,7 +36,10 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
     upright = [word for word in page.words if word.upright]
     lines = join_lines(page.lines)
     for group in _group_lines(lines) if len(lines) <= _MOST_LINES else ():
-        for rules in _split_at_captions(group, upright):
+        # A line that has a caption right above it begins another table.
+        starts = [at for at, rule in enumerate(group) if at == 0 or find_caption(
+            [word for word in upright if word.center[1] > group[at - 1].top], rule)[0]]
+        for rules in (group[start:end] for start, end in pairwise([*starts, len(group)]) if end - start > 1):
             caption, header_top = find_caption(upright, rules[0])
             has_header = len(rules) + (header_top < rules[0].top - NEAR) > 2  # noqa: PLR2004
             box = Box(rules[0].x0, header_top, rules[0].x1, rules[-1].top)
@@ -44,7 +47,9 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
                    for other in [*taken, *(table.box for table in found)]):
                 continue
             tops = [*([header_top] if header_top < rules[0].top - NEAR else []), *(rule.top for rule in rules)]
-            table = _read_table(box, tops, [word for word in upright if _is_inside(word, box)])
+            inside = [word for word in upright if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
+                      and box.top <= word.center[1] <= box.bottom]
+            table = _read_table(box, tops, inside)
             if table is not None and (caption or caption_below(upright, box) or (has_header and _has_numbers(table))):
                 found.append(table)
     return found
@@ -83,10 +88,6 @@ def caption_below(words: Iterable[PageWord], box: Box) -> str:
     return cell_text(word for row in rows[:last] for word in row)[:_LONGEST_CAPTION]
 
 
-def _is_inside(word: PageWord, box: Box) -> bool:
-    return box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR and box.top <= word.center[1] <= box.bottom
-
-
 def _group_lines(rules: Sequence[Box]) -> Iterator[list[Box]]:
     """Yield the lines that begin and end at the same places, from top to bottom."""
     groups: list[list[Box]] = []
@@ -100,13 +101,6 @@ def _group_lines(rules: Sequence[Box]) -> Iterator[list[Box]]:
         else:
             groups.append([rule])
     yield from (group for group in groups if len(group) > 1)
-
-
-def _split_at_captions(rules: Sequence[Box], words: Sequence[PageWord]) -> Iterator[list[Box]]:
-    """Yield lines in the groups of one table: a line that has a caption right above it begins another table."""
-    starts = [at for at, rule in enumerate(rules) if at == 0 or find_caption(
-        [word for word in words if word.center[1] > rules[at - 1].top], rule)[0]]
-    yield from (list(rules[start:end]) for start, end in pairwise([*starts, len(rules)]) if end - start > 1)
 
 
 def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> FoundTable | None:
@@ -131,7 +125,11 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
                     are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
     texts = [[cell.text for cell in row] for row in grid]
     filled = sum(bool(text) for row in texts for text in row)
-    is_prose = any(len(text) > _LONGEST_CELL for row in texts for text in row) or _is_two_columns_of_prose(body, edges)
+    whole = 0  # the lines that reach from one side of their column to the other, as those of paragraphs do
+    for row in body:
+        parts = [part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)]
+        whole += sum(parts) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(parts) <= _FEW_PARTS
+    is_prose = any(len(text) > _LONGEST_CELL for row in texts for text in row) or whole > len(body) / 2
     if is_prose or filled < _FILLED * len(texts) * len(columns):
         return None
     return FoundTable(box, edges, grid, frozenset(word.number for word in words))
@@ -214,15 +212,6 @@ def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) ->
             else:
                 joined.append([row[0]] * len(row) if filled == [0] and not is_one_row else row)
     return joined
-
-
-def _is_two_columns_of_prose(rows: Sequence[TextLine], edges: Sequence[float]) -> bool:
-    """Return True if most lines reach from one side of their column to the other, as those of paragraphs do."""
-    wide = 0
-    for row in rows:
-        parts = [part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)]
-        wide += sum(parts) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(parts) <= _FEW_PARTS
-    return wide > len(rows) / 2
 
 
 def _has_numbers(table: FoundTable) -> bool:

@@ -85,8 +85,14 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
         texts[number] += f"\n\n{text}"
     texts = [f"{text.rstrip()}\n\n{page.notes}" if page.notes else text
              for text, page in zip(texts, pages, strict=True)]
-    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, _read_metadata(stored), paged=True,
-                   unread=unread, omitted=_list_omitted(pages, recognised, attached))
+    created = _DATE.match(stored.get("CreationDate", ""))
+    about = {"author": stored.get("Author"), CREATED: created and "-".join(created.groups()),
+             "subject": stored.get("Subject")}
+    shown = [page for number, page in enumerate(pages) if number not in recognised]
+    omitted = {"picture": len(frozenset().union(*(page.pictures for page in shown))), "attached file": attached,
+               "unreadable sign": sum(page.unknown for page in shown)}
+    return Content("\f".join(text.replace("\f", "\n") for text in texts), title, about, paged=True, unread=unread,
+                   omitted=list_counts(omitted))
 
 
 def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
@@ -106,13 +112,18 @@ def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: t
 
     Below a heading such as "References", only lines that look like it are headings: names of authors may be bold.
     """
+    def style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
+        """Return a line's style, and whether it is a heading of references or the like; it may look like its text."""
+        name = line_text(line)
+        return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
+
     pages: list[str] = []
     back: tuple[str, float] | None = None  # the font of the heading of references or the like above
     for layout in layouts:
         blocks: list[str] = []
         for block in layout.blocks:
             lines: list[str] = []
-            for (style, is_back), group in groupby(block if isinstance(block, list) else (), _style_and_back):
+            for (style, is_back), group in groupby(block if isinstance(block, list) else (), style_and_back):
                 texts = [line_text(line) for line in group]
                 name = " ".join(texts)
                 if is_back or (len(texts) <= _MOST_LINES and is_heading(name, style, usual) and back in {None, style}
@@ -125,12 +136,6 @@ def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: t
             blocks.append("\n".join(lines) if isinstance(block, list) else tables[id(block)])
         pages.append("\n\n".join(filter(None, blocks)))
     return pages
-
-
-def _style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
-    """Return the style of a line, and whether it is a heading of references or the like; it may look like its text."""
-    name = line_text(line)
-    return line_style(line), is_back_matter(name) and not name[:1].islower() and not name.endswith(".")
 
 
 def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> dict[str, int]:
@@ -178,18 +183,6 @@ def _largest_text(layout: PageLayout, height: float, usual: float, heads: set[st
                 and text not in heads and not is_gibberish(text)):
             found.append((size, text))
     return max(found, key=itemgetter(0))[1]
-
-
-def _read_metadata(stored: dict[str, str]) -> dict[str, object]:
-    created = _DATE.match(stored.get("CreationDate", ""))
-    return {"author": stored.get("Author"), CREATED: created and "-".join(created.groups()),
-            "subject": stored.get("Subject")}
-
-
-def _list_omitted(pages: Sequence[DrawnPage], recognised: dict[int, str], attached: int) -> str:
-    pictures = frozenset().union(*(page.pictures for number, page in enumerate(pages) if number not in recognised))
-    unknown = sum(page.unknown for number, page in enumerate(pages) if number not in recognised)
-    return list_counts({"picture": len(pictures), "attached file": attached, "unreadable sign": unknown})
 
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],

@@ -50,7 +50,9 @@ class _Part(NamedTuple):
 
 def lay_out(page: DrawnPage) -> PageLayout:
     """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
-    ruled = [table for table in find_ruled(page) if not _is_figure(page.words, table)]
+    ruled = [table for table in find_ruled(page) if not any(  # a diagram has lines, too, and a caption right below it
+        _FIGURE.match(word.text) and 0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
+        and table.box.x0 - _NEAR_LEFT <= word.box.x0 <= table.box.x1 for word in page.words)]
     found = [*ruled, *find_open(page, [table.box for table in ruled])]
     inside = frozenset[int]().union(*(table.words for table in found))
     outside = [word for word in page.words if word.number not in inside]
@@ -70,12 +72,6 @@ def lay_out(page: DrawnPage) -> PageLayout:
             placed.add(id(here))
             blocks.append(here)
     return PageLayout(blocks)
-
-
-def _is_figure(words: Iterable[PageWord], table: FoundTable) -> bool:
-    """Return True if the caption of a figure stands right below: a diagram has lines, too."""
-    return any(_FIGURE.match(word.text) and 0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
-               and table.box.x0 - _NEAR_LEFT <= word.box.x0 <= table.box.x1 for word in words)
 
 
 def write_tables(layouts: Sequence[PageLayout], title: str, usual: tuple[str, float]) -> dict[int, str]:

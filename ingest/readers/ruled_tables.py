@@ -57,41 +57,32 @@ def find_ruled(page: DrawnPage) -> list[FoundTable]:
 
     Not included are frames, forms, page layouts, and grids of lines that cross words.
     """
-    columns = join_lines([_flip(line) for line in page.lines])
-    rows = join_lines([*page.lines, *_page_breaks(columns)])
+    columns = join_lines([Box(line.top, line.x0, line.bottom, line.x1) for line in page.lines])
+    ends: dict[int, list[Box]] = {}  # where vertical lines end together, a page may divide a row
+    for column in columns:
+        for end in (column.x0, column.x1):
+            ends.setdefault(round(end), []).append(column)
+    breaks = [Box(lines[0].top, end, lines[-1].top, end) for end, lines in ends.items() if len(lines) > 1]
+    rows = join_lines([*page.lines, *breaks])
     if not 0 < len(rows) * len(columns) <= _MOST_CROSSINGS:
         return []
     tables = [_fill_cells(cells, page.words) for cells in _group_cells(list(_find_cells(rows, columns)))]
     return [table for table in tables if table is not None and _is_data(table.grid)]
 
 
-def _flip(box: Box) -> Box:
-    return Box(box.top, box.x0, box.bottom, box.x1)
-
-
-def _page_breaks(columns: Sequence[Box]) -> list[Box]:
-    """Return a horizontal line at each place where vertical lines end together: where a page divides a row."""
-    ends: dict[int, list[Box]] = {}
-    for column in columns:
-        for end in (column.x0, column.x1):
-            ends.setdefault(round(end), []).append(column)
-    return [Box(lines[0].top, end, lines[-1].top, end) for end, lines in ends.items() if len(lines) > 1]
-
-
 def join_lines(lines: Iterable[Box]) -> list[Box]:
     """Return the horizontal lines; pieces at one height that meet are one line."""
+    level: list[Box] = []
+    for line in sorted(lines, key=lambda line: line.top):
+        if line.bottom == line.top and line.x1 - line.x0 >= 1:
+            height = level[-1].top if level and line.top - level[-1].top <= NEAR else line.top
+            level.append(Box(line.x0, height, line.x1, height))
     joined: list[Box] = []
-    flat = [line for line in lines if line.bottom == line.top and line.x1 - line.x0 >= 1]
-    heights: list[float] = []
-    for line in sorted(flat, key=lambda line: line.top):
-        heights.append(heights[-1] if heights and line.top - heights[-1] <= NEAR else line.top)
-    for height, line in sorted(zip(heights, sorted(flat, key=lambda line: line.top), strict=True),
-                               key=lambda pair: (pair[0], pair[1].x0)):
-        before = joined[-1] if joined else None
-        if before is not None and before.top == height and line.x0 <= before.x1 + NEAR:
-            joined[-1] = before._replace(x1=max(before.x1, line.x1))
+    for line in sorted(level, key=lambda line: (line.top, line.x0)):
+        if joined and joined[-1].top == line.top and line.x0 <= joined[-1].x1 + NEAR:
+            joined[-1] = joined[-1]._replace(x1=max(joined[-1].x1, line.x1))
         else:
-            joined.append(Box(line.x0, height, line.x1, height))
+            joined.append(line)
     return joined
 
 

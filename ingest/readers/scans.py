@@ -125,7 +125,12 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
     group: list[TextLine] = []
     gutter: tuple[float, float] | None = None  # the space between the columns of the group
     for row in rows:
-        narrowed = _narrow(gutter, row) if gutter else None
+        narrowed = None
+        if gutter:  # the part of it that the row leaves free
+            middle = sum(gutter) / 2
+            narrowed = (max([gutter[0], *(word.box.x1 for word in row if word.center[0] < middle)]),
+                        min([gutter[1], *(word.box.x0 for word in row if word.center[0] >= middle)]))
+            narrowed = narrowed if narrowed[0] < narrowed[1] else None
         if narrowed is None:
             ordered += _read_columns(group, gutter)
             group = []
@@ -133,17 +138,6 @@ def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
         group.append(row)
         gutter = narrowed
     return [*ordered, *_read_columns(group, gutter)]
-
-
-def _narrow(gutter: tuple[float, float], row: TextLine) -> tuple[float, float] | None:
-    """Return the part of a space between columns that a row leaves free; None if its words cross it."""
-    left, right = gutter
-    for word in row:
-        if word.center[0] < sum(gutter) / 2:
-            left = max(left, word.box.x1)
-        else:
-            right = min(right, word.box.x0)
-    return (left, right) if left < right else None
 
 
 def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> list[TextLine]:

@@ -3,22 +3,36 @@
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time
 from io import BytesIO
+from itertools import pairwise
+from xml.etree.ElementTree import Element
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from ..reading import Content, Limits, UnreadableError, list_counts
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
-from .archives import PASSWORD, ZIP_MARK, count_new_charts, local_name, not_of_kind, open_archive, parse_xml, properties
-from .cell_formats import SheetFormats
-from .stray_cells import without_stray_cells
+from .archives import (
+    PASSWORD,
+    ZIP_MARK,
+    count_new_charts,
+    local_name,
+    not_of_kind,
+    open_archive,
+    parse_xml,
+    properties,
+    replace_parts,
+)
+from .cell_formats import SheetFormats, column_number
 
 _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
-_SHEET = re.compile(r"xl/worksheets/sheet\d*\.xml")
+_SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
+_REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3})([0-9]{1,7})"')
+_WIDE, _HIGH = 100, 10_000
+"""Empty columns or rows between a cell that lies far from all others and these."""
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")
 """A formula without a value: a program wrote it, and no spreadsheet calculated it."""
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
@@ -38,7 +52,7 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -> Content:
     problems = list[str]()
     if archive:
-        data, stray = without_stray_cells(data, archive, limits.table_columns, _MOST_CELLS)
+        data, stray = _without_stray_cells(data, archive, limits.table_columns)
         if stray:
             problems.append(f"{list_counts({'cell': stray})} far from all others: move what is there to the table")
     try:
@@ -47,7 +61,7 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
         raise UnreadableError(PASSWORD) if "password" in str(error).lower() else (
             not_of_kind(data, "a spreadsheet", str(error))) from error
     about = properties(archive) if archive else {}
-    notes = [*_comments(archive), *_boxes(archive)] if archive else []
+    notes = [*_notes(archive)] if archive else []
     formats = SheetFormats(archive) if archive else None
     title = about.pop("title", "")
     sheets: list[tuple[str, str]] = []
@@ -73,7 +87,35 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
                    ", ".join(filter(None, ["number formats, such as per cent", list_counts(hidden)])))
 
 
-def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
+def _without_stray_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int) -> tuple[bytes, int]:
+    """Return a workbook without the cells far from all others, and their number, if a sheet is too large to be read."""
+    sheets: dict[str, Element] = {}
+    left_out = 0
+    for name in filter(_SHEET.fullmatch, archive.namelist()):
+        references = set(_REFERENCE.findall(archive.read(name)))
+        columns = {column_number(letters.decode()) for letters, _ in references}
+        rows = {int(row) for _, row in references}
+        if not columns or (max(columns) <= most_columns and max(columns) * max(rows) <= _MOST_CELLS):
+            continue
+        last_column, last_row = _last_before_gap(columns, _WIDE), _last_before_gap(rows, _HIGH)
+        sheets[name] = parse_xml(archive, name)
+        for row in (element for element in sheets[name].iter() if local_name(element) == "row"):
+            for cell in list(row):
+                reference = cell.get("r", "")
+                letters = reference.rstrip("0123456789")
+                if column_number(letters) > last_column or int(reference[len(letters):] or 0) > last_row:
+                    row.remove(cell)
+                    left_out += 1
+    return (replace_parts(archive, sheets), left_out) if left_out else (data, 0)
+
+
+def _last_before_gap(used: Iterable[int], gap: int) -> int:
+    ordered = sorted(used)
+    return next((before for before, after in pairwise(ordered) if after - before > gap), ordered[-1])
+
+
+def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Yield the comments on cells and the texts of boxes."""
     names = archive.namelist()
     threads = [name for name in names if name.startswith("xl/threadedComments/")]
     for name in sorted(threads or (name for name in names if _OLD_COMMENTS.fullmatch(name))):
@@ -81,10 +123,7 @@ def _comments(archive: zipfile.ZipFile) -> Iterator[str]:
             text = "".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "text"})
             if element.get("ref") and text.strip():
                 yield f"Comment on cell {element.get('ref')}: {' '.join(text.split())}"
-
-
-def _boxes(archive: zipfile.ZipFile) -> Iterator[str]:
-    for name in sorted(filter(_DRAWING.fullmatch, archive.namelist())):
+    for name in sorted(filter(_DRAWING.fullmatch, names)):
         for box in parse_xml(archive, name).iter():
             text = " ".join(part.text or "" for part in box.iter() if local_name(part) == "t")
             if local_name(box) == "txBody" and text.strip():

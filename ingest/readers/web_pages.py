@@ -75,7 +75,9 @@ def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
     soup = parse_html(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     struck = _remove_unsaid_parts(soup)
     mark_raised(soup)
-    title = _title(soup)
+    title, main_headings = _line(soup.title) if soup.title else "", [*filter(None, map(_line, soup.find_all("h1")))]
+    has_site = len(main_headings) == 1 and re.match(re.escape(main_headings[0]) + " [-–—|·:] ", title)
+    title = main_headings[0] if main_headings and (has_site or not title) else title
     blocks: list[str] = []
     for is_preformatted, pieces in groupby(_pieces(soup, title), key=itemgetter(1)):
         block = "".join(text for text, _ in pieces)
@@ -89,14 +91,6 @@ def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
                    omitted=", ".join(filter(None, [
                        count_sources(str(tag.get("src") or "") for tag in soup.find_all("img")),
                        list_counts({"struck-out text": struck})])))
-
-
-def _title(soup: BeautifulSoup) -> str:
-    title = _line(soup.title) if soup.title else ""
-    headings = [*filter(None, map(_line, soup.find_all("h1")))]
-    if len(headings) == 1 and re.match(re.escape(headings[0]) + " [-–—|·:] ", title):  # the site's name follows
-        return headings[0]
-    return title or next(iter(headings), "")
 
 
 def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
@@ -145,7 +139,13 @@ def _is_footnote_mark(tag: Tag) -> bool:
 def mark_raised(soup: BeautifulSoup) -> None:
     """Put the marks of `raised_figures` around raised texts; one with a link, or that begins a note, marks a note."""
     raised = [(tag, text) for tag in soup.find_all("sup") if (text := _short_text(tag))]
-    of_notes = {text for tag, text in raised if _begins_block(tag)}
+    of_notes = set[str]()
+    for tag, text in raised:
+        before = tag.previous_element
+        while isinstance(before, NavigableString) and not before.strip():
+            before = before.previous_element
+        if isinstance(before, Tag) and before.name in _BLOCKS - set(_CELLS):
+            of_notes.add(text)
     for tag, text in raised:
         parts = [tag.parent, *tag.contents]
         is_note = text in of_notes or any(isinstance(part, Tag) and part.name == "a" and part.get("href")
@@ -160,13 +160,6 @@ def _short_text(tag: Tag) -> str:
     texts = [text for texts in inner for text in texts[:_MOST_IN_MARK]]
     is_short = len(inner) <= _MOST_IN_MARK and all(isinstance(text, NavigableString) for text in texts)
     return "".join(map(str, texts)).strip() if is_short else ""
-
-
-def _begins_block(tag: Tag) -> bool:
-    before = tag.previous_element
-    while isinstance(before, NavigableString) and not before.strip():
-        before = before.previous_element
-    return isinstance(before, Tag) and before.name in _BLOCKS - set(_CELLS)
 
 
 def _count_letters(tag: Tag) -> int:
