@@ -126,7 +126,8 @@ def field_tables(text: str, title: str) -> list[SourceTable]:
     for records in _records_by_kind(read_blocks(lines_under(text, "", title))):
         first, columns = records[0], {key for block in records for key in block.fields}
         filled = sum(len(block.fields) for block in records)
-        is_list = first.is_listed or first.is_loose or first.set_in
+        opens_others = any(first.value(key).endswith((":", "：")) for key in first.fields)
+        is_list = first.is_listed or first.is_loose or first.set_in or opens_others
         are_similar = len(columns) <= _MOST_FIELDS and filled >= _LEAST_FILLED * len(columns) * len(records)
         if are_similar if len(records) > 1 else len(first.fields) >= _FEWEST_ALONE and not is_list:
             tables.append(_records_table(records, title))

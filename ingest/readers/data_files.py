@@ -3,6 +3,7 @@
 import html.entities
 import re
 from collections.abc import Iterator
+from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
 
 from ...schemas.formats.small_files import check_depth
@@ -112,7 +113,7 @@ def read_json(data: bytes, limits: Limits) -> Content:
         raise UnreadableError(str(error)) from error
     records = _list_records(content)
     if not records or not all(map(is_row, records)):
-        read: list[tuple[int | None, list[object] | str]] = []
+        read: list[tuple[int | None, Any]] = []
         for number, value in enumerate(records):
             try:
                 record = read_record(number, value, limits)

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
@@ -60,8 +61,7 @@ def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
 
     Lines of columns between the caption and the table's first line are its header.
     """
-    above = rows_of([word for word in words if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
-                   and box.top - _FURTHEST < word.center[1] <= box.top])
+    above = _lines_beside(words, box, box.top - _FURTHEST, box.top)
     rows: list[TextLine] = []
     top = box.top
     while above and len(rows) < _LINES_ABOVE and top - above[-1][0].box.bottom <= _CLOSE * above[-1][0].size:
@@ -79,13 +79,20 @@ def find_caption(words: Iterable[PageWord], box: Box) -> tuple[str, float]:
 
 def caption_below(words: Iterable[PageWord], box: Box) -> str:
     """Return the caption right below a table that begins with its number, or ""."""
-    rows = rows_of([word for word in words if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
-                    and box.bottom <= word.center[1] < box.bottom + _FURTHEST])
+    rows = _lines_beside(words, box, box.bottom, box.bottom + _FURTHEST)
     if not rows or rows[0][0].box.top - box.bottom > _CLOSE * rows[0][0].size or not CAPTION.match(line_text(rows[0])):
         return ""
     last = next((at for at, (row, below) in enumerate(pairwise(rows), 1)
                  if below[0].box.top - row[0].box.bottom > row[0].size / 2), len(rows))
     return cell_text(word for row in rows[:last] for word in row)[:_LONGEST_CAPTION]
+
+
+def _lines_beside(words: Iterable[PageWord], box: Box, top: float, bottom: float) -> list[TextLine]:
+    """Return the lines between two heights above or below a table, whole even if they are wider than it."""
+    rows = rows_of(word for word in words if top < word.center[1] <= bottom)
+    lines = ([word for part in parts_of(row, _WIDE) for word in part
+              if part[0].box.x0 <= box.x1 + NEAR and part[-1].box.x1 >= box.x0 - NEAR] for row in rows)
+    return list(filter(None, lines))
 
 
 def _group_lines(rules: Sequence[Box]) -> Iterator[list[Box]]:
@@ -114,35 +121,34 @@ def _read_table(box: Box, rules: Sequence[float], words: Sequence[PageWord]) -> 
     if not 1 < len(columns) <= _MOST_COLUMNS:
         return None
     edges = (box.x0, *((left[1] + right[0]) / 2 for left, right in pairwise(columns)), box.x1)
-    header_end = _header_end(rows, rules, edges)
+    header_end = _header_end(rows, rules, columns)
     body = [row for row in rows if row[0].center[1] > header_end]
     if len(body) < _FEWEST_ROWS:
         return None
     header = [row for row in rows if row[0].center[1] <= header_end]
-    grid = [_split_cells(row, edges, is_header=True) for row in header]
+    grid = [_header_cells(row, columns, is_last=row is header[-1]) for row in header]
     bands = groupby(body, lambda row: bisect_right(rules, row[0].center[1]))
-    grid += _join_rows([[_split_cells(row, edges, is_header=False) for row in band] for _, band in bands],
+    grid += _join_rows([[_split_cells(row, edges) for row in band] for _, band in bands],
                     are_ruled=len(rules) > 3)  # noqa: PLR2004 - more than above, below and under the header
     texts = [[cell.text for cell in row] for row in grid]
     filled = sum(bool(text) for row in texts for text in row)
     whole = 0  # the lines that reach from one side of their column to the other, as those of paragraphs do
     for row in body:
-        parts = [part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)]
-        whole += sum(parts) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(parts) <= _FEW_PARTS
+        widths = [part[-1].box.x1 - part[0].box.x0 for part in parts_of(row)]
+        whole += sum(widths) > _WHOLE_LINE * (edges[-1] - edges[0]) and len(widths) <= _FEW_PARTS
     is_prose = any(len(text) > _LONGEST_CELL for row in texts for text in row) or whole > len(body) / 2
     if is_prose or filled < _FILLED * len(texts) * len(columns):
         return None
     return FoundTable(box, edges, grid, frozenset(word.number for word in words))
 
 
-def _header_end(rows: Sequence[TextLine], rules: Sequence[float], edges: Sequence[float]) -> float:
+def _header_end(rows: Sequence[TextLine], rules: Sequence[float], columns: Sequence[tuple[float, float]]) -> float:
     """Return where the header ends: at the first rule inside the table above which half of the columns have a name."""
     if len(rules) <= 2:  # noqa: PLR2004
         return rules[0]
     for rule in rules[1:-1]:
-        header = [_split_cells(row, edges, is_header=True) for row in rows if row[0].center[1] < rule]
-        named = sum(any(row[at].text for row in header) for at in range(len(edges) - 1))
-        if named >= (len(edges) - 1) / 2:
+        header = [_header_cells(row, columns, is_last=False) for row in rows if row[0].center[1] < rule]
+        if sum(any(row[at].text for row in header) for at in range(len(columns))) >= len(columns) / 2:
             return rule
     return rules[1]
 
@@ -170,27 +176,48 @@ def _is_in(row: Sequence[TextLine], column: tuple[float, float]) -> bool:
     return any(column[0] <= (part[0].box.x0 + part[-1].box.x1) / 2 <= column[1] for part in row)
 
 
-def _split_cells(row: TextLine, edges: Sequence[float], *, is_header: bool) -> list[GridCell]:
-    """Return a row's cells; a part of a row that spans columns is in each of them."""
-    parts: dict[int, list[PageWord]] = {}
-    spans: dict[int, int] = {}
-    for segment in parts_of(row):
-        first = sum(edge <= segment[0].box.x0 + NEAR for edge in edges[1:-1])
-        last = max(first, sum(edge <= segment[-1].box.x1 - NEAR for edge in edges[1:-1]))
-        if is_header:
-            parts.setdefault(first, []).extend(segment)
-            spans[first] = last
+def _split_cells(row: TextLine, edges: Sequence[float]) -> list[GridCell]:
+    """Return a row's cells; the words of a part that is wider than its column are in the columns where they stand."""
+    words: list[list[PageWord]] = [[] for _ in edges[1:]]
+    for part in parts_of(row):
+        first = sum(edge <= part[0].box.x0 + NEAR for edge in edges[1:-1])
+        is_wide = sum(edge <= part[-1].box.x1 - NEAR for edge in edges[1:-1]) > first
+        for word in part:
+            words[sum(edge <= word.center[0] for edge in edges[1:-1]) if is_wide else first].append(word)
+    return [GridCell(cell_text(words_of_cell)) for words_of_cell in words]
+
+
+def _header_cells(row: TextLine, columns: Sequence[tuple[float, float]], *, is_last: bool) -> list[GridCell]:
+    """Return the names in a row of a header: each above the cells over which it stands.
+
+    A part above several columns names all of them. In the last row it names none, unless it has a word for each, nor do
+    several parts above one column where another has none: it is uncertain which is whose.
+    """
+    parts = parts_of(row)
+    spans = [_columns_below(part, columns) for part in parts]
+    named, counts = {span[0] for span in spans}, Counter[int]()
+    cells = [GridCell("", is_header=True) for _ in columns]
+    for part, span in zip(parts, spans, strict=True):
+        if not is_last and len(span) > 1:
+            cell = GridCell(cell_text(part), is_header=True)
+            for at in span:
+                cells[at] = cell
             continue
-        for word in segment:  # of a row that is wider than its column
-            place = sum(edge <= word.center[0] for edge in edges[1:-1]) if last > first else first
-            parts.setdefault(place, []).append(word)
-            spans[place] = place
-    cells = [GridCell("", is_header) for _ in edges[1:]]
-    for first, words in parts.items():
-        cell = GridCell(cell_text(words), is_header)
-        for at in range(first, spans[first] + 1):
-            cells[at] = cell
-    return cells
+        own = [at for at in sorted(span) if at == span[0] or at not in named]
+        pieces = [[word] for word in part] if len(own) == len(part) else [part] if len(own) == 1 else []
+        for at, piece in zip(own, pieces, strict=False):
+            cells[at] = GridCell(f"{cells[at].text} {cell_text(piece)}".strip(), is_header=True)
+        counts.update(own)
+    has_nameless = is_last and not all(counts[at] for at in range(1, len(columns)))
+    return [GridCell("", is_header=True) if has_nameless and counts[at] > 1 else cell for at, cell in enumerate(cells)]
+
+
+def _columns_below(part: TextLine, columns: Sequence[tuple[float, float]]) -> list[int]:
+    """Return the columns below a part of a header, the one with most of it first; the nearest if it is above none."""
+    left, right = part[0].box.x0, part[-1].box.x1
+    shared = {at: min(right, end) - max(left, begin) for at, (begin, end) in enumerate(columns)}
+    best = max(shared, key=shared.__getitem__)
+    return [best, *(at for at, width in shared.items() if width > 0 and at != best)]
 
 
 def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) -> list[list[GridCell]]:

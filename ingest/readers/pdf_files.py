@@ -28,6 +28,7 @@ _TAG = re.compile(r"</?[a-z]{1,10}(?:\s[^<>]{0,100})?/?>", re.IGNORECASE)
 _NO_PAPER = re.compile(r"journal|issn|vol(?:ume|\.)|www\.|https?:|contents|©|copyright|open access|doi", re.IGNORECASE)
 """What stands on first pages in large letters and is no title."""
 _FEWEST_WORDS, _FEWEST_HAN = 4, 6  # of a title in large letters; a shorter line may be the name of the journal
+_FEWEST_ABOVE_NAMES = 3  # words of a title above a list of names in smaller letters
 _MOST_LINES = 3  # of a heading; more are a paragraph in another font
 _MARGIN = 0.12  # the part of a page's height at the top and at the bottom in which its running heads are
 _FEWEST_REPEATED = 3  # pages with the same line in the margin, apart from numbers
@@ -174,15 +175,18 @@ def _usable_title(stored: str, text: str) -> str:
 
 def _largest_text(layout: PageLayout, height: float, usual: float, heads: set[str]) -> str:
     """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
-    found = [(0.0, "")]
+    found, short = [(0.0, "")], [(0.0, "")]
     lines = [line for line in layout.lines if line[0].upright and line[0].box.top < height / 2]
     for size, group in groupby(lines, lambda line: round(max(line, key=lambda word: len(word.text)).size)):
         text = " ".join(map(line_text, sorted(group, key=lambda line: line[0].box.top)))
-        is_long = len(text) >= _FEWEST_HAN if has_han(text) else len(text.split()) >= _FEWEST_WORDS
-        if (size >= LARGER * usual and is_long and len(text) <= _LONGEST_TITLE and not _NO_PAPER.search(text)
-                and text not in heads and not is_gibberish(text)):
-            found.append((size, text))
-    return max(found, key=itemgetter(0))[1]
+        words = len(text.split())
+        is_long = len(text) >= _FEWEST_HAN if has_han(text) else words >= _FEWEST_WORDS
+        if (size >= LARGER * usual and len(text) <= _LONGEST_TITLE and not _NO_PAPER.search(text)
+                and text not in heads and not is_gibberish(text) and (is_long or words >= _FEWEST_ABOVE_NAMES)):
+            (found if is_long else short).append((size, text))
+    largest, shorter = max(found, key=itemgetter(0)), max(short, key=itemgetter(0))
+    may_be_names = not re.search(r"(?<!\S)[a-z]+(?!\S)", largest[1])
+    return shorter[1] if may_be_names and shorter[0] > largest[0] else largest[1]
 
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],

@@ -34,6 +34,9 @@ _SYMBOL_FONT = {0xF000 + code: sign for codes, signs in (
     (b"\x2d\xa2\xa3\xa4\xab\xac\xae\xb0\xb1\xb3\xb4\xb5\xb7\xb9\xbb\xd7", "−′≤⁄↔←→°±≥×∝•≠≈⋅"))
     for code, sign in zip(codes, signs, strict=True)}
 """Private characters by which PDF programs write those of the font Symbol."""
+_ACCENTS = dict(zip("´`¨˜ˆˇ˚¸", "\u0301\u0300\u0308\u0303\u0302\u030c\u030a\u0327", strict=True))
+"""Accents that LaTeX draws apart from their letters, with the characters that Unicode puts behind these."""
+_NEAREST, _SPACE = 20, 0.15  # letters between an accent and its letter, and the width of a space beside it
 _UNKNOWN = "\ufffd"
 _PASSWORD_FIELD = 1 << 13
 _NOT_SHOWN = frozenset({pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK})
@@ -92,7 +95,7 @@ class _Letter(NamedTuple):
 def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
     """Return the words, lines, pictures and notes of a page, upright as it is shown."""
     turn = _Turn(page)
-    words = _join_letters(_read_letters(page.get_textpage(), turn))
+    words = _join_letters(_join_accents(list(_read_letters(page.get_textpage(), turn))))
     lines, pictures = list[Box](), set[tuple[int, ...]]()
     paths = 0
     for drawn in page.get_objects():
@@ -177,6 +180,38 @@ def _letter_by_shape(ink: Box, baseline: float, size: float) -> str:
     if is_round and 0.15 < width < 0.5 and lift > 0.3:  # noqa: PLR2004
         return "°"
     return "·" if is_round and width < 0.2 and 0.1 < lift < 0.4 else _UNKNOWN  # noqa: PLR2004
+
+
+def _join_accents(letters: list[_Letter | None]) -> Iterator[_Letter | None]:
+    """Yield letters with the accents that are drawn over them; whether a space is beside an accent tells its width."""
+    taken = set[int]()
+    for at, accent in enumerate(letters):
+        if accent is None or accent.text not in _ACCENTS:
+            continue
+        shared = {near: min(letter.box.x1, accent.box.x1) - max(letter.box.x0, accent.box.x0)
+                  for near in range(max(0, at - _NEAREST), min(len(letters), at + _NEAREST + 1))
+                  if (letter := letters[near]) is not None and letter.text.isalpha()
+                  and abs(letter.baseline - accent.baseline) < accent.size / 2}
+        best = max(shared, key=shared.__getitem__, default=at)
+        base = letters[best]
+        written = unicodedata.normalize("NFC", f"{'i' if base.text == 'ı' else base.text}{_ACCENTS[accent.text]}"
+                                        ) if base is not None else ""
+        if base is not None and shared.get(best, 0.0) > 0 and len(written) == 1:
+            letters[best] = base._replace(text=written)
+            taken.add(at)
+    before: _Letter | None = None
+    is_beside = has_space = False
+    for at, letter in enumerate(letters):
+        if at in taken:
+            is_beside, has_space = True, False
+        elif letter is None:
+            has_space = True
+        else:
+            is_wide = before is not None and letter.box.x0 - before.box.x1 > _SPACE * letter.size
+            if is_wide if is_beside else has_space:
+                yield None
+            yield letter
+            before, is_beside, has_space = letter, False, False
 
 
 def _join_letters(letters: Iterable[_Letter | None]) -> list[PageWord]:

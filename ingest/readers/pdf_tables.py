@@ -50,14 +50,20 @@ class _Part(NamedTuple):
 
 def lay_out(page: DrawnPage) -> PageLayout:
     """Return the lines and tables of a page in the order of its words; a table is at the place of its first word."""
-    ruled = [table for table in find_ruled(page) if not any(  # a diagram has lines, too, and a caption right below it
-        _FIGURE.match(word.text) and 0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
-        and table.box.x0 - _NEAR_LEFT <= word.box.x0 <= table.box.x1 for word in page.words)]
-    found = [*ruled, *find_open(page, [table.box for table in ruled])]
+    ruled = find_ruled(page)
+    found = [table for table in (*ruled, *find_open(page, [table.box for table in ruled]))
+             if not any(  # a diagram has lines, too, and a caption right below it
+                 _FIGURE.match(word.text) and 0 <= word.box.top - table.box.bottom <= _LINES_BELOW * word.size
+                 and table.box.x0 - _NEAR_LEFT <= word.box.x0 <= table.box.x1 for word in page.words)]
     inside = frozenset[int]().union(*(table.words for table in found))
     outside = [word for word in page.words if word.number not in inside]
-    tables = [table._replace(caption=find_caption(outside, table.box)[0] or caption_below(outside, table.box))
-              for table in found]
+    # Where the first table has its caption below, that above another one belongs to the table before.
+    first = min((table.box for table in found), key=lambda box: box.top, default=None)
+    are_below = first is not None and not find_caption(outside, first)[0] and caption_below(outside, first) != ""
+    captions = [(find_caption(outside, table.box)[0], caption_below(outside, table.box)) for table in found]
+    of_others = {below for _, below in captions} if are_below else set()
+    tables = [table._replace(caption=below if are_below and (below or above in of_others) else above or below)
+              for table, (above, below) in zip(found, captions, strict=True)]
     table_of = {number: table for table in tables for number in table.words}
     blocks: list[list[TextLine] | FoundTable] = []
     placed = set[int]()

@@ -110,6 +110,7 @@ def test_blocks_of_lines_in_one_section_are_rows():
 @pytest.mark.parametrize("text", [
     "Ann: Hello.\nBob: Hi.\nAnn: Bye.\nBob: Bye.", "Ann: Hello.\n\nBob: Hi.\n\nAnn: Bye.\n\nBob: Bye.",
     "- Fast: it is.\n- Small: it is.\n- Safe: it is.", "Note: see below.\n\nWarning: hot.\n\nTip: wait.",
+    "State: the history\nPending: a set\nTransitions are:\nT1: A request arrives:",
     "```\na: 1\nb: 2\nc: 3\n```", "http://a.b: x\n10:30 Start\n11:00 End", "## A\n\nOwner: Ida\n\n## B\n\nCost: 5"])
 def test_dialogues_lists_and_code_are_no_records(text):
     assert tables(text)[1] == ()

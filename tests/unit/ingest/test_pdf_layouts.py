@@ -97,6 +97,24 @@ def test_the_largest_words_of_the_first_page_are_the_title_where_a_code_is_store
     assert content.title == "Boats that lie at the quay all winter"
 
 
+def test_a_short_title_is_not_the_names_of_its_authors():
+    file = sheet()
+    for size, top, words in ((22, 40, "Epidemic Broadcast Trees"), (15, 50, "Ida Marsh Tom Vale Ruth Holm")):
+        file.set_font("helvetica", size=size)
+        file.text(20, top, words)
+    file.set_font("helvetica", size=11)
+    file.set_xy(20, 65)
+    file.multi_cell(150, text=PROSE)
+    assert read_pdf(bytes(file.output()), Limits()).title == "Epidemic Broadcast Trees"
+
+
+def test_accents_that_are_drawn_apart_belong_to_the_letters_below():
+    file = sheet()
+    for left, words in ((20, "Jose Pereira, Paris"), (20 + file.get_string_width("Jos") + 0.3, "´")):
+        file.text(left, 40, words)
+    assert "José Pereira" in text_of(file)
+
+
 def test_a_stored_title_stays_without_its_markup():
     content = read_pdf(bytes(paper(1, "Boats that <i>lie</i> at the quay").output()), Limits())
     assert content.title == "Boats that lie at the quay"

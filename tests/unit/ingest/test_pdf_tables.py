@@ -160,6 +160,37 @@ def test_a_table_between_lines_is_rows_whether_its_caption_is_above_or_below():
         assert text_of(file).count("41.2") == 1
 
 
+def test_heads_that_are_wider_than_their_columns_name_the_cells_below():
+    file = sheet()
+    rules(file, 75, 82, 103, left=18, right=120)
+    for row, cells in enumerate([("", "below ten", "up to twenty", "above"), ("Agnostic", "27", "34", "60"),
+                                 ("Atheist", "12", "27", "37"), ("Buddhist", "27", "21", "30")]):
+        for right, cell in zip((0, 60, 90, 116), cells, strict=True):
+            file.text(right - file.get_string_width(cell) if right else 20, 80 + 6 * row, cell)
+    file.text(20, 110, "Table 1: Religion and income, in a caption that is far wider than the table above it")
+    assert rows_of(file)[0] == "| Column 1: Agnostic | below ten: 27 | up to twenty: 34 | above: 60 |"
+
+
+def test_a_head_above_several_columns_is_not_the_name_of_one():
+    file = sheet()
+    rules(file, 75, 82, 103, left=18, right=120)
+    file.text(62, 80, "Number of large old towns")
+    place(file, [("Oman", "27", "34"), ("Peru", "12", "27"), ("Chad", "27", "21")], top=86, lefts=(20, 66, 90))
+    file.text(20, 110, "Table 1: Towns")
+    assert rows_of(file)[0] == "| Column 1: Oman | Column 2: 27 | Column 3: 34 |"
+
+
+def test_captions_below_tables_are_not_those_of_the_next(tmp_path):
+    file = sheet()
+    between_rules(file, MEASURED, 60)
+    file.text(20, 60 + 6 * len(MEASURED) + 2, "Table 1: People in the study")
+    between_rules(file, [MEASURED[0], ("Later", "50.1", "7"), ("Never", "51.2", "9")], 100)
+    file.text(20, 120, "Table 2: People of later studies")
+    file.output(tmp_path / "a.pdf")
+    (document,) = load_documents([tmp_path / "a.pdf"], on_failure=lambda failure: None)
+    assert [table.title for table in document.tables] == ["People in the study", "People of later studies"]
+
+
 def test_a_table_that_continues_under_its_number_has_the_header_of_its_first_part(tmp_path):
     file = sheet()
     between_rules(file, MEASURED, 80, "Table 2 People in the study")
