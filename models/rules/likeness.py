@@ -17,13 +17,12 @@ from ..embedding.embedder import Vectors, dot_products
 from ..embedding.minilm import bundled_tokenizer, word_vectors
 
 _TYPICAL_NAMES = {
-    "person": word_set("john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan"),
-    "location": word_set("london paris germany texas tokyo india oslo chicago brazil vienna madrid canada egypt ohio"),
-    "organization": word_set("google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing "
-                             "samsung"),
+    "person": "john mary james anna peter robert maria david karl elena paul susan ahmed thomas julia ivan",
+    "location": "london paris germany texas tokyo india oslo chicago brazil vienna madrid canada egypt ohio",
+    "organization": "google microsoft toyota ibm siemens sony intel nokia honda nasa unesco fiat boeing samsung",
 }
-_TYPICAL_THINGS = word_set("project policy group system service price network general product data software market "
-                           "office public")
+_TYPICAL_THINGS = ("project policy group system service price network general product data software market office "
+                   "public")
 _LEAST_CLOSENESS = {"location": (0.08, -0.04), "organization": (0.0, -0.1)}
 """How much closer a common word, and a rare one, must be to names than to things, as a difference of cosines."""
 _LONGEST_UNIT = 4  # letters of a unit or degree, such as MeV and MMed
@@ -94,15 +93,8 @@ def gender_of(name: str) -> str:
     for gender, address in _ADDRESS_OF.items():
         if words[0] in address or name.endswith(_ADDRESS_BEHIND[gender]):
             return gender
-    leaning = float(word_vectors(words[:1])[0] @ _women_minus_men())
+    leaning = float(word_vectors(words[:1])[0] @ _difference("she her woman daughter mother", "he his man son father"))
     return "" if abs(leaning) < _LEAST_LEANING else "woman" if leaning > 0 else "man"
-
-
-@cache
-def _women_minus_men() -> Vectors:
-    women, men = (word_vectors(words).mean(axis=0) for words in (
-        ["she", "her", "woman", "daughter", "mother"], ["he", "his", "man", "son", "father"]))
-    return np.asarray(women - men, np.float32)
 
 
 @lru_cache(8192)
@@ -149,10 +141,11 @@ def _is_spelled_like_name(word: str) -> bool:
 def _closeness_to_kind(word: str, kind: str) -> tuple[float, bool]:
     """Return how much closer a word is to names of a kind than to things, and whether it is rare."""
     is_in_pieces = len(bundled_tokenizer().encode(word.lower(), add_special_tokens=False).ids) > 1
-    return float(word_vectors([word.lower()])[0] @ _names_minus_things(kind)), is_in_pieces
+    return float(word_vectors([word.lower()])[0] @ _difference(_TYPICAL_NAMES[kind], _TYPICAL_THINGS)), is_in_pieces
 
 
 @cache
-def _names_minus_things(kind: str) -> Vectors:
-    names, things = (word_vectors(sorted(one)).mean(axis=0) for one in (_TYPICAL_NAMES[kind], _TYPICAL_THINGS))
-    return np.asarray(names / np.linalg.norm(names) - things / np.linalg.norm(things), np.float32)
+def _difference(some: str, others: str) -> Vectors:
+    """Return the direction from the mean vector of some words to that of others, each of length 1."""
+    first, second = (word_vectors(sorted(words.split())).mean(axis=0) for words in (some, others))
+    return np.asarray(first / np.linalg.norm(first) - second / np.linalg.norm(second), np.float32)

@@ -77,25 +77,19 @@ class NameRuns:
         first_run, last_run = self._run_of.get(start), self._run_of.get(end - 1)
         if first_run is None or last_run is None or self._text[start - 1 : start] == "-":
             return start, end
-        return self._extend_left(first_run[0], start), self._extend_right(end, last_run[1])
-
-    def _extend_left(self, run_start: int, start: int) -> int:
-        """Return where a name begins that includes `start`, with words from `run_start` on that may belong to it."""
-        for word in reversed(list(_WORD.finditer(self._text, run_start, start))):
+        for word in reversed(list(_WORD.finditer(self._text, first_run[0], start))):
             is_role = word[0].lower().rstrip(".") in ROLES and word[0] != "General"  # GNU General Public License
-            is_barred = word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES
             is_possessive = word[0].endswith(("'s", "’s"))
-            if is_role or is_barred or is_possessive or self.has_position_capital(word.start()):
-                return start
+            if is_role or is_possessive or self._is_barred(word) or self.has_position_capital(word.start()):
+                break
             start = word.start()
-        return start
-
-    def _extend_right(self, end: int, stop: int) -> int:
-        """Return where a name ends that has the words before `end` and those up to `stop` that may belong to it."""
-        for word in _WORD.finditer(self._text, end, stop):
-            if word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES or not word[0][0].isalnum():
-                return end
+        for word in _WORD.finditer(self._text, end, last_run[1]):
+            if self._is_barred(word) or not word[0][0].isalnum():
+                break
             end = word.end()
             if word[0].endswith(("'s", "’s")):
-                return end
-        return end
+                break
+        return start, end
+
+    def _is_barred(self, word: re.Match[str]) -> bool:
+        return word.start() in self._barred or word[0].lower() in _NOT_IN_NAMES

@@ -43,22 +43,19 @@ def find_spans(texts: Sequence[str], parser: Parser, titles: Sequence[str] = ())
     Only a pipeline of its own language reads a text that is neither Chinese nor in Latin script. `titles` are the
     subjects of the texts, if known; their occurrences in the text are names.
     """
-    han_sentences = {text: _han_sentences(text) for text in texts}
-    spelled = [text for text, (_, has_others) in han_sentences.items() if has_others and (
-        script_of(text) == "latin" or language_of(text) in {"", "zh", *parser.languages()})]
+    han_sentences: dict[str, list[tuple[int, int]]] = {}
+    spelled = list[str]()  # texts with sentences in other scripts
+    for text in dict.fromkeys(texts):
+        sentences, language = split_sentences(text), language_of(text)
+        han_sentences[text] = [] if language in {"ja", "ko"} else [
+            (start, end) for start, end in sentences
+            if len(_HAN.findall(text, start, end)) > _HAN_SHARE * (end - start)]
+        is_read = script_of(text) == "latin" or language in {"", "zh", *parser.languages()}
+        if is_read and (len(han_sentences[text]) < len(sentences) or language in {"ja", "ko"}):
+            spelled.append(text)
     docs = dict(zip(spelled, parser.entities(list(map(without_emphasis, spelled))), strict=True))
-    return [_spans_of(text, docs.get(text), title, han_sentences[text][0])
+    return [_spans_of(text, docs.get(text), title, han_sentences[text])
             for text, title in zip(texts, titles or [""] * len(texts), strict=True)]
-
-
-def _han_sentences(text: str) -> tuple[list[tuple[int, int]], bool]:
-    """Return the places of the Chinese sentences of a text, and whether it has other sentences."""
-    sentences = split_sentences(text)
-    if language_of(text) in {"ja", "ko"}:
-        return [], True
-    han = [(start, end) for start, end in sentences
-           if len(_HAN.findall(text, start, end)) > _HAN_SHARE * (end - start)]
-    return han, len(han) < len(sentences)
 
 
 def _spans_of(text: str, doc: "Doc | None", title: str, han: list[tuple[int, int]]) -> list[Span]:
