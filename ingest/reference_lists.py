@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from ..schemas.documents import SourceTable
 from ..text.cleaning import one_line
-from ..text.section_kinds import is_reference_list
-from ..text.section_lines import Line, headings, lines_under
+from ..text.section_lines import Line, headings, is_reference_list, lines_under
 from .known_works import find_doi
 
 TITLE = "reference list"

@@ -1,7 +1,7 @@
 """Finding what introduces a line: the headings above it, a caption, and the sentence that opens its list."""
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from .scripts import is_han
@@ -29,6 +29,16 @@ _GENERAL = frozenset((  # noqa: SIM905
     "rationale background proposal terminology abstract preset presets existing and of the "
     "概况 简介 联系方式 基本信息 参数 规格 说明 原则 总则 附则 目录 背景 前言 principles").split())
 """Words of headings that any document may have, and that say nothing about what is below them."""
+_ORDINAL = re.compile(r"\A(?:\d{1,2}(?:\.\d{1,2})*|[ivx]{1,5}|[a-z]|[一二三四五六七八九十]{1,3})(?:[.)、][ ]*+|[ ]++)")
+_REFERENCES = frozenset((
+    "references", "reference list", "references cited", "references and notes", "notes and references", "bibliography",
+    "works cited", "literature cited", "literature", "literatur", "literaturverzeichnis", "références", "bibliographie",
+    "referencias", "bibliografía", "referências", "bibliografia", "参考文献", "引用文献"))
+_BACK_MATTER = _REFERENCES | frozenset((
+    "acknowledgements", "acknowledgments", "acknowledgement", "acknowledgment", "contents", "table of contents",
+    "list of figures", "list of tables", "index", "project gutenberg license", "danksagung", "inhaltsverzeichnis",
+    "remerciements", "table des matières", "agradecimientos", "índice", "agradecimentos", "致谢", "目录", "索引"))
+"""Headings of sections that are no content of their document, without the `_ORDINAL` before them."""
 _LONGEST = 80
 """Characters of the headings that are stored with a fact."""
 _LONGEST_CAPTION = 8
@@ -195,3 +205,20 @@ def opening_of(text: str, start: int) -> str:
             is_apart = False
     return ""
 
+
+def is_back_matter(heading: str) -> bool:
+    """Return True if one of the headings above a text, joined by `BETWEEN`, is that of references or the like.
+
+    Such a text stays searchable, but no entities and facts are read from it: the names in a list of references are
+    those of other works.
+    """
+    return any(_name_of(part) in _BACK_MATTER for part in heading.split(BETWEEN))
+
+
+def is_reference_list(headings: Iterable[str]) -> bool:
+    """Return True if one of some headings is that of a list of references."""
+    return any(_name_of(heading) in _REFERENCES for heading in headings)
+
+
+def _name_of(heading: str) -> str:
+    return _ORDINAL.sub("", heading.strip().casefold()).strip(" .:：")

@@ -104,7 +104,10 @@ def _unclear_pronoun(doc: "Doc") -> "Token | None":
             continue
         if any(step.dep_ in _EMBEDDED for step in token.ancestors):
             continue
-        nouns = [noun for noun in doc if noun.pos_ in {"NOUN", "PROPN"} and not _is_asked(noun)]
+        asked = {noun.i for noun in doc if any(word.tag_.startswith("W") for word in noun.subtree if word.i < noun.i)}
+        asked |= {noun.i for noun in doc for one in noun.head.children if one.tag_.startswith("W")
+                  and one.dep_ in {"attr", "nsubj"} and one.i < noun.i}
+        nouns = [noun for noun in doc if noun.pos_ in {"NOUN", "PROPN"} and noun.i not in asked]
         before = [noun for noun in nouns if noun.i < token.i and (
             is_thing or noun.pos_ == "PROPN" or kind_of_noun(noun.lemma_.lower()) == "person")]
         binds = token.dep_ == "poss" and any(  # in "Who lost his life?"
@@ -117,12 +120,6 @@ def _unclear_pronoun(doc: "Doc") -> "Token | None":
     return None
 
 
-def _is_asked(noun: "Token") -> bool:
-    """Return True for the noun that a question word belongs to, as in "in which year"."""
-    return any(word.tag_.startswith("W") for word in noun.subtree if word.i < noun.i) or any(
-        one.tag_.startswith("W") and one.dep_ in {"attr", "nsubj"} and one.i < noun.i for one in noun.head.children)
-
-
 def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str] | None, parser: Parser) -> str:
     """Return the last name of the right kind that a pronoun refers to, or ""."""
     said = pronoun[0].lower() if pronoun else ""
@@ -131,7 +128,10 @@ def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str]
     gender = "woman" if said in _WOMEN else "man" if said in _MEN else ""
     reply_names: list[str] = []
     for role, text in reversed(messages):
-        names = _names_of_kind(text, kind, gender, parser)
+        names = list(names_in(text))
+        if kind != "any" and names:
+            kinds = {text[span.start:span.end]: span.kind for span in find_spans([text], parser)[0]}
+            names = [name for name in names if _may_mean(kind, gender, name, kinds.get(name, "name"))]
         if role != "user":
             reply_names = [*names, *reply_names]
             continue
@@ -147,17 +147,8 @@ def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str]
     return reply_names[0] if reply_names else ""
 
 
-def _names_of_kind(text: str, kind: Kind, gender: str, parser: Parser) -> list[str]:
-    """Return the names in a text that a pronoun of a kind and a gender may refer to."""
-    names = list(names_in(text))
-    if kind == "any" or not names:
-        return names
-    kinds = {text[span.start:span.end]: span.kind for span in find_spans([text], parser)[0]}
-
-    def fits(name: str) -> bool:
-        known = kinds.get(name, "name")
-        if kind == "person":
-            return known in {"person", "name"} and gender_of(name) in {"", gender or gender_of(name)}
-        return known != "person" and (kind != "place" or known in {"location", "organization", "name"})
-
-    return list(filter(fits, names))
+def _may_mean(kind: Kind, gender: str, name: str, known: str) -> bool:
+    """Return True if a pronoun of a kind and a gender may refer to a name, which is `known` as of some kind."""
+    if kind == "person":
+        return known in {"person", "name"} and gender_of(name) in {"", gender or gender_of(name)}
+    return known != "person" and (kind != "place" or known in {"location", "organization", "name"})

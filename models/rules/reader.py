@@ -84,8 +84,7 @@ class RulesReader:
         follows_key = request.document.endswith(f": {title}")
         names = _Names(text, found, title, title_spans, keyed=follows_key)
         types = {name: prepared.type_of(names, name) for name in names.spans}
-        admitted = _sure_names(text, names.spans) | {
-            name for name in names.spans if prepared.has_evidence(names, name)}
+        admitted = _sure_names(text, names.spans) | {name for name, (_, is_evident) in types.items() if is_evident}
         for full, short in pairwise(found):
             is_acronym = full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"}
             if is_acronym and names.full_name(full) in admitted:  # "Oslo Pump Alliance (OPA)"
@@ -104,9 +103,8 @@ class RulesReader:
                 *people_rows(text, request.heading, request.document)]
         listed = facts_of_rows(rows, text, title, request.heading, schema, is_name, request.document)
         return listed.combine(Extraction(entities=tuple(
-            ExtractedEntity(name=name, type=kind) for name, kind in types.items()
+            ExtractedEntity(name=name, type=kind) for name, (kind, _) in types.items()
             if kind and name in admitted and not is_unfilled(name))))
-
 
 
 class _Prepared:
@@ -120,28 +118,20 @@ class _Prepared:
             kind: next((type_by_name[name] for name in names if name in type_by_name), self._fallback)
             for kind, names in _TYPES_OF_KINDS.items()}
 
-    def type_of(self, names: "_Names", name: str) -> str:
-        """Return the type of a name by the words around it, else by its kind; "" if the schema has none."""
-        default = self._fallback if names.is_title(name) else ""
-        return self._infer_type(names, name) or self._type_of_kind.get(names.kind(name), default)
+    def type_of(self, names: "_Names", name: str) -> tuple[str, bool]:
+        """Return the type of a name, or "", and whether words give it or the document is about the name.
 
-    def has_evidence(self, names: "_Names", name: str) -> bool:
-        """Return True for a name whose type is given by words, or that the document is about."""
-        return names.is_title(name) or self._infer_type(names, name) != ""
-
-    def _infer_type(self, names: "_Names", name: str) -> str:
-        """Return the type that the words around most places of a name give, else that of its own words, else ""."""
+        It is the type that the words around most of its places give, else that of its own words, else by its kind.
+        """
         votes = Counter(kind for span in names.spans[name] if (kind := self._nouns.type_of(names.text, span)))
-        if votes:
-            return votes.most_common(1)[0][0]
         is_named_by_type = names.kind(name) not in {"person", "work"} and infer_type(name)
-        return self._nouns.type_of_name(name) if is_named_by_type else ""
+        given = votes.most_common(1)[0][0] if votes else self._nouns.type_of_name(name) if is_named_by_type else ""
+        default = self._fallback if names.is_title(name) else ""
+        return given or self._type_of_kind.get(names.kind(name), default), names.is_title(name) or given != ""
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
-@cached(LRUCache(maxsize=4), key=id, lock=Lock())
-def _prepare(schema: GraphSchema) -> _Prepared:
-    return _Prepared(schema)
+_prepare = cached(LRUCache(maxsize=4), key=id, lock=Lock())(_Prepared)
 
 
 class _Names:

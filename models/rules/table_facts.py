@@ -250,9 +250,7 @@ def document_type(schema: GraphSchema) -> str:
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
-@cached(LRUCache(maxsize=4), key=id, lock=Lock())
-def _headers_of(schema: GraphSchema) -> _SchemaHeaders:
-    return _SchemaHeaders(schema)
+_headers_of = cached(LRUCache(maxsize=4), key=id, lock=Lock())(_SchemaHeaders)
 
 
 def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:

@@ -3,8 +3,7 @@
 import pytest
 from banyan.ingest.ebook_frames import without_frame
 from banyan.ingest.reading import Content
-from banyan.text.section_kinds import is_back_matter
-from banyan.text.section_lines import lines_under
+from banyan.text.section_lines import is_back_matter, lines_under
 
 from ...loading import only, write
 

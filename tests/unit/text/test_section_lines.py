@@ -1,7 +1,7 @@
 """The headings above a line, what they say of it, and the sentence that opens its list."""
 
 import pytest
-from banyan.text.section_lines import headings, is_telling, lines_under, opening_of, section_of
+from banyan.text.section_lines import headings, is_back_matter, is_telling, lines_under, opening_of, section_of
 
 
 def section(text, heading="", title="", known=()):
@@ -89,3 +89,16 @@ def test_a_long_list_is_looked_back_over_to_its_beginning():
     text = f"{BORN}\n" + "- somebody\n" * 1000
     assert opening_of(text, len(text) - len("- somebody\n")) == BORN
     assert opening_of("\n" + text, 1 + len(BORN) + 1) == BORN
+
+
+@pytest.mark.parametrize("heading", ["References", "7. REFERENCES", "Boats > VI. Literature cited", "Acknowledgements:",
+                                     "Table of Contents", "Literaturverzeichnis", "参考文献", "五、参考文献",
+                                     "References > A"])
+def test_headings_of_references_contents_and_thanks(heading):
+    assert is_back_matter(heading)
+
+
+@pytest.mark.parametrize("heading", ["", "Reference points", "Index of prices", "Contents of the cargo", "Results",
+                                     "References to law in the act", "License"])
+def test_other_headings_are_of_content(heading):
+    assert not is_back_matter(heading)
