@@ -2,9 +2,6 @@
 
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +11,7 @@ import pytest
 from banyan.graph_store.vectors import vector_store
 
 from .ports import free_port
+from .waiting import wait_for_answer
 
 STARTS_WITHIN = 60  # the machine may be busy: half a second on a quiet one
 
@@ -33,20 +31,11 @@ class ChromaProcess:
     def start(self) -> None:
         command = [str(Path(sys.executable).with_name("chroma")), "run", "--path", str(self.data), "--host",
                    "127.0.0.1", "--port", str(self.port)]
-        self._process = subprocess.Popen(command, cwd=self.data.parent, stdin=subprocess.DEVNULL,
-                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + STARTS_WITHIN
-        while not self._answers():
-            assert self._process.poll() is None, "the Chroma server has ended"
-            assert time.monotonic() < until, "the Chroma server does not answer"
-            time.sleep(0.05)
-
-    def _answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/api/v2/heartbeat", timeout=5):
-                return True
-        except (urllib.error.URLError, OSError):
-            return False
+        log = self.data.with_name("chroma.log")
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(command, cwd=self.data.parent, stdin=subprocess.DEVNULL, stdout=output,
+                                             stderr=subprocess.STDOUT)
+        wait_for_answer(f"{self.url}/api/v2/heartbeat", self._process, log, STARTS_WITHIN)
 
     def stop(self) -> None:
         if self._process is not None:

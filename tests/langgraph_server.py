@@ -4,9 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +15,7 @@ from langgraph_sdk.errors import APIStatusError
 
 from . import command_line, warm_start
 from .ports import free_port
+from .waiting import wait_for_answer
 
 STARTS_WITHIN = 60
 
@@ -50,7 +48,7 @@ def langgraph_dev(folder: Path, log: Path, **settings: str) -> Iterator[str]:
             command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
             start_new_session=True) as server:
         try:
-            _wait(f"{address}/ok", server, log)
+            wait_for_answer(f"{address}/ok", server, log, STARTS_WITHIN)
             yield address
         finally:
             os.killpg(server.pid, signal.SIGTERM)
@@ -77,16 +75,3 @@ def refused(status: int, why: str = "") -> Iterator[None]:
     with pytest.raises((APIStatusError, httpx.HTTPStatusError)) as told:
         yield
     assert (told.value.response.status_code, why in told.value.response.text) == (status, True)
-
-
-def _wait(address: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + STARTS_WITHIN
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except (urllib.error.URLError, TimeoutError):
-            said = log.read_text("utf-8", errors="replace")[-4000:]
-            assert server.poll() is None, f"the server ended:\n{said}"
-            assert time.monotonic() < deadline, f"no answer within {STARTS_WITHIN} s:\n{said}"
-            time.sleep(0.1)

@@ -9,8 +9,6 @@ import hashlib
 import importlib.util
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
@@ -74,11 +72,9 @@ class LlamaServer:
         with self._log.open("wb") as output:
             self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=output,
                                              stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + STARTS_WITHIN
-        while not self._healthy():
-            assert self._process.poll() is None, f"llama.cpp's server ended; see {self._log}"
-            assert time.monotonic() < deadline, f"llama.cpp's server is not ready after {STARTS_WITHIN} s"
-            time.sleep(0.05)
+        from .waiting import wait_for_answer  # noqa: PLC0415
+
+        wait_for_answer(f"{self.base_url.removesuffix('/v1')}/health", self._process, self._log, STARTS_WITHIN)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -93,13 +89,6 @@ class LlamaServer:
         read, cached, written = (int(float(lines[f"llamacpp:{name}_total"]))
                                  for name in ("prompt_tokens", "prompt_tokens_cached", "tokens_predicted"))
         return Counted(read + cached, written)
-
-    def _healthy(self) -> bool:
-        try:
-            with self._get("health"):
-                return True
-        except (urllib.error.URLError, OSError):
-            return False
 
     def _get(self, path: str) -> Any:
         return urllib.request.urlopen(f"{self.base_url.removesuffix('/v1')}/{path}", timeout=30)

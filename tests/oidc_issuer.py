@@ -3,16 +3,16 @@
 import base64
 import hmac
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from .http_servers import Handler, listening
 
 AUDIENCE = "banyan-tests"
 
@@ -103,26 +103,15 @@ def _base64(data: bytes) -> str:
 def serving() -> Iterator[Issuer]:
     """An issuer on a port of this machine. What is published as bytes is sent as it is, a number as a status."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Publisher(Handler):
+        def respond(self) -> None:
             issuer.asked.append(self.path)
             found = issuer.published.get(self.path, 404)
-            self.send_response(found if isinstance(found, int) else 200)
-            if found == 302:
-                self.send_header("Location", f"{issuer.url}/elsewhere")
-            self.end_headers()
-            if not isinstance(found, int):
-                self.wfile.write(found if isinstance(found, bytes) else json.dumps(found).encode())
+            if isinstance(found, int):
+                self.answer(found, **{"Location": f"{issuer.url}/elsewhere"} if found == 302 else {})
+            else:
+                self.answer(200, found if isinstance(found, bytes) else json.dumps(found).encode())
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        issuer = Issuer(f"http://127.0.0.1:{server.server_port}")
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield issuer
-        finally:
-            server.shutdown()
-            thread.join()
+    with listening(Publisher) as url:
+        issuer = Issuer(url)
+        yield issuer

@@ -2,9 +2,6 @@
 
 import signal
 import subprocess
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,6 +11,7 @@ from fpdf import FPDF
 
 from . import command_line, warm_start
 from .ports import free_port
+from .waiting import wait_for_answer
 
 STARTS_WITHIN = 180  # the machine may be busy, and workers start one after another: 5 s on a quiet one
 ENDS_WITHIN = 60  # the machine may be busy: one second on a quiet one
@@ -51,7 +49,7 @@ def served(folder: Path, *arguments: str, host: str = "127.0.0.1", **settings: s
             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL) as process:
         server = Served(f"http://127.0.0.1:{port}", home, log, process)
         try:
-            _wait(server)
+            wait_for_answer(f"{server.url}/api/ready", process, log, STARTS_WITHIN)
             yield server
         finally:
             stop(server)
@@ -81,15 +79,3 @@ def print_work(file: Path, *pages: str) -> None:
         printed.set_font("helvetica")
         printed.cell(text=words)
     printed.output(file)
-
-
-def _wait(server: Served) -> None:
-    deadline = time.monotonic() + STARTS_WITHIN
-    while True:
-        try:
-            with urllib.request.urlopen(f"{server.url}/api/ready", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            assert server.process.poll() is None, f"the server ended:\n{server.said[-4000:]}"
-            assert time.monotonic() < deadline, f"not ready within {STARTS_WITHIN} s:\n{server.said[-4000:]}"
-            time.sleep(0.1)

@@ -1,8 +1,12 @@
 """Waiting for what comes about in its own time, and no longer than it may take; a clock for what need not."""
 
 import asyncio
+import subprocess
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 WITHIN = 60.0  # the machine may be busy
 
@@ -17,6 +21,20 @@ async def wait_in_loop_for(condition: Callable[[], object]) -> None:
     """Return when the condition holds; other tasks go on meanwhile."""
     for pause in _pauses(condition):
         await asyncio.sleep(pause)
+
+
+def wait_for_answer(url: str, process: "subprocess.Popen[Any]", log: Path, seconds: float) -> None:
+    """Return when a server answers at an address; fail with its log if it ends before, or takes too long."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            said = log.read_text("utf-8", errors="replace")[-4000:]
+            assert process.poll() is None, f"the server ended:\n{said}"
+            assert time.monotonic() < deadline, f"no answer within {seconds} s:\n{said}"
+            time.sleep(0.05)
 
 
 def _pauses(condition: Callable[[], object]) -> Iterator[float]:

@@ -2,7 +2,6 @@
 
 import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -16,6 +15,7 @@ from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.services import ChromaServer
 
 from .. import chroma_process, scripted, small_base
+from ..http_servers import Handler, listening
 from ..newest import newest
 
 pytestmark = pytest.mark.integration
@@ -134,39 +134,18 @@ def test_vectors_that_the_server_lost_are_made_again(chroma, shell):
 @contextmanager
 def proxy(target, admit):
     """A proxy before a server; `admit` gives the status with which a request is refused, or 0."""
-    class Proxy(BaseHTTPRequestHandler):
-        def _pass_on(self):
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            refused = admit(self)
-            if refused:
-                self._answer(refused, b"not today")
+    class Proxy(Handler):
+        def respond(self):
+            body = self.body()
+            if refused := admit(self):
+                self.answer(refused, b"not today")
                 return
             answer = client.request(self.command, target + self.path, content=body,
                                     headers={"Content-Type": "application/json"})
-            self._answer(answer.status_code, answer.content)
+            self.answer(answer.status_code, answer.content, Content_Type="application/json")
 
-        def _answer(self, code, body):
-            self.send_response(code)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_GET = do_POST = do_PUT = do_DELETE = _pass_on  # noqa: N815
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        with httpx.Client(timeout=60) as client:
-            yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with httpx.Client(timeout=60) as client, listening(Proxy) as url:
+        yield url
 
 
 def test_a_token_is_sent_in_the_header_that_is_set(chroma, tmp_path, hashed_embedder):

@@ -1,7 +1,6 @@
 """Documents from addresses: what is fetched from a server of this machine, and what is left alone."""
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 from banyan.ingest.fetching import Address
@@ -9,6 +8,7 @@ from banyan.ingest.loaders import load_documents
 from banyan.ingest.reading import IngestError, Limits
 
 from .. import scripted
+from ..http_servers import Handler, listening
 
 pytestmark = pytest.mark.integration
 PAGE = b"<html><head><title>Ulm</title></head><body><p>Ulm lies on the Danube.</p></body></html>"
@@ -24,38 +24,22 @@ PAGES = {
 REDIRECTS = {"/old": "/ulm", "/loop": "/loop", "/file": "file:///etc/passwd", "/other": "ftp://127.0.0.1/x"}
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Serves the pages; anything else is not there."""
-
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        if self.path in REDIRECTS:
-            self.send_response(302)
-            self.send_header("Location", REDIRECTS[self.path])
-            self.end_headers()
-            return
-        kind, body = PAGES.get(self.path, ("text/plain", b""))
-        self.send_response(200 if self.path in PAGES else 404)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(scope="module")
 def site():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.asked = []
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    """A server of the pages, where anything else is not there."""
+    asked = []
+
+    class Pages(Handler):
+        def respond(self):
+            asked.append(self.path)
+            if self.path in REDIRECTS:
+                self.answer(302, Location=REDIRECTS[self.path])
+            else:
+                kind, body = PAGES.get(self.path, ("text/plain", b""))
+                self.answer(200 if self.path in PAGES else 404, body, Content_Type=kind)
+
+    with listening(Pages) as url:
+        yield SimpleNamespace(url=url, asked=asked)
 
 
 def load(site, *paths, **limits):

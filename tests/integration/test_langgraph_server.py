@@ -13,7 +13,7 @@ from langserve import RemoteRunnable
 from pydantic import TypeAdapter
 
 from .. import command_line, langgraph_server, rest
-from ..collector import collecting
+from ..http_servers import collecting
 from ..langgraph_server import refused
 from ..waiting import wait_for
 
@@ -44,7 +44,7 @@ def collector():
 @pytest.fixture(scope="module")
 def url(folder, collector):
     with langgraph_server.langgraph_dev(folder, folder / "server.log", LANGSMITH_TRACING="true",
-                                        LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY="lsv2-test") as address:
+                                        LANGSMITH_ENDPOINT=collector[0], LANGSMITH_API_KEY="lsv2-test") as address:
         yield address
 
 
@@ -240,7 +240,7 @@ class TestReview:
 
 
 def test_runs_are_traced_where_the_user_asks_for_it(collector, both):
-    wait_for(lambda: collector.bodies)
+    wait_for(lambda: collector[1])
 
 
 def test_no_node_blocked_the_servers_loop(reviewed, folder):

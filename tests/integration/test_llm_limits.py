@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from .. import command_line, llm_server, warm_start
-from ..collector import collecting
+from ..http_servers import collecting
 
 pytestmark = pytest.mark.integration
 
@@ -171,18 +171,18 @@ def watched(folder: Path, endpoint: Endpoint, *arguments: str, warm: bool = Fals
 
 def test_nothing_is_sent_anywhere_unless_the_user_asks_for_it(tmp_path, endpoint):
     document, question = str(ENGLISH / "marie-curie.md"), "Where was Marie Curie born?"
-    with collecting() as collector:
-        able = {"LANGSMITH_ENDPOINT": collector.url, "LANGSMITH_API_KEY": "lsv2-test"}
+    with collecting() as (url, bodies):
+        able = {"LANGSMITH_ENDPOINT": url, "LANGSMITH_API_KEY": "lsv2-test"}
         for command in (["build", document, "--kb", "kb"], ["ask", question, "--kb", "kb"]):
             done = watched(tmp_path, endpoint, *command, warm=command[0] == "build", **able)
             assert done.returncode == 0, done.stderr
             assert "CONNECTED" not in done.stderr
-        assert collector.bodies == []
+        assert bodies == []
         done = watched(tmp_path, endpoint, "ask", question, "--kb", "kb", "--mode", "open", warm=True, **able,
                        LANGSMITH_TRACING="true")
         assert done.returncode == 0, done.stderr
         assert "CONNECTED" in done.stderr
-        sent = b"".join(collector.bodies)
+        sent = b"".join(bodies)
         assert sent, "where it is asked for, runs are sent"
         assert KEY.encode() not in sent
 

@@ -1,9 +1,7 @@
 """Models by LangChain's names: Anthropic's client against a server on loopback that speaks its protocol."""
 
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,61 +10,41 @@ from banyan.models.llm.failures import EndpointDown
 from banyan.models.llm.llm_reasoner import LlmReasoner
 
 from .. import in_memory_calls
+from ..http_servers import Handler, listening
 from ..waited import Waited
 
 pytestmark = pytest.mark.integration
 HISTORY = [("user", "Marie Curie")]
 
 
-class Anthropic(ThreadingHTTPServer):
-    """Answers each request with the next of `answers`: a text, a call of the tool (a dict), or a status."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.answers: list[Any] = []
-        self.requests: list[dict[str, Any]] = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Anthropic
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.requests.append(request | {"headers": str(self.headers)})
-        answer = self.server.answers.pop(0)
-        if isinstance(answer, tuple):
-            status, message = answer
-            return self._send(status, {"type": "error", "error": {"type": "error", "message": message}})
-        content = ({"type": "text", "text": answer} if isinstance(answer, str) else
-                   {"type": "tool_use", "id": "t1", "name": request["tools"][0]["name"], "input": answer})
-        return self._send(200, {
-            "id": "m1", "type": "message", "role": "assistant", "model": request["model"], "content": [content],
-            "stop_reason": "end_turn", "stop_sequence": None,
-            "usage": {"input_tokens": 21, "output_tokens": 7, "cache_read_input_tokens": 4}})
-
-    def _send(self, status: int, body: dict[str, Any]) -> None:
-        payload = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, *_: Any) -> None:
-        """Nothing on standard error."""
-
-
 @pytest.fixture
-def anthropic(monkeypatch) -> Iterator[Anthropic]:
-    server = Anthropic()
-    for name in ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{server.server_port}")
-    yield server
-    server.shutdown()
-    server.server_close()
+def anthropic(monkeypatch):
+    """Answers each request with the next of `answers`: a text, a call of the tool (a dict), or a status."""
+    state = SimpleNamespace(answers=[], requests=[])
+
+    class Anthropic(Handler):
+        def respond(self) -> None:
+            request = json.loads(self.body())
+            state.requests.append(request | {"headers": str(self.headers)})
+            answer = state.answers.pop(0)
+            if isinstance(answer, tuple):
+                status, message = answer
+                self._send(status, {"type": "error", "error": {"type": "error", "message": message}})
+                return
+            content = ({"type": "text", "text": answer} if isinstance(answer, str) else
+                       {"type": "tool_use", "id": "t1", "name": request["tools"][0]["name"], "input": answer})
+            self._send(200, {
+                "id": "m1", "type": "message", "role": "assistant", "model": request["model"], "content": [content],
+                "stop_reason": "end_turn", "stop_sequence": None,
+                "usage": {"input_tokens": 21, "output_tokens": 7, "cache_read_input_tokens": 4}})
+
+        def _send(self, status: int, body: dict[str, Any]) -> None:
+            self.answer(status, json.dumps(body).encode(), Content_Type="application/json")
+
+    with listening(Anthropic) as url:
+        for name in ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_URL"):
+            monkeypatch.setenv(name, url)
+        yield state
 
 
 def reasoner(model: str, **settings: Any) -> tuple[Any, Any]:
