@@ -22,7 +22,6 @@ from banyan.graph_store.graph.graph_columns import (
     GraphColumns,
     distinct_rows,
     distinct_triples,
-    join_rows,
     keep_surest_rows,
 )
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
@@ -106,9 +105,10 @@ class Tiling:
         tiled = table._replace(**{name: column[:0] for name, column in table._asdict().items()})
         for copy in self._copies:
             rows = {"entity": self._of[copy], "triple": self._triple_rows[copy]}
-            tiled = join_rows(tiled, table._replace(**{
+            copied = table._replace(**{
                 name: rows.get(name, self._numbers[copy])[column].astype(np.int32)
-                for name, column in table._asdict().items() if name not in _PLACES}))
+                for name, column in table._asdict().items() if name not in _PLACES})
+            tiled = type(table)(*map(np.concatenate, zip(tiled, copied, strict=True)))
         return tiled
 
 
