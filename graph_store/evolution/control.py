@@ -3,11 +3,8 @@
 When either changes, the stored extractions are bounded again; no model is asked.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from threading import local
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
-
-from cachetools import LRUCache
 
 from ...prompts import schema_block
 from ...prompts.schema_text import LETTERED_TOKENS
@@ -47,11 +44,6 @@ class SchemaControl:
         self._history = SchemaHistory(database)
         self.asks = Asks(database)
         self._edits = EditTable(database)
-        self._prepared = local()
-        """The bounds that a thread prepared last: those of the base schema and of the schema in force.
-
-        They store labels that they looked up. Shared by threads they would need a lock, which could block transactions.
-        """
         self._shown: tuple[int, GraphSchema] | None = None
 
     @property
@@ -112,16 +104,8 @@ class SchemaControl:
 
     def _bound_chunks(self, chunks: Sequence[Chunk], extractions: Mapping[str, Extraction], schema: GraphSchema,
                       ) -> list[tuple[Chunk, BoundedExtraction]]:
-        bounds = self._prepare_bounds(schema)
+        bounds = Bounds(schema, decided_types(self._edits.in_force()))
         return [(chunk, bound(extractions[chunk.id], chunk, bounds)) for chunk in chunks if chunk.id in extractions]
-
-    def _prepare_bounds(self, schema: GraphSchema) -> Bounds:
-        people_types = decided_types(self._edits.in_force())
-        cache: LRUCache[Hashable, Bounds] = self._prepared.__dict__.setdefault("bounds", LRUCache(2))
-        key = schema.model_dump_json(), tuple(people_types.items())
-        if key not in cache:
-            cache[key] = Bounds(schema, people_types)
-        return cache[key]
 
     # Change.
 
