@@ -83,20 +83,18 @@ class Remote(Asker):
                 raise RemoteError("the connection was opened with `async with`: await the answer, or open it with "
                                   "`with`")
             return self._answer_of(await self.graph.ainvoke(asked, context=self._context))
-        except (RemoteException, httpx.HTTPError) as error:
-            raise self._remote_error(error) from error
+        except RemoteException as error:
+            detail = error.args[0]
+            message = detail.get("message", detail) if isinstance(detail, dict) else detail
+            raise RemoteError(str(message)) from error
+        except httpx.HTTPError as error:
+            raise RemoteError(f"{self.url} cannot be asked ({type(error).__name__}: {error}); is a LangGraph server "
+                              "running there, and is the key right?") from error
 
     def _answer_of(self, state: dict[str, Any] | None) -> AskOutput:
         if not state or "answer" not in state:
             raise RemoteError(f"{self.url} gave no answer; see the log of that server")
         return cast("AskOutput", {key: state[key] for key in AskOutput.__annotations__ if key in state})
-
-    def _remote_error(self, error: RemoteException | httpx.HTTPError) -> RemoteError:
-        if isinstance(error, RemoteException):
-            detail = error.args[0]
-            return RemoteError(str(detail.get("message", detail)) if isinstance(detail, dict) else str(detail))
-        return RemoteError(f"{self.url} cannot be asked ({type(error).__name__}: {error}); is a LangGraph server "
-                           "running there, and is the key right?")
 
     def __enter__(self) -> Self:
         self._graph = RemoteGraph(self._name, sync_client=get_sync_client(**self._connect))

@@ -2,12 +2,16 @@
 
 import threading
 
+import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
 from banyan.graph_store.integrity.restore import restore
 from banyan.graph_store.layout import Layout
+from banyan.runtime.safe_files import own_folder
+from banyan.server.app import create_app
 from banyan.server.routes import base_routes
 
+from ... import in_process, small_base
 from ...newest import newest
 
 PEOPLE = "/api/knowledge-bases/people"
@@ -54,3 +58,20 @@ def test_a_second_backup_is_refused_at_once_and_others_are_answered(client, monk
         first.join()
     assert answers[0].status_code == 200
     assert client.get(f"{PEOPLE}/backup").status_code == 200
+
+
+@pytest.mark.sqlite
+def test_what_killed_processes_left_goes_when_a_server_starts(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "people", hashed_embedder)
+    grave = tmp_path / ".dropped-0123" / "old"
+    grave.mkdir(parents=True)
+    (grave / "ledger.sqlite").write_text("all that the documents said")
+    killed = tmp_path / ".0123.restore"
+    (killed / "new").mkdir(parents=True)
+    (killed / "new" / "ledger.sqlite").write_text("all that the documents say")
+    (killed / ".lock").touch()
+    with own_folder(tmp_path, ".at-work", ".restore") as at_work, \
+            Resources(Settings(home=tmp_path, llm_base_url=None, _env_file=None), hashed_embedder) as resources, \
+            in_process.client(create_app(resources)):
+        stay = [path.name for path in tmp_path.iterdir() if not path.name.startswith(("server", "audit", ".uploads"))]
+        assert sorted(stay) == sorted([at_work.name, "people"])

@@ -1,8 +1,14 @@
 """Builds of the server: how many may wait and for whom, what ends them, and what is left of them."""
 
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
 import pytest
 from banyan.agents.construction.state import BuildContext
+from banyan.schemas.errors import BanyanError
+from banyan.server.app import create_app
 from banyan.server.responses import StateError, TooManyRequestsError
 from banyan.server.runs.jobs import (
     MOST_OF_ONE,
@@ -104,3 +110,24 @@ def test_a_build_whose_clients_key_was_revoked_does_not_run(app):
     assert (of_bob["state"], of_ann["state"]) == ("done", "failed")
     assert of_ann["error"] == {"type": "ForbiddenError", "message": (
         "the key 'ann', which started this build, was revoked: start the build again with another key")}
+
+
+def test_documents_that_are_added_count_among_the_builds(resources, monkeypatch):
+    at_work, most = 0, 0
+
+    async def build(*_, **__):
+        nonlocal at_work, most
+        at_work += 1
+        most = max(most, at_work)
+        await asyncio.sleep(0.1)
+        at_work -= 1
+        raise BanyanError("enough")
+        yield
+
+    monkeypatch.setattr("banyan.subagent.mcp_tools.construction_graph", lambda _: SimpleNamespace(astream=build))
+    with (in_process.client(create_app(resources)) as client,
+          ThreadPoolExecutor(10) as threads):
+        told = list(threads.map(lambda number: rest.mcp(client, "tools/call", name="add_document", arguments={
+            "knowledge_base": f"kb{number}", "document": "x.md", "text": "Text."}), range(10)))
+    assert [answer["content"][0]["text"] for answer in told] == ["Error executing tool add_document: enough"] * 10
+    assert most == resources.settings.builds_at_once
