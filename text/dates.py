@@ -17,9 +17,10 @@ from .scripts import with_ascii_digits
 _ENGLISH_MONTHS = ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
                    "september sept sep", "october oct", "november nov", "december dec"]
 _OTHER_MONTHS: dict[str, list[str]] = json.loads(Path(__file__).with_name("months.json").read_text("utf-8"))
-_MONTHS = {normalise(name): number for listed in (*_OTHER_MONTHS.values(), _ENGLISH_MONTHS)
+MONTHS = {normalise(name): number for listed in (*_OTHER_MONTHS.values(), _ENGLISH_MONTHS)
            for number, names in enumerate(listed, 1) for name in names.split()}
-_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
+"""The number of each month, in English or a language of `months.json`, folded."""
+_MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
 _YEAR = r"(?P<year>\d{4})"
 _FORMS = [re.compile(form) for form in (
@@ -164,9 +165,9 @@ def date_terms(words: Sequence[str]) -> Iterator[str]:
 def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     """Yield the terms of the date whose year is `year`, from at most two words before it and two after it."""
     first, second = ["", "", *before][-2:]
-    if second in _MONTHS:
+    if second in MONTHS:
         yield from _terms_of(year, second, first)
-    elif first in _MONTHS:
+    elif first in MONTHS:
         yield from _terms_of(year, first, second)
     elif after and (terms_after := list(_terms_of(year, *after))):
         yield from terms_after
@@ -178,7 +179,7 @@ def _terms_around(year: str, before: Sequence[str], after: Sequence[str]) -> Ite
 
 def _terms_of(year: str, month: str, day: str = "") -> Iterator[str]:
     """Yield a date's terms for its day and its month; nothing if the year or month is out of range."""
-    month_number, day_number = _MONTHS.get(month, 0) or _day_or_month_number(month), _day_or_month_number(day)
+    month_number, day_number = MONTHS.get(month, 0) or _day_or_month_number(month), _day_or_month_number(day)
     if _FIRST_YEAR <= int(year) <= _LAST_YEAR and 1 <= month_number <= _MONTHS_A_YEAR:
         has_day = 1 <= day_number <= _DAYS_A_MONTH
         if has_day:
@@ -195,12 +196,7 @@ def _day_or_month_number(word: str) -> int:
 
 def is_month(word: str) -> bool:
     """Return True if a word is a month in English or a language of `months.json`."""
-    return word.lower() in _MONTHS
-
-
-def month_number(word: str) -> int:
-    """Return the number of a month that is named as `is_month` knows it."""
-    return _MONTHS[word.lower()]
+    return word.lower() in MONTHS
 
 
 def years_of(normal: str) -> tuple[int, int] | None:
@@ -235,7 +231,7 @@ def _normal_form(parts: Mapping[str, str]) -> str:
     year = parts["year"].zfill(4) if "year" in parts else "XXXX"
     if "quarter" in parts:
         return f"{year}-{_QUARTERS_BEGIN + int(parts['quarter'])}"
-    month = _MONTHS.get(parts.get("month", ""), 0) or int(parts.get("month", 0))
+    month = MONTHS.get(parts.get("month", ""), 0) or int(parts.get("month", 0))
     day = int(parts.get("day", 0))
     if "month" in parts and not 1 <= month <= _MONTHS_A_YEAR:
         return ""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-from .dates import month_number
+from .dates import MONTHS
 from .said_dates import (
     DAYS_A_WEEK,
     MONTHS_A_YEAR,
@@ -13,7 +13,6 @@ from .said_dates import (
     edge,
     on_day,
     on_weekday,
-    past_tense_before,
     quarter,
     shift,
 )
@@ -64,7 +63,7 @@ def _read_within(said: Said) -> str:
     """Read "in two months", unless it may say how long something takes."""
     words = said.match.string[said.sentence()[0]:said.match.start()].lower().split()
     is_single = said.part("number") in ("a", "an", "one")
-    if past_tense_before(said) or not _LASTING.isdisjoint(words) or (is_single and said.tense() != "future"):
+    if said.is_past_before or not _LASTING.isdisjoint(words) or (is_single and said.tense() != "future"):
         return ""
     return _read_length(said, 1)
 
@@ -92,13 +91,13 @@ def _read_day_of_week(said: Said) -> str:
 def _read_year_part(said: Said) -> str:
     year = said.day.year + _SIDES[said.part("side")]
     if month := said.part("month"):
-        return dated(year, month_number(month), int(said.part("day") or said.part("date") or 0))
+        return dated(year, MONTHS[month], int(said.part("day") or said.part("date") or 0))
     return quarter(year, int(said.part("quarter") or _NTH[said.part("nth")]))
 
 
 def _read_month(said: Said) -> str:
     """Read "last March", and "in March" by the tense."""
-    month, side = month_number(said.part("month")), said.part("side")
+    month, side = MONTHS[said.part("month")], said.part("side")
     if side == "this":
         return dated(said.day.year, month)
     tense = {"last": "past", "next": "future"}.get(side) or said.tense()
@@ -110,7 +109,7 @@ def _read_month(said: Said) -> str:
 
 def _read_bare_day(said: Said) -> str:
     month = said.part("month")
-    return on_day(said, month_number(month) if month else 0, int(said.part("day") or said.part("date")))
+    return on_day(said, MONTHS[month] if month else 0, int(said.part("day") or said.part("date")))
 
 
 def _ignore(_: Said) -> str:

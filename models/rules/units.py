@@ -167,11 +167,15 @@ class _PassageReader:
         # A question alone on its line, and no item of a list, has its answer below it.
         is_alone = begins_line and not source[end:].partition("\n")[0].strip(" *_")
         if is_alone and _QUESTION_LINE.match(text) and not _ITEM.match(text):
-            self._read_question(text, start)
+            if self._asked_at >= 0 and not (self.found and self.found[-1].start > self._asked_at):
+                # A question without an answer is a unit.
+                self._add(self._asked_at, self._asked_at + len(self._asked), self._heading)
+            self._asked, self._asked_at, self._label = text, start, ""
+            self._block += 1
+            self._section += 1
         elif text.startswith("#"):
             self._heading = text.lstrip("# ").strip()
-            self._label = self._asked = ""
-            self._asked_at = -1
+            self._label, self._asked, self._asked_at = "", "", -1
             self._block += 1
             self._section += 1
             if _HEADING_WITH_FIGURE.match(text):
@@ -180,17 +184,6 @@ class _PassageReader:
             self._block += 1
         else:
             self._read_statement(text, start, end, gap)
-
-    def _read_question(self, text: str, start: int) -> None:
-        last_question_has_answer = bool(self.found) and self.found[-1].start > self._asked_at
-        if self._asked_at >= 0 and not last_question_has_answer:
-            # A question without an answer is a unit.
-            self._add(self._asked_at, self._asked_at + len(self._asked), self._heading)
-        self._asked = text
-        self._asked_at = start
-        self._label = ""
-        self._block += 1
-        self._section += 1
 
     def _read_statement(self, text: str, start: int, end: int, gap: str) -> None:
         row = self._rows.get(start)
