@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Self
 
 from ... import prompts
@@ -216,77 +217,50 @@ def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSc
     Elements with an unreadable name or a name that the schema has already are left out. Types that are not in the
     schema are left out of domains and ranges.
     """
-    merged = _Proposal(known)
-    for row in proposed.types:
-        merged.add_type(*_pad_cells(row, 4))
-    for row in proposed.relations:
-        merged.add_relation(*_pad_cells(row, 5))
-    for row in proposed.attributes:
-        merged.add_attribute(*_pad_cells(row, 5))
-    return merged.schema(proposed.thought)
+    types = {t.name: t for t in known.entity_types}
+    relations, attributes = [*known.relation_types], [*known.attribute_types]
+    type_names = {label_key(name): t.name for t in known.entity_types for name in t.all_names()}
+    taken = {label_key(name) for e in (*types.values(), *relations, *attributes) for name in e.all_names()}
+    added: dict[ElementKind, int] = dict.fromkeys(MOST, 0)
 
-
-class _Proposal:
-    """The elements of a schema, as they are added one by one."""
-
-    def __init__(self, known: GraphSchema) -> None:
-        """Begin with the elements of a known schema."""
-        self._known = known
-        self._types = {t.name: t for t in known.entity_types}
-        self._relations = {r.name: r for r in known.relation_types}
-        self._attributes = {a.name: a for a in known.attribute_types}
-        elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
-        self._type_names = {label_key(name): t.name for t in known.entity_types for name in t.all_names()}
-        self._taken = {label_key(name) for e in elements for name in e.all_names()}
-        self._added: dict[ElementKind, int] = dict.fromkeys(MOST, 0)
-
-    def add_type(self, name: str, parent: str, description: str, label: str) -> None:
-        """Add an entity type; `label` is its name in the documents' language. A parent that is unknown is ignored."""
-        if self._reserve_name("entity_type", name):
-            self._types[name] = EntityType(name=name, description=description, parent=self._type_names.get(
-                label_key(parent)), **_label_fields(name, label))
-            self._type_names |= {label_key(n): name for n in self._types[name].all_names()}
-
-    def add_relation(self, name: str, heads: str, tails: str, label: str, single: str) -> None:
-        """Add a relation between types ("person|company"); `single` names the end that has one entity, or is ""."""
-        name = _identifier(name)
-        if self._reserve_name("relation", name):
-            self._relations[name] = RelationType(name=name, domain=self._types_in(heads), range=self._types_in(tails),
-                                                 functional=single == "tail", inverse_functional=single == "head",
-                                                 **_label_fields(name, label))
-
-    def add_attribute(self, name: str, owners: str, kind: str, label: str, single: str) -> None:
-        """Add an attribute of some types; `single` is "one" if an entity has one value."""
-        name = _identifier(name)
-        if self._reserve_name("attribute", name):
-            kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
-            self._attributes[name] = AttributeType(name=name, owners=self._types_in(owners),
-                                                   kind=kinds.get(kind.lower(), "text"), functional=single == "one",
-                                                   **_label_fields(name, label))
-
-    def schema(self, description: str) -> GraphSchema:
-        """Return the schema."""
-        if not any(self._added.values()):
-            raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
-        return GraphSchema(name=self._known.name, description=description.strip(),
-                           entity_types=tuple(self._types.values()), relation_types=tuple(self._relations.values()),
-                           attribute_types=tuple(self._attributes.values()))
-
-    def _reserve_name(self, kind: ElementKind, name: str) -> bool:
+    def reserve_name(kind: ElementKind, name: str) -> bool:
         """Reserve a name for a new element; return False if it is unreadable or taken, or the kind has enough."""
         key = label_key(name)
-        if not is_readable_label(name) or key in self._taken or self._added[kind] == MOST[kind]:
+        if not is_readable_label(name) or key in taken or added[kind] == MOST[kind]:
             return False
-        self._taken.add(key)
-        self._added[kind] += 1
+        taken.add(key)
+        added[kind] += 1
         return True
 
-    def _types_in(self, types: str) -> tuple[str, ...]:
-        """Return the schema's names of the types in a cell, or the name for any type if it has none of them."""
-        names = [self._type_names.get(label_key(part), "") for part in _SEPARATORS.split(types)]
-        # A type whose parent is also named would only add tokens.
-        needed = tuple(name for name in dict.fromkeys(names) if name and self._types[name].parent not in names)
-        return needed or (ANY,)
+    for name, parent, description, label in (_pad_cells(row, 4) for row in proposed.types):
+        if reserve_name("entity_type", name):  # a parent that is unknown is ignored
+            types[name] = EntityType(name=name, description=description, parent=type_names.get(label_key(parent)),
+                                     **_label_fields(name, label))
+            type_names |= {label_key(n): name for n in types[name].all_names()}
+    types_in = partial(_types_in, types, type_names)
+    # `single` names the end that has one entity at a time, or is "one" if an entity has one value.
+    for words, heads, tails, label, single in (_pad_cells(row, 5) for row in proposed.relations):
+        if reserve_name("relation", name := _identifier(words)):
+            relations.append(RelationType(name=name, domain=types_in(heads), range=types_in(tails),
+                                          functional=single == "tail", inverse_functional=single == "head",
+                                          **_label_fields(name, label)))
+    kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
+    for words, owners, kind, label, single in (_pad_cells(row, 5) for row in proposed.attributes):
+        if reserve_name("attribute", name := _identifier(words)):
+            attributes.append(AttributeType(name=name, owners=types_in(owners), kind=kinds.get(kind.lower(), "text"),
+                                            functional=single == "one", **_label_fields(name, label)))
+    if not any(added.values()):
+        raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
+    return GraphSchema(name=known.name, description=proposed.thought.strip(), entity_types=tuple(types.values()),
+                       relation_types=tuple(relations), attribute_types=tuple(attributes))
+
+
+def _types_in(types: Mapping[str, EntityType], type_names: Mapping[str, str], cell: str) -> tuple[str, ...]:
+    """Return the schema's names of the types in a cell, or the name for any type if it has none of them."""
+    names = [type_names.get(label_key(part), "") for part in _SEPARATORS.split(cell)]
+    # A type whose parent is also named would only add tokens.
+    needed = tuple(name for name in dict.fromkeys(names) if name and types[name].parent not in names)
+    return needed or (ANY,)
 
 
 def _candidate_text(candidate: Candidate) -> str:
