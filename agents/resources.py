@@ -214,27 +214,22 @@ class Resources(ProcessModels):
         documents had been added at once. `progress` is called with the number of finished steps and of all steps.
         """
         from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
+        from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
 
         check_model(fresh_verdicts=fresh_verdicts, uses_llm=self.settings.uses_llm)
         self.writers.forget(name)  # an open writer still uses the earlier embedding model
         try:
             with self.writers.single_step(name, any_embedding=True) as kb:
-                if fresh_verdicts:
-                    self._ask_labels_again(kb)
+                if fresh_verdicts:  # the schema grows by what the model makes of all labels
+                    kb.schema_control.forget_growth()
+                    writer = self.schema_writer(name)
+                    if writer is not None and kb.schema_control.policy == "auto":
+                        group_labels(kb, writer, support_in(kb, self.settings))
+                        kb.schema_control.grow(thresholds_in(kb, self.settings))
                 reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts, progress=progress)
         except BaseException:
             self._forget_reasoners(name)  # their connection to the ledger is closed
             raise
-
-    def _ask_labels_again(self, kb: KnowledgeBase) -> None:
-        """Undo the schema's own growth, let the model group all labels again, and let the schema grow by that."""
-        from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
-
-        kb.schema_control.forget_growth()
-        writer = self.schema_writer(kb.layout.name)
-        if writer is not None and kb.schema_control.policy == "auto":
-            group_labels(kb, writer, support_in(kb, self.settings))
-            kb.schema_control.grow(thresholds_in(kb, self.settings))
 
     # Whole knowledge bases.
 

@@ -160,11 +160,7 @@ def number_items(items: Iterable[str]) -> str:
 
 @cache
 def _load_templates(step: Step, language: Language) -> tuple[Template, Template]:
-    """Return Banyan's templates of a step: the system message and the user message."""
-    return _parse_template((resources.files(__package__) / language / f"{step}.txt").read_text("utf-8"))
-
-
-def _parse_template(text: str) -> tuple[Template, Template]:
-    """Return the system and the user message of a prompt file; without a divider, all of it is the user message."""
+    """Return the templates of a step's system and user message; without a divider, the file is the user message."""
+    text = (resources.files(__package__) / language / f"{step}.txt").read_text("utf-8")
     system, divider, user = text.partition(_DIVIDER)
     return (Template(system), Template(user)) if divider else (Template(""), Template(system))

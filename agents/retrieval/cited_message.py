@@ -88,19 +88,17 @@ def answer_in(text: str) -> str:
 
 def _make_annotations(answer: str, citations: Sequence[Mapping[str, Any]]) -> list[CitationAnnotation]:
     """Return an annotation for each mark; its indices are those of the mark in the answer as Markdown."""
-    by_id = {cited["id"]: cited for cited in citations}
-    return [_make_annotation(len(_in_markdown(answer[:mark.start()])), mark[0], by_id[int(mark[1])])
-            for mark in find_marks(answer) if int(mark[1]) in by_id]
-
-
-def _make_annotation(start: int, mark: str, cited: Mapping[str, Any]) -> CitationAnnotation:
-    metadata: Mapping[str, str] = cited.get("metadata") or {}
-    place = {key: cited[key] for key in ("document", "start", "end", "page") if cited.get(key) is not None}
-    annotation = CitationAnnotation(type="citation", title=metadata.get("title") or cited["document"],
-                                    start_index=start, end_index=start + len(mark), cited_text=cited["quote"],
-                                    extras=place)
-    addresses = [*(metadata.get(field, "") for field in _ADDRESS_FIELDS), cited["document"]]
-    for address in addresses:
-        if _ADDRESS.fullmatch(address):
-            return {**annotation, "url": address}
-    return annotation
+    by_id, annotations = {cited["id"]: cited for cited in citations}, list[CitationAnnotation]()
+    for mark in find_marks(answer):
+        if (cited := by_id.get(int(mark[1]))) is None:
+            continue
+        start, metadata = len(_in_markdown(answer[:mark.start()])), cited.get("metadata") or {}
+        place = {key: cited[key] for key in ("document", "start", "end", "page") if cited.get(key) is not None}
+        annotation = CitationAnnotation(type="citation", title=metadata.get("title") or cited["document"],
+                                        start_index=start, end_index=start + len(mark[0]), cited_text=cited["quote"],
+                                        extras=place)
+        addresses = [*(metadata.get(field, "") for field in _ADDRESS_FIELDS), cited["document"]]
+        if address := next(filter(_ADDRESS.fullmatch, addresses), ""):
+            annotation["url"] = address
+        annotations.append(annotation)
+    return annotations

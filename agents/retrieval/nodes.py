@@ -252,7 +252,17 @@ class RetrievalNodes:
 
     async def answer(self, state: AskState, runtime: Runtime[AskContext]) -> AskState:
         """Check every citation against its source, or abstain; stream what the message has beyond the shown claims."""
-        said = await in_thread(self._check_answer, state, runtime.context or AskContext())
+        context = runtime.context or AskContext()
+
+        def check_answer() -> AskState:
+            with self._snapshots(state) as snapshots:
+                checked = self._checked_answer(state, context, snapshots)
+            end_question(self._resources.snapshots, state["revision"])
+            # The thread keeps the name that its input gave, maybe none: the next question's context may name another.
+            # It keeps no question: a run without a new one would answer the old one again.
+            return {**_output(state, context, checked), "knowledge_base": state["named"], "question": ""}
+
+        said = await in_thread(check_answer)
         message_id, shown = state["shown"]
         if not said["answer"].startswith(shown):  # a document was changed or deleted, so a claim no longer holds
             withdraw_message(message_id)
@@ -262,15 +272,6 @@ class RetrievalNodes:
                          state_key=None)
         return {**said, "messages": [answer_message(said["answer"], said["citations"],
                                                     message_id=message_id or None)]}
-
-    def _check_answer(self, state: AskState, context: AskContext) -> AskState:
-        """Return the state with the checked answer, and end the question."""
-        with self._snapshots(state) as snapshots:
-            checked = self._checked_answer(state, context, snapshots)
-        end_question(self._resources.snapshots, state["revision"])
-        # The thread keeps the name that its input gave, maybe none: the next question's context may name another. It
-        # keeps no question: a run without a new one would answer the old one again.
-        return {**_output(state, context, checked), "knowledge_base": state["named"], "question": ""}
 
     def _checked_answer(self, state: AskState, context: AskContext, snapshots: JoinedSnapshots) -> Answer:
         """Return the answer with every quote checked, or an abstention with the closest quotes and hints."""
