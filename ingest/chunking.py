@@ -103,8 +103,11 @@ def _chunk_spans(text: str, max_tokens: int, overlap_tokens: int) -> Iterator[Se
         parts = [Section("", 0, len(text))]
     for section in parts:
         units = _split_into_units(text, section, max_tokens, cutter)
-        for start, end in _pack_units(text, units, max_tokens, overlap_tokens):
-            yield Section(section.heading, start, end)
+        first = first_new = 0
+        while first_new < len(units):  # each chunk but the first begins with what it repeats
+            end = _last_unit(text, units, first, first_new, max_tokens)
+            yield Section(section.heading, units[first].start, units[end - 1].end)
+            first, first_new = _first_overlapping(units, first, end, max_tokens, overlap_tokens), end
 
 
 def _find_sections(text: str) -> Iterator[Section]:
@@ -157,15 +160,6 @@ def _cut_long_sentence(text: str, start: int, end: int, cutter: re.Pattern[str])
         part = text[start:stop].rstrip()
         yield _Unit(start, start + len(part), estimate_tokens(part), repeats=False)
         start = stop
-
-
-def _pack_units(text: str, units: Sequence[_Unit], max_tokens: int, overlap_tokens: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of the chunks of one section; each chunk but the first begins with the overlap."""
-    first = first_new = 0
-    while first_new < len(units):
-        end = _last_unit(text, units, first, first_new, max_tokens)
-        yield units[first].start, units[end - 1].end
-        first, first_new = _first_overlapping(units, first, end, max_tokens, overlap_tokens), end
 
 
 def _last_unit(text: str, units: Sequence[_Unit], first: int, first_new: int, max_tokens: int) -> int:

@@ -84,22 +84,6 @@ class Block:
         """Return the value of a field, "" if it has none."""
         return "".join(self.fields.get(key, ()))
 
-    @property
-    def last_words(self) -> str:
-        """The last line of the last value."""
-        return next(reversed(self.fields.get(self.last, ())), "")
-
-    @property
-    def is_opening(self) -> bool:
-        """Whether it is only a line such as "The order:" above the fields."""
-        return not self.is_listed and len(self.fields) == 1 and not self.fields[self.last]
-
-    @property
-    def is_record(self) -> bool:
-        """Whether it has several fields, each of them mostly once: a dialogue repeats the names of its speakers."""
-        lines = len(self.fields) + self.repeated
-        return _FEWEST <= len(self.fields) <= _MOST_FIELDS and self.repeated <= _MOST_REPEATED * lines
-
 
 def all_tables(text: str, title: str, placed: Sequence[SourceTable]) -> tuple[SourceTable, ...]:
     """Return the tables that were placed in a text, its records of fields and its lists of references, in order.
@@ -158,7 +142,9 @@ class _Blocks:
                 self._is_apart = False
             else:
                 self._is_apart = True
-        return [block for block in self._read if block.is_record]
+        # A record has several fields, each of them mostly once: a dialogue repeats the names of its speakers.
+        return [block for block in self._read if _FEWEST <= len(block.fields) <= _MOST_FIELDS
+                and block.repeated <= _MOST_REPEATED * (len(block.fields) + block.repeated)]
 
     def _end_block(self, line: Line) -> None:
         """End the block at a line that is no field: a heading, code or other text."""
@@ -183,12 +169,15 @@ class _Blocks:
         """Add a line to the block, or begin a block with it if it is a field."""
         end = line.start + len(line.text.rstrip())
         if self._block is not None and _indent_of(line.text) > self._block.set_in:
-            self._block.extend(*_continuation_of(line.text, self._block.last_words), end)
+            last_words = next(reversed(self._block.fields.get(self._block.last, ())), "")
+            self._block.extend(*_continuation_of(line.text, last_words), end)
             return
         found, block = _match_field(line.text), self._block
         is_other = found is not None and block is not None and self._is_apart and (
             label_key(found["name"]) in block.fields or block.is_listed > bool(found["mark"]))
-        if found is None or (block and block.is_opening) or is_other:
+        is_opening = block is not None and not block.is_listed and len(block.fields) == 1 and (
+            not block.fields[block.last])  # only a line such as "The order:" above the fields
+        if found is None or is_opening or is_other:
             self._end_block(line)
         if found is not None:
             block = self._block

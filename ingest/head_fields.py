@@ -70,11 +70,7 @@ def _line_fields(text: str) -> tuple[dict[str, str], int]:
 
 
 def _code_fields(text: str) -> tuple[dict[str, str], int, int]:
-    """Return the fields that are the whole of a piece of code above the first heading, and where it begins and ends.
-
-    Code behind other text is an example if it names its language, if a line with a colon introduces it, or if few of
-    its names are those of documents' fields.
-    """
+    """Return the fields that are the whole of a piece of code above the first heading, and where it begins and ends."""
     at = 0
     while (fence := _FENCE.search(text, at)) and not _HEADING.search(text, at, fence.start()):
         if (closed := _CLOSING[fence["mark"]].search(text, fence.end())) is None:

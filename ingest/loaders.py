@@ -1,5 +1,6 @@
 """Read files, folders and web addresses as documents."""
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,7 +13,6 @@ from ..schemas.documents import Document, SourceTable
 from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
 from .decoding import open_file, read_bytes, undecodable
-from .ebook_frames import without_frame
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables
 from .folder_files import (
@@ -26,7 +26,6 @@ from .folder_files import (
 )
 from .formats import PARSED, PLAIN, suffix_of
 from .head_fields import split_head
-from .known_works import Works
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import (
     DEFAULT_LIMITS,
@@ -39,6 +38,7 @@ from .reading import (
 )
 from .reading_process import ReadingProcess
 from .records import RECORD_READERS, Record, Report, read_listed
+from .reference_lists import Works
 from .source_tables import collected_tables, place_tables, without_marks
 from .table_lines import with_rows
 
@@ -62,6 +62,13 @@ _WITH_HEAD = (_OF_FIELDS - {".rst"}) | {".docx", ".odt", ".rtf"}
 _BIBLIOGRAPHIES = frozenset({".bib", ".ris"})
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _BETWEEN = "\n\n"
+LICENCE = "Project Gutenberg license"
+_WORK_BEGINS = re.compile(r"^[ \t]*+\*\*\*[ \t]?START OF (?:THE|THIS) PROJECT GUTENBERG EBOOK[^\n]*+", re.MULTILINE)
+_WORK_ENDS = re.compile(r"^[ \t]*+(?:\*\*\*[ \t]?)?END OF (?:THE |THIS )?PROJECT GUTENBERG[^\n]*+",
+                  re.MULTILINE | re.IGNORECASE)
+_FRAME_FIELD = re.compile(r"^(?P<name>Title|Author|Translator|Editor|Illustrator|Language|Release Date):[ \t]*+"
+                    r"(?P<value>[^\r\n]{1,300})", re.MULTILINE)
+_LONGEST_FRAME = 20_000  # the characters within which the work of an e-book begins
 
 
 def load_documents(paths: Sequence[Path | Address], *, on_failure: OnFailure,
@@ -221,6 +228,24 @@ def _whole(file: FoundFile, content: Content, limits: Limits, report: Report,
                          paged=content.paged)
 
 
+def without_frame(content: Content) -> Content:
+    """Return an e-book's content with the work first, its fields as metadata; any other content as it is.
+
+    The frame of Project Gutenberg, fields and licence, stays searchable behind the work, as back matter. Pages keep
+    their order, by which they are cited.
+    """
+    start = None if content.paged else _WORK_BEGINS.search(content.text[:_LONGEST_FRAME])
+    if start is None:
+        return content
+    before, rest = content.text[:start.end()], content.text[start.end():]
+    end = _WORK_ENDS.search(rest)
+    work, after = (rest[:end.start()], rest[end.start():]) if end else (rest, "")
+    fields = {found["name"].lower(): found["value"].strip() for found in _FRAME_FIELD.finditer(before)}
+    title = fields.pop("title", content.title)
+    text = f"{work.strip()}\n\n## {LICENCE}\n\n{before.strip()}\n\n{after.strip()}\n"
+    return content._replace(text=text, title=title, metadata={**content.metadata, **fields})
+
+
 def _why_unusable(file: FoundFile, suffix: str) -> str:
     """Return why a file has no content to read, and what to do; "" if it may have some."""
     if suffix not in FORMATS:
@@ -267,10 +292,7 @@ def _records(file: FoundFile, read: Callable[[Report], Iterator[Record]], limits
 
 def _document(document_id: str, title: str, text: str, source: str, metadata: Mapping[str, str], report: Report, *,
               tables: Sequence[SourceTable] = (), paged: bool = False) -> Iterator[Document]:
-    """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text.
-
-    A document in one of the formats `_OF_FIELDS` may have nothing but metadata.
-    """
+    """Yield a document with its tables as rows and its metadata above the text; report it instead if it has no text."""
     suffix = PurePath(document_id).suffix.lower()
     with collected_tables(tables) as collected:
         cleaned = [clean_text(part) for part in (text.split("\f") if paged else [text])]

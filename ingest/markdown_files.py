@@ -78,10 +78,7 @@ def read_markdown(data: bytes, _: Limits) -> Content:
 
 
 def _title_of_text(text: str, first: Heading | None) -> str:
-    """Return the title of a text by its first line and its first heading: "PMC 例会" above "## 参会人员".
-
-    A section such as "## Attending" gives no title: that is a main heading below it, or "" for the file's name.
-    """
+    """Return the title of a text by its first line and its first heading: "PMC 例会" above "## 参会人员"."""
     if first is None:
         return ""
     opens_section = first.level > 1 or _NUMBERED.match(first.title)
@@ -95,10 +92,7 @@ def _title_of_text(text: str, first: Heading | None) -> str:
 
 
 def _split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
-    """Return the fields of a text's front matter, the rest of the text, and why the fields were not read, or "".
-
-    Without valid front matter all is text: a first line of dashes may be just a horizontal rule.
-    """
+    """Return the fields of a text's front matter, the rest of the text, and why the fields were not read, or ""."""
     fence, begin = text[:3], text.find("\n") + 1
     if fence not in {_YAML, _TOML} or text[3:begin].strip():
         return {}, text, ""
@@ -195,10 +189,7 @@ def _clean_line(line: str) -> str:
 
 
 def _plain_text(words: str) -> str:
-    """Return a text without links within the site and HTML tags, and with letters in place of entities (`&amp;`).
-
-    A tag between blocks becomes a blank. Tags with unknown names stay: they may be placeholders (`<your name>`).
-    """
+    """Return a text without links within the site and HTML tags, and with letters in place of entities (`&amp;`)."""
     def replacement(tag: re.Match[str]) -> str:
         name = tag["name"].lower()
         if name == "sup":

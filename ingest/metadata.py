@@ -49,11 +49,7 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
 
 
 def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return fields with those that have a list of objects by their names, and with what else is known of each.
-
-    From `author: [{name: Ada Blum, affiliation: 1}, {name: Bo Ek}]` come the fields "author" with "Ada Blum" and "Bo
-    Ek", and "author affiliation" with "Ada Blum: 1".
-    """
+    """Return fields with those that have a list of objects by their names, and with what else is known of each."""
     named = dict[str, object]()
     for field, value in fields.items():
         items: list[Any] = value if isinstance(value, list) else [value]

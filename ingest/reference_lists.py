@@ -1,18 +1,19 @@
 """Read lists of references as records: the author, year, title, venue and DOI of each work that a document cites.
 
 The forms are those of numbered lists (Vancouver, IEEE, ACM, Springer) and of lists by author and year (APA, Harvard).
-What does not have such a form is left empty: a wrong author or title is worse than none.
+What does not have such a form is left empty: a wrong author or title is worse than none. `Works` tells which work of a
+folder's bibliographies a document is.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from ..schemas.documents import SourceTable
+from ..schemas.naming import label_key
 from ..text.cleaning import one_line
 from ..text.section_lines import Line, headings, is_reference_list, lines_under
-from .known_works import find_doi
 
 TITLE = "reference list"
 COLUMNS = ("reference", "author", "year", "title", "venue", "doi")
@@ -65,6 +66,9 @@ _VENUE = re.compile(rf"[”\",. ]{{0,3}}+(?:[Ii]n:?[ ](?:\d{{4}}[ ])?)?(?P<venue
 _YEAR_OF_VENUE = re.compile(r"[ ,(]{0,3}(?P<year>(?:1[89]|20)\d\d)(?![\d–-])")
 _NO_VENUE = re.compile(r"\A(?:In|Proc|Abstract|Part|Series|Vol)[. ]*\Z|\b(?:[Nn]o|of|the|and|on|in|for)[. ]*\Z")
 _EDITED = re.compile(r"\b(?:[Ee]ds?|[Ee]ditors?)\b")
+_DOI = re.compile(r"\b10\.\d{4,9}/(?:(?!doi:)[^\s\"<>|{}]|(?<=[-/_.])\n(?=[a-z\d])){1,200}")
+"""A DOI; behind a mark, it may go on in the next line."""
+_FIRST_PAGE = 6_000  # the characters of a document in which its own DOI stands
 
 
 class _Entry(NamedTuple):
@@ -173,3 +177,29 @@ def _last_year(text: str) -> str:
         return found[-1]
     years = _YEAR.findall(plain)
     return years[-1] if len(set(years)) == 1 or (years and plain.rstrip(" .").endswith(years[-1])) else ""
+
+
+class Works:
+    """The works of the bibliographies in a folder, by DOI and by title."""
+
+    def __init__(self, tables: Iterable[SourceTable]) -> None:
+        """Take the tables of bibliographies, as `readers.bibliographies` writes them."""
+        self._by_doi: dict[str, Mapping[str, str]] = {}
+        self._by_title: dict[str, Mapping[str, str]] = {}
+        for row in (dict(zip(table.columns, cells, strict=True)) for table in tables for cells in table.rows):
+            self._by_doi.setdefault(find_doi(row.get("doi", "")), row)
+            self._by_title.setdefault(label_key(row.get("title", "")), row)
+
+    def fields_of(self, title: str, text: str) -> dict[str, str]:
+        """Return author, year and the like of a document, by a DOI on its first page or by its title."""
+        found = _DOI.findall(text[:_FIRST_PAGE])
+        dois = [find_doi(part) for doi in found for part in (doi, doi.partition("\n")[0])]
+        row = next((self._by_doi[doi] for doi in dois if doi and doi in self._by_doi),
+                   self._by_title.get(label_key(title), {}) if title else {})
+        return {name: row[name] for name in ("author", "year", "venue", "doi") if row.get(name)}
+
+
+def find_doi(text: str) -> str:
+    """Return the first DOI in a text, in lower case as DOIs are compared; "" if it has none."""
+    found = _DOI.search(text)
+    return found[0].replace("\n", "").rstrip(".,;)").casefold() if found else ""

@@ -98,7 +98,11 @@ def _rows_without_totals(rows: Sequence[TableRow], key: int | None) -> Iterator[
         if is_line:
             continue
         cells_of = {at: cells for at, cells in group if not isinstance(cells, TableLine)}
-        totals = {at: _total_label(cells, key) for at, cells in cells_of.items()}
+        totals: dict[int, str] = {}  # the labels of rows that may sum up other rows, else ""
+        for at, cells in cells_of.items():
+            name = cells[key] if key is not None and key < len(cells) else ""
+            labels = (label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL)
+            totals[at] = next((label for label in labels if label in TOTALS), "")
         kinds = {totals[at] for at, below in pairwise(totals) if totals[at] == totals[below]}
         last = max((at for at, total in totals.items() if not total), default=-1)
         for at, cells in cells_of.items():
@@ -107,13 +111,6 @@ def _rows_without_totals(rows: Sequence[TableRow], key: int | None) -> Iterator[
             is_inside = at < last and (total in _MEANS or len(texts) > 1)
             if not total or total in kinds or is_inside:
                 yield at, cells
-
-
-def _total_label(cells: Sequence[str], key: int | None) -> str:
-    """Return the label of a row that may sum up other rows, else ""."""
-    name = cells[key] if key is not None and key < len(cells) else ""
-    labels = (label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL)
-    return next((label for label in labels if label in TOTALS), "")
 
 
 def without_marks(text: str) -> str:

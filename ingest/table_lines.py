@@ -94,7 +94,7 @@ def table_lines(header: Sequence[str], rows: Iterable[TableRow], title: str) -> 
     """
     lines_and_rows, size = list[TableRow](), 0
     for written in rows:
-        row = written if isinstance(written, TableLine) else [" ".join(cell.split()) for cell in written]
+        row: TableRow = written if isinstance(written, TableLine) else [" ".join(cell.split()) for cell in written]
         if row.text if isinstance(row, TableLine) else any(row):
             lines_and_rows.append(row)
             size += 1 if isinstance(row, TableLine) else len(row)
@@ -255,13 +255,10 @@ class _Columns:
         return [key, *cells]
 
     def _naming_column(self, columns: Sequence[Sequence[str]], rows: Sequence[Sequence[str]]) -> int | None:
-        """Return the index of the column that names each row: the first one in this list that the table has.
-
-        It is None if the table has no such column, if it has no texts (of readings, none is a name), or if it is so
-        large that it is data to compute with, and no list of things to tell of.
-        """
+        """Return the index of the column that names each row: the first one in this list that the table has."""
         sample = rows[:_SAMPLE]
         described = [at for at, cells in enumerate(columns) if cells and not _holds_values(cells)]
+        # Of readings, none is a name, and a large table is data to compute with, no list of things to tell of.
         if not described or len(rows) > _MOST_NAMED or len(rows) * len(columns) > _MOST_DESCRIBED:
             return None
         describing = {at for at, header in enumerate(self._headers[:len(columns)])

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from ...ingest.known_works import find_doi
 from ...ingest.metadata import document_name
-from ...ingest.reference_lists import COLUMNS
+from ...ingest.reference_lists import COLUMNS, find_doi
 from ...models.rules.table_facts import document_type
 from ...schemas.documents import Chunk
 from ...schemas.naming import normalise

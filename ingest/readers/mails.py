@@ -75,10 +75,7 @@ def _part_texts(part: Message, omitted: list[str], depth: int) -> Iterator[str]:
 
 
 def _best_form(forms: list[Message]) -> Message:
-    """Return the form with plain text, or with HTML if that has far more words; or else the last.
-
-    Senders prefer the last form, but the plain text has no markup of a page. It may only say that the mail is HTML.
-    """
+    """Return the form with plain text, or with HTML if that has far more words; or else the last."""
     plain, page = (next((form for form in forms if _count_words(form, kind)), None)
                    for kind in ("text/plain", "text/html"))
     if plain is None or page is None:

@@ -124,17 +124,12 @@ class _Unknown(Directive):  # type: ignore[misc]  # docutils has no types
             return [nodes.literal_block(code, code)] if code.strip() else []
         block = nodes.inline() if name == "date" else nodes.container()
         if argument and name not in _SILENT:
-            block += nodes.paragraph("", "", *self._words(name, argument))
+            if ":" in name:  # as in `py:function::`, whose argument has no markup
+                block += nodes.paragraph("", "", nodes.Text(argument))
+            else:
+                version, _, rest = argument.partition(" ") if name in _VERSIONS else ("", "", argument)
+                before = f"{_VERSIONS[name]} {version}: " if name in _VERSIONS else ""
+                block += nodes.paragraph("", "", nodes.Text(before), *self.state.inline_text(rest, self.lineno)[0])
         if name not in _HIDDEN:
             self.state.nested_parse(self.content, self.content_offset, block)
         return [block]
-
-    def _words(self, name: str, argument: str) -> list[Any]:
-        """Return an argument as text nodes; that of a name with a colon, as in `py:function::`, has no markup."""
-        if ":" in name:
-            return [nodes.Text(argument)]
-        before = ""
-        if name in _VERSIONS:
-            version, _, argument = argument.partition(" ")
-            before = f"{_VERSIONS[name]} {version}: "
-        return [nodes.Text(before), *self.state.inline_text(argument, self.lineno)[0]]

@@ -221,10 +221,7 @@ def _columns_below(part: TextLine, columns: Sequence[tuple[float, float]]) -> li
 
 
 def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) -> list[list[GridCell]]:
-    """Return the rows, each with the further lines of its cells; `bands` are the lines of text between two rules.
-
-    A line with only a first cell is a heading in the table.
-    """
+    """Return the rows, each with the further lines of its cells; `bands` are the lines of text between two rules."""
     joined: list[list[GridCell]] = []
     for band in bands:
         is_one_row = are_ruled and sum(bool(row[0].text) for row in band) == 1 and bool(band[0][0].text)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
@@ -69,8 +69,11 @@ def read_pdf(data: bytes, limits: Limits) -> Content:
     heads = _take_heads(layouts, pages)
     plain = ["\n".join(map(line_text, flow_lines(page.words))) for page in pages]
     usual = usual_font(pages)
-    title = _usable_title(stored.get("Title", ""), "\n".join(plain)) or _largest_text(
-        layouts[0], pages[0].height, usual[1], set(heads))
+    title = " ".join(_TAG.sub("", stored.get("Title", "")).split())
+    if (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
+            or is_from_template(title, "\n".join(plain))):  # of another text, or a program wrote it by itself
+        title = ""
+    title = title or _largest_text(layouts[0], pages[0].height, usual[1], set(heads))
     recognised, unread = _recognise(data, pages, plain, limits)
     tables = write_tables(layouts, title, usual)
     texts = [recognised.get(number, text) for number, text in enumerate(_write_pages(layouts, tables, usual))]
@@ -109,10 +112,7 @@ def _read_pages(file: pypdfium2.PdfDocument, limits: Limits) -> list[DrawnPage]:
 
 
 def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: tuple[str, float]) -> list[str]:
-    """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown.
-
-    Below a heading such as "References", only lines that look like it are headings: names of authors may be bold.
-    """
+    """Return the texts of the pages: lines, tables between blank lines, and headings as in Markdown."""
     def style_and_back(line: TextLine) -> tuple[tuple[str, float] | None, bool]:
         """Return a line's style, and whether it is a heading of references or the like; it may look like its text."""
         name = line_text(line)
@@ -140,11 +140,7 @@ def _write_pages(layouts: Sequence[PageLayout], tables: dict[int, str], usual: t
 
 
 def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> dict[str, int]:
-    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ.
-
-    Returns:
-        the text of each and the last page that has it, without page numbers that stand alone.
-    """
+    """Take the heads and feet that at least three pages repeat out of the layouts; numbers in them may differ."""
     found: dict[str, list[tuple[int, TextLine]]] = {}
     for number, (layout, page) in enumerate(zip(layouts, pages, strict=True)):
         for line in layout.lines:
@@ -165,14 +161,6 @@ def _take_heads(layouts: Sequence[PageLayout], pages: Sequence[DrawnPage]) -> di
     return heads
 
 
-def _usable_title(stored: str, text: str) -> str:
-    """Return the stored title, or "" if it is of another text or a program wrote it by itself."""
-    title = " ".join(_TAG.sub("", stored).split())
-    is_none = (len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) or is_placeholder(title)
-               or is_from_template(title, text))
-    return "" if is_none else title
-
-
 def _largest_text(layout: PageLayout, height: float, usual: float, heads: set[str]) -> str:
     """Return what stands on the upper half of a page in larger letters than all else that may be a title, or ""."""
     found, short = [(0.0, "")], [(0.0, "")]
@@ -191,10 +179,7 @@ def _largest_text(layout: PageLayout, height: float, usual: float, heads: set[st
 
 def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
                limits: Limits) -> tuple[dict[int, str], str]:
-    """Return the recognised text of the pages that are only pictures or have broken fonts, by number.
-
-    The second value is a message about the pages that cannot be read, or "".
-    """
+    """Return the recognised text of the pages that are only pictures or have broken fonts, by number."""
     broken = {number for number, text in enumerate(plain) if is_gibberish(text)}
     scanned = {number for number, (page, text) in enumerate(zip(pages, plain, strict=True))
                if page.pictures and not text.strip()} - broken
@@ -209,14 +194,12 @@ def _recognise(data: bytes, pages: Sequence[DrawnPage], plain: Sequence[str],
         broken, scanned = ({number for number in pages_of_kind if texts[number] is None}
                            for pages_of_kind in (broken, scanned))
         fix = f"they are in {scans.UNKNOWN_SCRIPT}, or too many: recognise their text with another program, or split it"
-    notes = [f"{kind} were not read ({_list_pages(unread)})" for kind, unread in (
-        ("pages that are only pictures", scanned), ("pages whose font does not tell its letters", broken)) if unread]
+    notes = list[str]()
+    for kind, unread in (("pages that are only pictures", scanned),
+                         ("pages whose font does not tell its letters", broken)):
+        listed = ", ".join(str(number + 1) for number in sorted(unread)[:_LISTED])
+        notes += [f"{kind} were not read ({listed}{' and more' if len(unread) > _LISTED else ''})"] if unread else []
     return recognised, f"{'; '.join(notes)}: {fix}" if notes else ""
-
-
-def _list_pages(numbers: Iterable[int]) -> str:
-    listed = [str(number + 1) for number in sorted(numbers)]
-    return ", ".join(listed[:_LISTED]) + (" and more" if len(listed) > _LISTED else "")
 
 
 def is_gibberish(text: str) -> bool:

@@ -80,11 +80,7 @@ def _load_recogniser() -> Callable[[Image.Image], Any]:
 
 
 def _recognise_text(picture: Image.Image) -> str:
-    """Return the text in a picture, with its lines, and with empty lines between paragraphs.
-
-    Raises:
-        UnreadableError: most of its lines are in a script that the model does not know.
-    """
+    """Return the text in a picture, with its lines, and with empty lines between paragraphs."""
     scale = (_MOST_PIXELS / (picture.width * picture.height)) ** 0.5
     picture = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
     if scale < 1:

@@ -94,13 +94,7 @@ def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
 
 
 def _remove_unsaid_parts(soup: BeautifulSoup) -> int:
-    """Remove what is hidden or struck out, and what belongs to the site: menus, what is around the main part, marks.
-
-    A footer with an address stays, and so do parts with most of the page's words.
-
-    Returns:
-        how many struck-out texts were removed.
-    """
+    """Remove what is hidden or struck out, and what belongs to the site: menus, what is around the main part, marks."""
     links = (tag.parent for tag in soup.find_all("a", hreflang=True))
     translations = [parent for parent in links if isinstance(parent, Tag) and parent.name == "li"]
     struck = soup.find_all(["s", "strike", "del"])
@@ -138,7 +132,13 @@ def _is_footnote_mark(tag: Tag) -> bool:
 
 def mark_raised(soup: BeautifulSoup) -> None:
     """Put the marks of `raised_figures` around raised texts; one with a link, or that begins a note, marks a note."""
-    raised = [(tag, text) for tag in soup.find_all("sup") if (text := _short_text(tag))]
+    raised: list[tuple[Tag, str]] = []
+    for tag in soup.find_all("sup"):  # one without an end has the rest of the page in it
+        inner = [part.contents if isinstance(part, Tag) else [part] for part in tag.contents[:_MOST_IN_MARK + 1]]
+        texts = [text for texts in inner for text in texts[:_MOST_IN_MARK]]
+        is_short = len(inner) <= _MOST_IN_MARK and all(isinstance(text, NavigableString) for text in texts)
+        if is_short and (words := "".join(map(str, texts)).strip()):
+            raised.append((tag, words))
     of_notes = set[str]()
     for tag, text in raised:
         before = tag.previous_element
@@ -152,14 +152,6 @@ def mark_raised(soup: BeautifulSoup) -> None:
                                           for part in parts)
         tag.insert(0, NavigableString(NOTE if is_note else RAISED))
         tag.append(NavigableString(END))
-
-
-def _short_text(tag: Tag) -> str:
-    """Return the text of a tag with few tags in it, or ""; a tag without an end has the rest of the page in it."""
-    inner = [part.contents if isinstance(part, Tag) else [part] for part in tag.contents[:_MOST_IN_MARK + 1]]
-    texts = [text for texts in inner for text in texts[:_MOST_IN_MARK]]
-    is_short = len(inner) <= _MOST_IN_MARK and all(isinstance(text, NavigableString) for text in texts)
-    return "".join(map(str, texts)).strip() if is_short else ""
 
 
 def _count_letters(tag: Tag) -> int:
@@ -281,10 +273,7 @@ def rows_of_table(table: Tag) -> list[list[SpanningCell]]:
 
 
 def _cell_text(pieces: list[tuple[int, str]]) -> str:
-    """Return the paragraphs of a cell on one line; one that does not end a sentence ends with a semicolon.
-
-    Each piece of text has the id of the paragraph that it is in.
-    """
+    """Return the paragraphs of a cell on one line; one that does not end a sentence ends with a semicolon."""
     text = ""
     for _, group in groupby(pieces, key=itemgetter(0)):
         if block := " ".join("".join(piece for _, piece in group).split()):

@@ -1,7 +1,7 @@
 """Project Gutenberg e-books: the work first, its fields as metadata, the licence behind it as back matter."""
 
 import pytest
-from banyan.ingest.ebook_frames import without_frame
+from banyan.ingest.loaders import without_frame
 from banyan.ingest.reading import Content
 from banyan.text.section_lines import is_back_matter, lines_under
 
