@@ -122,17 +122,11 @@ def _with_time(read: DateCell, match: re.Match[str]) -> DateCell | None:
         moment = time(hour, int(match["minute"]), int(match["second"] or 0), fraction)
     except ValueError:  # no such time, such as 25:00
         return None
-    return read._replace(precision="second", clock=moment, zone=_zone_minutes(match["zone"]), has_half=bool(half))
-
-
-def _zone_minutes(written: str | None) -> int | None:
-    """Return the minutes of a time zone from UTC; None for none."""
-    if not written:
-        return None
-    if written[0] not in "+-":
-        return 0
-    minutes = int(written[1:3]) * 60 + int(written[-2:])
-    return -minutes if written[0] == "-" else minutes
+    zone = None
+    if written := match["zone"]:
+        minutes = int(written[1:3]) * 60 + int(written[-2:]) if written[0] in "+-" else 0
+        zone = -minutes if written[0] == "-" else minutes
+    return read._replace(precision="second", clock=moment, zone=zone, has_half=bool(half))
 
 
 def are_dates_in_figures(cells: Iterable[str]) -> bool:
@@ -149,8 +143,13 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
     """
     if (column := _read_iso(cells)) is not None:
         return column
-    read = _of_one_precision(read_most(cells, read_date_cell), cells)
-    read, year_note = _with_centuries(read)
+    read = read_most(cells, read_date_cell)
+    # Dates are months or days, whichever are more.
+    weights = Counter[bool]()
+    for cell, day in read.items():
+        weights[day.precision == "month"] += cells[cell]
+    read, year_note = _with_centuries({cell: day for cell, day in read.items()
+                                       if (day.precision == "month") == (weights[True] > weights[False])})
     # Parts over 12 show which of two is the day.
     weights = Counter[bool]()
     for cell, day in read.items():
@@ -177,16 +176,6 @@ def _read_iso(cells: Mapping[str, int]) -> DateColumn | None:
     if all(moment.time() == time() for moment in values.values()):
         return DateColumn({cell: moment.date() for cell, moment in values.items()}, "day")
     return DateColumn(values, "second")
-
-
-def _of_one_precision(read: Mapping[str, DateCell], cells: Mapping[str, int]) -> Mapping[str, DateCell]:
-    """Return the dates that are months, or those that are days, whichever are more."""
-    weights = Counter[bool]()
-    for cell, day in read.items():
-        weights[day.precision == "month"] += cells[cell]
-    if not all(weights.values()) or len(weights) == 1:
-        return read
-    return {cell: day for cell, day in read.items() if (day.precision == "month") == (weights[True] > weights[False])}
 
 
 def _with_centuries(read: Mapping[str, DateCell]) -> tuple[Mapping[str, DateCell], str]:
@@ -221,16 +210,13 @@ def _day_order(read: Mapping[str, DateCell], shown: bool | None, hint: bool | No
         return hint, True
     if any(day.has_half for day in doubtful):
         return False, True
-    sorted_orders = [day_first for day_first in (True, False) if _is_sorted(doubtful, day_first)]
-    if len(sorted_orders) == 1:
-        return sorted_orders[0], True
-    return True, False
-
-
-def _is_sorted(days: list[DateCell], day_first: bool) -> bool:
-    """Return True if enough dates rise or fall from row to row, as those of a log or a statement do."""
-    keys = [(day.year, *((day.second, day.first) if day_first else (day.first, day.second))) for day in days]
-    return len(keys) >= _ENOUGH_TO_BE_SORTED and (keys == sorted(keys) or keys == sorted(keys, reverse=True))
+    # Enough dates rise or fall from row to row, as those of a log or a statement do.
+    sorted_orders = []
+    for day_first in (True, False) if len(doubtful) >= _ENOUGH_TO_BE_SORTED else ():
+        keys = [(day.year, *((day.second, day.first) if day_first else (day.first, day.second))) for day in doubtful]
+        if keys in (sorted(keys), sorted(keys, reverse=True)):
+            sorted_orders.append(day_first)
+    return (sorted_orders[0], True) if len(sorted_orders) == 1 else (True, False)
 
 
 def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None) -> tuple[
@@ -241,26 +227,19 @@ def _to_dates(read: Mapping[str, DateCell], day_first: bool, shown: bool | None)
     has_times = any(day.clock and day.clock != time() for day in read.values())
     values: dict[str, date | datetime] = {}
     for cell, day in read.items():
-        moment = _to_moment(day, is_day_first=day_first if day.order == "open" else shown is not False)
-        if moment is None or (not is_local and day.clock is not None and day.zone is None):
+        is_day_first = day.order != "known" and (day_first if day.order == "open" else shown is not False)
+        month, number = (day.second, day.first) if is_day_first else (day.first, day.second)
+        try:
+            moment = datetime.combine(date(day.year, month, number), day.clock or time())
+        except ValueError:  # no such date, such as 31 April
+            continue
+        if not is_local and day.clock is not None and day.zone is None:
             continue
         if not is_local:
             moment -= timedelta(minutes=day.zone or 0)
         values[cell] = moment if has_times else moment.date()
-    return values, _zone_note(zones, is_local) if has_times else ""
-
-
-def _to_moment(day: DateCell, *, is_day_first: bool) -> datetime | None:
-    """Return the point in time of a date, midnight if it has no time; None for a date such as 31 April."""
-    month, number = (day.second, day.first) if day.order != "known" and is_day_first else (day.first, day.second)
-    try:
-        return datetime.combine(date(day.year, month, number), day.clock or time())
-    except ValueError:
-        return None
-
-
-def _zone_note(zones: set[int | None], is_local: bool) -> str:
+    zone = next(iter(zones), None)
+    note = "" if zone is None else f"times are in {timezone(timedelta(minutes=zone))}"
     if not is_local:
-        return "times are in UTC; those without a time zone are left out" if None in zones else "times are in UTC"
-    zone = next(iter(zones))
-    return "" if zone is None else f"times are in {timezone(timedelta(minutes=zone))}"
+        note = "times are in UTC; those without a time zone are left out" if None in zones else "times are in UTC"
+    return values, note if has_times else ""

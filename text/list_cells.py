@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from .number_cells import read_number
 
@@ -39,7 +39,12 @@ def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
         # "Governance, Packaging" beside both of them.
         if not split or not (are_many or all(item in cells for items in split.values() for item in items)):
             continue
-        if _are_items(split, separator) and (separator not in _COMMAS or _are_alike(split, cells)):
+        # Nearly all parts are short and no sentences.
+        most_words = _MOST_WORDS_AT_COMMAS if separator in _COMMAS else _MOST_WORDS
+        parts = [item for items in split.values() for item in items]
+        short = sum(len(item) <= _LONGEST_ITEM and len(item.split()) <= most_words and not _SENTENCE.search(item)
+                    for item in parts)
+        if short >= _NEARLY_ALL * len(parts) and (separator not in _COMMAS or _are_alike(split, parts, cells)):
             lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
             return _with_last_items(lists) if separator in _COMMAS else lists
     return None
@@ -59,37 +64,21 @@ def _clean_item(part: str) -> str:
     return _BULLET.sub("", " ".join(part.split()))
 
 
-def _are_items(split: Mapping[str, Sequence[str]], separator: str) -> bool:
-    """Return True if nearly all parts are short and no sentences."""
-    most_words = _MOST_WORDS_AT_COMMAS if separator in _COMMAS else _MOST_WORDS
-    parts = [item for items in split.values() for item in items]
-    short = sum(len(item) <= _LONGEST_ITEM and len(item.split()) <= most_words and not _SENTENCE.search(item)
-                for item in parts)
-    return short >= _NEARLY_ALL * len(parts)
-
-
-def _are_alike(split: Mapping[str, Sequence[str]], cells: Iterable[str]) -> bool:
+def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str]) -> bool:
     """Return True if what commas separate are things of one kind, and not the parts of one name or place."""
-    parts = [item for items in split.values() for item in items]
     if sum(_ADDRESS.search(item) is not None for item in parts) >= _NEARLY_ALL * len(parts):
         return True
     if all(_FIGURES.fullmatch(item) for item in parts):
         return not all(map(read_number, split))  # "1,234" is one number
-    unsplit = {_clean_item(cell) for cell in cells if cell not in split}
-    return _are_mixed(split, unsplit) or _are_many_names(split, parts)
-
-
-def _are_mixed(split: Mapping[str, Sequence[str]], alone: Collection[str]) -> bool:
-    """Return True if the same items are first, later and alone. "Berlin, Germany" has cities before countries."""
+    # The same items are first, later and alone: "Berlin, Germany" has cities before countries.
+    alone = {_clean_item(cell) for cell in cells if cell not in split}
     firsts = [items[0] for items in split.values()]
     laters = [item for items in split.values() for item in items[1:]]
     before, behind = {*firsts, *alone}, {*laters, *alone}
-    return (sum(item in behind for item in firsts) >= _MIXING * len(firsts)
-            and sum(item in before for item in laters) >= _MIXING * len(laters))
-
-
-def _are_many_names(split: Mapping[str, Sequence[str]], parts: Sequence[str]) -> bool:
-    """Return True for names of several words that hardly recur, in lists of many lengths."""
+    if (sum(item in behind for item in firsts) >= _MIXING * len(firsts)
+            and sum(item in before for item in laters) >= _MIXING * len(laters)):
+        return True
+    # Names of several words that hardly recur, in lists of many lengths.
     recurring = sum(number - 1 for number in Counter(parts).values())
     several_words = sum(" " in item for item in parts)
     return (len(set(map(len, split.values()))) >= _MANY_LENGTHS and recurring * 10 <= len(parts)

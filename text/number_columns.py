@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, NamedTuple
@@ -77,7 +77,10 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
     """Leave out numbers that the column shows to be codes, and words behind numbers that it shows to be no unit."""
     total = sum(map(cells.__getitem__, read))
     with_zeros = sum(cells[cell] for cell, number in read.items() if number.form == "code")
-    if with_zeros > _MOST_CODES * total or all(map(_is_numbering, read.values())):
+    # "(1)" is a negative number only beside other numbers.
+    are_numbering = all(number.is_bracketed and number.form == "plain" and len(number.figures) <= _GROUP
+                        and not number.unit for number in read.values())
+    if with_zeros > _MOST_CODES * total or are_numbering:
         return {}
     # "1990–" has no end yet, unless other numbers have their minus behind them.
     behind = [cell for cell in read if has_minus_behind(cell)]
@@ -91,27 +94,15 @@ def _without_codes(read: Mapping[str, NumberCell], cells: Mapping[str, int]) -> 
             weights[_singular(number.unit)] += cells[cell]
     least = max(2, sum(map(cells.__getitem__, read)) / 2)
     units = {word: spellings[word] for word, times in weights.items() if times >= least}
-    others = {*open_years, *_letter_codes(read)}
+    # Cells such as "12A" with several letters are seats or houses, and not volts or amperes.
+    seats = [cell for cell, number in read.items()
+             if len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()]
+    codes = {cell for cell, number in read.items()
+             if number.form == "code" or (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)}
+    others = {*open_years, *codes, *(seats if len({read[cell].unit for cell in seats}) > 1 else ())}
     return {cell: number if number.is_known_unit else number._replace(unit=units[_singular(number.unit)])
             for cell, number in read.items()
-            if cell not in others and not _is_code(number)
-            and (number.is_known_unit or _singular(number.unit) in units)}
-
-
-def _letter_codes(read: Mapping[str, NumberCell]) -> list[str]:
-    """Return the cells such as "12A" if they have several letters: seats or houses, and not volts or amperes."""
-    codes = [cell for cell, number in read.items()
-             if len(number.unit) == 1 and number.unit.isupper() and cell.rstrip()[-2:-1].isdigit()]
-    return codes if len({read[cell].unit for cell in codes}) > 1 else []
-
-
-def _is_code(number: NumberCell) -> bool:
-    return number.form == "code" or (number.form == "plain" and len(number.figures) > _EXACT_FIGURES)
-
-
-def _is_numbering(number: NumberCell) -> bool:
-    """Return True for "(1)", which is a negative number only beside other numbers."""
-    return number.is_bracketed and number.form == "plain" and len(number.figures) <= _GROUP and not number.unit
+            if cell not in others and (number.is_known_unit or _singular(number.unit) in units)}
 
 
 def _singular(word: str) -> str:
@@ -158,12 +149,10 @@ def _decide_groups(form: str, numbers: Collection[NumberCell], hint: DecimalMark
         is_shown = are_round or any(number.has_sign_before for number in doubtful)
         note = _doubt_note(doubtful[0].figures, ".") if are_behind or not is_shown else ""
         return _Decision(".", is_sure=False, note=note)
-    return _Decision(",") if are_behind else _points_as_decimals(doubtful, whole)
-
-
-def _points_as_decimals(doubtful: Sequence[NumberCell], whole: Collection[str]) -> _Decision:
-    """Decide on decimals, unless the other numbers of the column are much closer to those without the point."""
-    # A whole number of four figures without a mark shows that the column does not mark groups.
+    if are_behind:
+        return _Decision(",")
+    # Decimals, unless the other numbers of the column are much closer to those without the point. A whole number of
+    # four figures without a mark shows that the column does not mark groups.
     is_closer = (bool(whole) and max(map(len, whole)) <= _GROUP
                  and _spread_as_points(doubtful, whole, "") * 10 < _spread_as_points(doubtful, whole, "."))
     chosen: DecimalMark = "," if is_closer else "."

@@ -77,16 +77,13 @@ def named_by(index: GraphIndex, rows: FieldRows, part: str, *, heads: bool) -> N
     fits = np.zeros(len(ends), bool)
     pairs = np.stack([ends, np.zeros_like(ends) if heads else rows.texts], axis=1)
     distinct_ends, positions = np.unique(pairs, axis=0, return_inverse=True)
-    names = [_names_of(index, entity, -1 if heads else text) for entity, text in distinct_ends.tolist()]
+    names = list[list[str]]()
+    for entity, text in distinct_ends.tolist():
+        named = [index.labels_of(entity).name, *index.aliases(entity)] if entity >= 0 else []
+        names.append([*map(label_key, [*named, *([] if heads else [index.columns.texts[text]])])])
     for wanted in filter(None, map(label_key, part.split("|"))):
         fits |= _ends_named(names, wanted)[positions.reshape(-1)]
     return fits
-
-
-def _names_of(index: GraphIndex, entity: int, text: int) -> list[str]:
-    """Return all names of an end in the form of `label_key`: of an entity, if it is one, and the text, if there is."""
-    names = [index.labels_of(entity).name, *index.aliases(entity)] if entity >= 0 else []
-    return [label_key(name) for name in [*names, *([index.columns.texts[text]] if text >= 0 else [])]]
 
 
 def _ends_named(names: Sequence[Sequence[str]], wanted: str) -> NDArray[np.bool_]:

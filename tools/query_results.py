@@ -81,21 +81,17 @@ def basis_text(basis: Basis, language: Language) -> str:
     lacks = [phrases[reason].format(f"{count:,}", left_out.column) for left_out in basis.left_out
              for reason, count in (("empty", left_out.empty), ("untyped", left_out.untyped)) if count]
     missing = {left_out.column: left_out.empty + left_out.untyped for left_out in basis.left_out}
-    total, chosen = f"{records:,}", _chooses_rows(basis.query)
+    try:
+        tree = sqlglot.parse_one(basis.query, dialect="duckdb")
+    except sqlglot.errors.SqlglotError:
+        tree = sqlglot.exp.Select()
+    # A query that chooses among groups looked at more records than the chosen ones rest on.
+    total, chosen = f"{records:,}", any(tree.args.get(clause) is not None for clause in ("having", "qualify"))
     if lacks and len(missing) == 1 and not chosen:
         over = phrases["over_of"].format(f"{records - sum(missing.values()):,}", total)
     else:
         over = phrases[f"{'chosen' if chosen else 'over'}{'_one' if records == 1 else ''}"].format(total)
     return phrases["joint"].join([*understood, over, *lacks])
-
-
-def _chooses_rows(sql: str) -> bool:
-    """Return True if a query chooses among groups or rows: it looked at more records than the chosen ones rest on."""
-    try:
-        tree = sqlglot.parse_one(sql, dialect="duckdb")
-    except sqlglot.errors.SqlglotError:
-        return False
-    return any(tree.args.get(clause) is not None for clause in ("having", "qualify"))
 
 
 def _row_item(result: SqlResult, number: int, basis: Basis, plain: Collection[str]) -> tuple[Passage, list[str]]:

@@ -125,19 +125,17 @@ def _groups_of(index: GraphIndex, rows: FieldRows, period: str) -> tuple[list[_G
     The number of rows without a date comes second.
     """
     values = {text: index.columns.texts[text] for text in np.unique(rows.texts).tolist()}
-    keys = {text: _period_of(value, period) if period else value for text, value in values.items()}
+    keys = {}
+    for text, value in values.items():
+        date, length = (_date_of(value), _PERIODS[period]) if period else ("", 0)
+        decade = "0s" if period == "decade" else ""
+        keys[text] = value if not period else f"{date[:length]}{decade}" if len(date) >= length else ""
     by_key: dict[str, list[int]] = {}
     for number, text in enumerate(rows.texts.tolist()):
         by_key.setdefault(keys[text], []).append(number)
     undated = len(by_key.pop("", ())) if period else 0
     groups = [_Group(key, rows.select(np.array(numbers, np.intp))) for key, numbers in sorted(by_key.items())]
     return groups if period else sorted(groups, key=lambda group: -group.size), undated
-
-
-def _period_of(value: str, period: str) -> str:
-    """Return the period of a value that is a date: "2019", "2019-03" or "2010s"; "" if it is none or too coarse."""
-    date, length = _date_of(value), _PERIODS[period]
-    return f"{date[:length]}{'0s' if period == 'decade' else ''}" if len(date) >= length else ""
 
 
 def _date_of(text: str) -> str:
@@ -204,7 +202,13 @@ def _find_categories(index: GraphIndex, heads: Rows, by: str) -> list[FieldRows]
 def _build_group_item(index: GraphIndex, categories: Sequence[FieldRows], group: _Group, field: str) -> Passage:
     """Return the line of a group, as `survey_by` describes it; `categories` are fields such as a status."""
     entities = np.unique(group.rows.heads)
-    described = [_describe_values(index, category, entities) for category in categories]
+    described = []
+    for category in categories:  # "status: Final 12, Draft 3"
+        texts = category.texts[np.isin(category.heads, entities)].tolist()
+        counts = Counter(index.columns.texts[text] for text in texts)
+        most = sorted(counts, key=lambda text: (-counts[text], text))[:_SHOWN_VALUES]
+        listed = ", ".join(f"{text} {counts[text]}" for text in most)
+        described += [f"{category.name.replace('_', ' ')}: {listed}"] if most else []
     central = sorted(entities.tolist(), key=lambda row: int(index.ranks[row]))[:_MEMBERS]
     names = "; ".join(index.labels_of(row).name for row in central)
     more = f" … {len(entities) - len(central)} more" if len(entities) > len(central) else ""
@@ -212,14 +216,6 @@ def _build_group_item(index: GraphIndex, categories: Sequence[FieldRows], group:
     cited = read_rows(index, group.rows.select(np.arange(min(_CITED, len(group.rows.heads)))))
     places = [row.places[0] for row in cited if row.places]
     return graph_item(places, text, group.rows.name, "row", ("",))  # an empty cell: it gives no short answer
-
-
-def _describe_values(index: GraphIndex, field: FieldRows, entities: Rows) -> str:
-    """Return the most frequent values of a field among entities: "status: Final 12, Draft 3"; "" if there are none."""
-    texts = field.texts[np.isin(field.heads, entities)].tolist()
-    counts = Counter(index.columns.texts[text] for text in texts)
-    most = sorted(counts, key=lambda text: (-counts[text], text))[:_SHOWN_VALUES]
-    return f"{field.name.replace('_', ' ')}: {', '.join(f'{text} {counts[text]}' for text in most)}" if most else ""
 
 
 def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str, tokens: int) -> list[Block]:
@@ -239,7 +235,12 @@ def survey_along(index: GraphIndex, terms: LabelledTerms, root: str, along: str,
     reached, steps = set(starts), list[tuple[str, list[int]]]()
     frontier, is_cut = set(starts), False  # the entities that the last step reached
     for relation in _read_steps(terms, along):
-        triples, frontier = _follow_relation(index, relation, frontier, reached)
+        begin, end = (2, 0) if relation.startswith("<") else (0, 2)
+        of_relation = index.of_relation(relation.removeprefix("<"))
+        of_relation = of_relation[np.isin(index.triples[of_relation, begin], sorted(frontier))]
+        ends = index.triples[of_relation, end]
+        is_new = ~np.isin(ends, sorted(reached))
+        triples, frontier = of_relation[is_new].tolist(), set(ends[is_new].tolist())
         is_cut = bool(frontier) and len(reached) > _MOST_REACHED
         if not frontier or is_cut:
             break
@@ -266,29 +267,14 @@ def _read_steps(terms: LabelledTerms, along: str) -> Iterator[str]:
     """Return the relations of a path, "<" before those followed backwards; a final "*" repeats the last one forever."""
     *begin, end = map(str.strip, along.split("->"))
     is_repeated = bool(begin) and end == "*"
-    steps = [_read_step(terms, part) for part in (begin if is_repeated else [*begin, end])]
+    steps = []
+    for part in begin if is_repeated else [*begin, end]:
+        names = [term.name for term in terms.find(part.removeprefix("<")).terms if not term.is_attribute]
+        if not names:
+            known = (term.name for term in terms.terms if not term.is_attribute)
+            raise FieldError(f"no relation is called {part!r}; there are: {', '.join(known) or 'none'}")
+        steps.append(f"{'<' if part.startswith('<') else ''}{names[0]}")
     return chain(steps, repeat(steps[-1])) if is_repeated else iter(steps)
-
-
-def _read_step(terms: LabelledTerms, part: str) -> str:
-    """Return the relation that a part of a path names, with "<" before it if the part has it; see `_read_steps`."""
-    found = terms.find(part.removeprefix("<"))
-    names = [term.name for term in found.terms if not term.is_attribute]
-    if not names:
-        known = (term.name for term in terms.terms if not term.is_attribute)
-        raise FieldError(f"no relation is called {part!r}; there are: {', '.join(known) or 'none'}")
-    return f"{'<' if part.startswith('<') else ''}{names[0]}"
-
-
-def _follow_relation(index: GraphIndex, relation: str, frontier: set[int], reached: set[int],
-                     ) -> tuple[list[int], set[int]]:
-    """Return the triples of a relation that lead from the entities `frontier` to new ones, and these new entities."""
-    start, end = (2, 0) if relation.startswith("<") else (0, 2)
-    triples = index.of_relation(relation.removeprefix("<"))
-    triples = triples[np.isin(index.triples[triples, start], sorted(frontier))]
-    ends = index.triples[triples, end]
-    is_new = ~np.isin(ends, sorted(reached))
-    return triples[is_new].tolist(), set(ends[is_new].tolist())
 
 
 def _list_step_items(index: GraphIndex, number: int, relation: str, triples: Sequence[int]) -> Iterator[Passage]:

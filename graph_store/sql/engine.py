@@ -130,7 +130,12 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
     `fractions` are the names of the columns whose numbers are not whole.
     """
     query = _make_sums_exact(_name_columns(query), fractions)
-    own = _read_limit(query)
+    own = None
+    if limit := query.args.get("limit"):
+        most = limit.args.get("expression")
+        if not isinstance(most, exp.Literal) or most.is_string or not most.name.isdecimal():
+            raise SqlError("LIMIT needs a number")
+        own = int(most.name)
     # One row more than may be shown tells whether there are more; one more than the statement's own limit, whether the
     # limit chose among equal rows (`_note_ties`).
     text = text_of(query.limit(min(most_rows + 1, most_rows if own is None else own) + 1))
@@ -146,7 +151,8 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
         sql=sql, columns=columns, units=("",) * len(described),
         kinds=tuple(_column_kind(str(one[1])) for one in described),
         rows=tuple(tuple(map(to_json_value, row)) for row in rows[:shown]), records=None, notes=notes,
-        total=len(rows) if len(rows) <= shown else _count_rows(connection, query))
+        total=len(rows) if len(rows) <= shown else int(connection.execute(text_of(
+            exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted")))).fetchall()[0][0]))
 
 
 def _column_kind(sql_type: str) -> ColumnKind:
@@ -157,21 +163,6 @@ def _column_kind(sql_type: str) -> ColumnKind:
     if sql_type == "BOOLEAN":
         return "boolean"
     return "text" if sql_type.startswith(_OTHER_TYPES) else "number"
-
-
-def _count_rows(connection: duckdb.DuckDBPyConnection, query: exp.Query) -> int:
-    counted = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("counted"))
-    return int(connection.execute(text_of(counted)).fetchall()[0][0])
-
-
-def _read_limit(query: exp.Query) -> int | None:
-    own = query.args.get("limit")
-    if own is None:
-        return None
-    count = own.args.get("expression")
-    if not isinstance(count, exp.Literal) or count.is_string or not count.name.isdecimal():
-        raise SqlError("LIMIT needs a number")
-    return int(count.name)
 
 
 def _name_columns(query: exp.Query) -> exp.Query:

@@ -8,15 +8,16 @@ A fact that holds at several times, or with several qualifiers, is one row for e
 import datetime
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import nsmallest
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
-from numpy.typing import NDArray
 
 from ...schemas.documents import Chunk
 from ...schemas.records import ColumnInfo, ColumnKind, TableInfo, TableKind
-from ...text.column_values import TypedColumn, type_column
+from ...text.column_values import type_column
 from ..graph.graph_columns import Numbers, find_firsts, sort_rows
 from ..graph.knowledge_graph import KnowledgeGraph
 from .logical_tables import HIDDEN, NameSpace
@@ -43,18 +44,11 @@ _MEMBERS = {FACTS: ("relation", "tail", _RELATION_COLUMNS), VALUES: ("attribute"
 _MEMBER_KINDS: Mapping[str, ColumnKind] = {"number": "number", "date": "date", "documents": "list"}
 
 
-class _HiddenPlaces(NamedTuple):
-    """Where the words of each row stand; None where nothing mentions it."""
-
-    documents: list[str | None]
-    starts: list[int | None]
-    ends: list[int | None]
-
-
 class _Table(NamedTuple):
     name: str
     columns: Sequence[SqlColumn]
-    hidden: _HiddenPlaces
+    hidden: tuple[list[Any], list[Any], list[Any]]
+    """The document, start and end of each row; None where nothing mentions it."""
 
     def values(self, column: str) -> list[Any]:
         """Return the values of a column."""
@@ -73,12 +67,13 @@ def write_graph(connection: duckdb.DuckDBPyConnection, graph: KnowledgeGraph, ch
     facts = [_make_facts(graph, places, times), _make_values(graph, places, times)]
     for table in (entities, *facts):
         stored = {column.info.name: (column.sql_type, column.values) for column in table.columns}
-        places_of_rows: tuple[Sequence[Any], ...] = table.hidden
-        for name, sql_type, values in zip(HIDDEN, ("VARCHAR", "INTEGER", "INTEGER"), places_of_rows, strict=True):
-            stored[name] = sql_type, _object_array(values)
+        for name, sql_type, values in zip(HIDDEN, ("VARCHAR", "INTEGER", "INTEGER"), table.hidden, strict=True):
+            array = np.empty(len(values), object)
+            array[:] = values
+            stored[name] = sql_type, array
         create_table(connection, f"main.{table.name}", stored)
     infos = [TableInfo(name=table.name, title=table.name.replace("_", " "), kind=_KINDS[table.name],
-                       rows=len(table.hidden.documents), documents=len({*table.hidden.documents} - {None}),
+                       rows=len(table.hidden[0]), documents=len({*table.hidden[0]} - {None}),
                        columns=tuple(column.info for column in table.columns)) for table in (entities, *facts)]
     return infos + [info for table in facts for info in _describe_members(table, names)]
 
@@ -90,11 +85,11 @@ def _make_entities(graph: KnowledgeGraph, places: ChunkPlaces) -> _Table:
     # Entities that only a person's edit has are mentioned nowhere.
     size = len(columns.ids)
     counts: list[int | None] = [None] * size
-    hidden = _HiddenPlaces([None] * size, [None] * size, [None] * size)
+    hidden: tuple[list[Any], list[Any], list[Any]] = [None] * size, [None] * size, [None] * size
     for entity, documents, start, end in zip(
             rows.fact.tolist(), rows.documents, rows.starts.tolist(), rows.ends.tolist(), strict=True):
         counts[entity] = len(documents)
-        hidden.documents[entity], hidden.starts[entity], hidden.ends[entity] = documents[0], start, end
+        hidden[0][entity], hidden[1][entity], hidden[2][entity] = documents[0], start, end
     shown = [make_text_column("entity", "entity", _read_texts(graph, columns.names)),
              make_text_column("type", "type", _read_texts(graph, columns.types)),
              make_number_column("documents", "documents", counts, integers=True)]
@@ -110,8 +105,7 @@ def _make_facts(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Ta
     ends = {"head": columns.names[head], "head_type": columns.types[head], "relation": relation,
             "tail": columns.names[tail], "tail_type": columns.types[tail]}
     shown = [make_text_column(name, name, _read_texts(graph, numbers)) for name, numbers in ends.items()]
-    whens = times.find_times(rows, lambda fact: graph.later.triples.get(fact, ()))
-    return _Table(FACTS, [*shown, *_make_when_columns(whens, rows)], _hide_places(rows))
+    return _make_table(FACTS, shown, times.find_times(rows, lambda fact: graph.later.triples.get(fact, ())), rows)
 
 
 def _make_values(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _Table:
@@ -135,7 +129,7 @@ def _make_values(graph: KnowledgeGraph, places: ChunkPlaces, times: Times) -> _T
               make_column("date", "date", "date", dates, empty=dates.count(None))]
     stated_values = [(entity, attribute, value) for attribute, entity, value in keys.tolist()]
     whens = times.find_times(rows, lambda fact: graph.later.values.get(stated_values[fact], ()))
-    return _Table(VALUES, [*shown, *_make_when_columns(whens, rows)], _hide_places(rows))
+    return _make_table(VALUES, shown, whens, rows)
 
 
 def _number_values(graph: KnowledgeGraph) -> tuple[Numbers, Numbers]:
@@ -151,7 +145,7 @@ def _number_values(graph: KnowledgeGraph) -> tuple[Numbers, Numbers]:
 
 
 class _TypedValue(NamedTuple):
-    number: float | None = None
+    number: Any = None
     unit: str | None = None
     date: datetime.date | None = None
 
@@ -164,40 +158,27 @@ def _typed_values(graph: KnowledgeGraph) -> dict[tuple[int, int], _TypedValue]:
     for attribute in np.unique(both[:, 0]).tolist():
         values = np.unique(both[both[:, 0] == attribute, 1]).tolist()
         typed = type_column([texts[number] for number in values], texts[attribute])
-        found |= zip(((attribute, value) for value in values), _iterate_typed_cells(typed), strict=True)
+        for number, value, unit in zip(values, typed.values, typed.units or repeat(typed.unit)):  # noqa: B905 - endless
+            found[attribute, number] = _TypedValue()
+            if typed.kind == "number" and value is not None:
+                found[attribute, number] = _TypedValue(number=value, unit=unit or None)
+            elif isinstance(value, datetime.date):
+                day = value.date() if isinstance(value, datetime.datetime) else value
+                found[attribute, number] = _TypedValue(date=day)
     return found
 
 
-def _iterate_typed_cells(typed: TypedColumn) -> Iterator[_TypedValue]:
-    units = typed.units or [typed.unit] * len(typed.values)
-    for value, unit in zip(typed.values, units, strict=True):
-        if value is None or typed.kind not in ("number", "date"):
-            yield _TypedValue()
-        elif typed.kind == "number":
-            yield _TypedValue(number=value, unit=unit or None)  # type: ignore[arg-type]
-        else:
-            yield _TypedValue(date=value.date() if isinstance(value, datetime.datetime) else value)  # type: ignore[arg-type]
-
-
-def _make_when_columns(whens: Sequence[When], rows: PlacedRows) -> Iterator[SqlColumn]:
-    for name in _WHEN:
-        yield make_text_column(name, name, [getattr(when, name) for when in whens])
-    yield make_column("documents", "documents", "list", rows.documents)
-
-
-def _hide_places(rows: PlacedRows) -> _HiddenPlaces:
-    return _HiddenPlaces([documents[0] for documents in rows.documents], rows.starts.tolist(), rows.ends.tolist())
+def _make_table(name: str, columns: Sequence[SqlColumn], whens: Sequence[When], rows: PlacedRows) -> _Table:
+    """Return a table of facts: its columns, when each row holds, and its documents."""
+    times = [make_text_column(part, part, [getattr(when, part) for when in whens]) for part in _WHEN]
+    documents = make_column("documents", "documents", "list", rows.documents)
+    hidden = [named[0] for named in rows.documents], rows.starts.tolist(), rows.ends.tolist()
+    return _Table(name, [*columns, *times, documents], hidden)
 
 
 def _read_texts(graph: KnowledgeGraph, numbers: Numbers) -> list[str]:
     text_of = {number: graph.columns.texts[number] for number in np.unique(numbers).tolist()}
     return [text_of[number] for number in numbers.tolist()]
-
-
-def _object_array(items: Sequence[Any]) -> NDArray[Any]:
-    array = np.empty(len(items), object)
-    array[:] = items
-    return array
 
 
 def _describe_members(table: _Table, names: NameSpace) -> Iterator[TableInfo]:
@@ -209,17 +190,13 @@ def _describe_members(table: _Table, names: NameSpace) -> Iterator[TableInfo]:
     values = table.values(counted)
     numbers, units = (table.values(name) if name in columns else [] for name in ("number", "unit"))
     for member, rows in sorted(rows_of.items()):
-        frequent = _most_frequent(values[row] for row in rows)
+        counts = Counter(values[row] for row in rows)
+        most = nsmallest(MOST_FREQUENT, counts.items(), key=lambda item: (-item[1], item[0]))
+        frequent = tuple((show_value(value)[:LONGEST_SHOWN], count) for value, count in most if most[0][1] > 1)
         own = tuple(sorted({units[row] or _NO_UNIT for row in rows if numbers and numbers[row] is not None}))
         infos = [ColumnInfo(name=name, title=name, kind=_MEMBER_KINDS.get(name, "text"),
                             unit=own[0].replace(_NO_UNIT, "") if name == "number" and len(own) == 1 else "",
                             units=own if name == "number" and len(own) > 1 else (),
                             frequent=frequent if name == counted else ()) for name in columns]
         yield TableInfo(name=names.take(member, by), title=member, kind="relation", rows=len(rows),
-                        documents=len({table.hidden.documents[row] for row in rows}), columns=tuple(infos))
-
-
-def _most_frequent(values: Iterator[str]) -> tuple[tuple[str, int], ...]:
-    most = sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))[:MOST_FREQUENT]
-    found = tuple((show_value(value)[:LONGEST_SHOWN], count) for value, count in most)
-    return found if found and found[0][1] > 1 else ()
+                        documents=len({table.hidden[0][row] for row in rows}), columns=tuple(infos))

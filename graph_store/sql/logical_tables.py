@@ -110,14 +110,10 @@ def make_logical_tables(tables: Iterable[tuple[str, SourceTable]], names: NameSp
     tables_of = Counter[str]()
     for document, table in tables:
         if table.columns and table.rows:
-            parts = groups.setdefault(_header_of(table.columns), [])
+            parts = groups.setdefault(tuple(sorted(_header_keys(table.columns))), [])
             tables_of[document] += not any(part.document == document for part in parts[-1:])
             parts.append(_Part(document, table))
     return sorted((_join_parts(parts, names, tables_of) for parts in groups.values()), key=lambda table: table.name)
-
-
-def _header_of(columns: Sequence[str]) -> _Header:
-    return tuple(sorted(_header_keys(columns)))
 
 
 def _header_keys(columns: Iterable[str]) -> list[tuple[str, int]]:

@@ -23,7 +23,9 @@ class SqlError(BanyanError):
 
 def unknown_table(name: str, tables: Sequence[TableInfo]) -> SqlError:
     """Return the error for a table that there is not, with those that there are."""
-    return SqlError(f"no table {name!r}; {_list_known(name, [table.name for table in tables])}")
+    names = [table.name for table in tables]
+    known = f"there are: {_list_names(names)}{_list_nearest(name, names)}" if names else "there are none"
+    return SqlError(f"no table {name!r}; {known}")
 
 
 def unknown_column(name: str, tables: Sequence[TableInfo], known: Sequence[TableInfo] = ()) -> SqlError:
@@ -52,10 +54,6 @@ def explain_error(error: duckdb.Error, tables: Sequence[TableInfo], known: Seque
         return SqlError("the statement needs more memory than a question may have; ask for fewer rows, or group them")
     cause = message.split("\n\nLINE", 1)[0].split("\nLINE", 1)[0].strip()
     return SqlError(f"the statement cannot be run: {cause[:_LONGEST]}")
-
-
-def _list_known(name: str, names: Sequence[str]) -> str:
-    return f"there are: {_list_names(names)}{_list_nearest(name, names)}" if names else "there are none"
 
 
 def _list_names(names: Sequence[str]) -> str:

@@ -89,14 +89,21 @@ class Times:
         """Return all statements of facts: those of `timed` have a time in `words` if it can be read."""
         timed = timed._replace(when=self._numbers[words])
         timed = Statements(*(column[timed.when > 0] for column in timed))
-        is_timed = np.isin(_number_pairs(untimed, len(self._numbers)), _number_pairs(timed, len(self._numbers)))
+        # One number for each pair of a fact and a chunk.
+        pairs, timed_pairs = (stated.fact.astype(np.int64) * len(self._numbers) + stated.chunk
+                              for stated in (untimed, timed))
+        is_timed = np.isin(pairs, timed_pairs)
         untimed = _repeat_for_all_times(Statements(*(column[~is_timed] for column in untimed)), timed)
         return Statements(*map(np.concatenate, zip(timed, untimed, strict=True)))
 
     def find_times(self, rows: PlacedRows, later: Callable[[int], Sequence[str]]) -> list[When]:
         """Return when each row holds; `later` returns the dates from which later facts replace a fact."""
-        return [when._replace(until=_find_first_after(when.since, later(fact))) if when.is_open else when
-                for fact, when in zip(rows.fact.tolist(), map(self.whens.__getitem__, rows.when.tolist()), strict=True)]
+        found = []
+        for fact, when in zip(rows.fact.tolist(), map(self.whens.__getitem__, rows.when.tolist()), strict=True):
+            since = when.since
+            dates = [date for date in later(fact) if since and date > since] if when.is_open else []
+            found.append(when._replace(until=min(dates, default=None)) if when.is_open else when)
+        return found
 
 
 def _read_when(words: str) -> When | None:
@@ -107,15 +114,6 @@ def _read_when(words: str) -> When | None:
     # What held at a date did not end then.
     return When(time.start or None, None if time.kind == "at" else time.end or None,
                 "; ".join(filter(None, qualifiers)) or None, time.kind in ("at", "from"))
-
-
-def _find_first_after(since: str | None, dates: Iterable[str]) -> str | None:
-    return min((date for date in dates if since is not None and date > since), default=None)
-
-
-def _number_pairs(stated: Statements, texts: int) -> Numbers:
-    """Return one number for each pair of a fact and a chunk."""
-    return stated.fact.astype(np.int64) * texts + stated.chunk
 
 
 def _repeat_for_all_times(untimed: Statements, timed: Statements) -> Statements:

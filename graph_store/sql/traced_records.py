@@ -50,7 +50,12 @@ class RecordTracer:
         """
         parts = trace_statement(query, self._tables)
         texts = [(part, self._text_with_full_names(part.query)) for part in parts]
-        counted = [(part, self._text_with_full_names(_without_limit(part.query))) for part in parts]
+        counted = []  # also the rows that a limit does not show fit the statement's conditions
+        for part in parts:
+            whole = part.query.copy()
+            for clause in ("order", "limit", "offset"):
+                whole.set(clause, None)
+            counted.append((part, self._text_with_full_names(whole)))
         tables = dict.fromkeys(ids.table for part in parts for ids in part.ids)
         records = max((self._count_records(connection, table, counted) for table in tables), default=0)
         left_out = [found for part in parts for column in part.used
@@ -94,21 +99,17 @@ class RecordTracer:
 
     def _cite_rows(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Citation]:
         """Return the citation of each row of a table; rows at one place share it."""
-        places = self._find_places(connection, rows)
-        numbers = {place: number for number, place in enumerate(dict.fromkeys(places[row] for row in rows), 1)}
-        citations = {place: self._make_citation(number, place) for place, number in numbers.items()}
-        return {row: citations[places[row]] for row in rows}
-
-    def _find_places(self, connection: duckdb.DuckDBPyConnection, rows: Sequence[_TableRow]) -> dict[_TableRow, Place]:
         places: dict[_TableRow, Place] = {}
         for table in {table for table, _ in rows}:
-            numbers = [number for of, number in rows if of == table]
+            wanted = [number for of, number in rows if of == table]
             database, name = table
             places.update({(table, number): Place(joined_id(base_of(database), document), start, end)
                            for number, document, start, end in connection.execute(
                 f'SELECT rowid, {", ".join(HIDDEN)} FROM "{database}".main."{name}" '  # noqa: S608
-                "WHERE rowid IN (SELECT unnest(?))", [numbers]).fetchall()})
-        return places
+                "WHERE rowid IN (SELECT unnest(?))", [wanted]).fetchall()})
+        numbers = {place: number for number, place in enumerate(dict.fromkeys(places[row] for row in rows), 1)}
+        citations = {place: self._make_citation(number, place) for place, number in numbers.items()}
+        return {row: citations[places[row]] for row in rows}
 
     def _make_citation(self, number: int, place: Place) -> Citation:
         document, start, end = place[0], max(place[1], 0), max(place[2], 0)  # a stranger's backup may say anything
@@ -134,14 +135,6 @@ class RecordTracer:
             "SELECT count(DISTINCT id) FILTER (WHERE text IS NULL), count(DISTINCT id) FILTER (WHERE text IS NOT NULL) "  # noqa: S608
             f"FROM ({query}) WHERE value IS NULL").fetchall()[0]
         return LeftOut(column=column.info.name, empty=empty, untyped=untyped) if empty or untyped else None
-
-
-def _without_limit(query: exp.Select) -> exp.Select:
-    """Return a query without its limit: the rows that it does not show fit its conditions, too."""
-    query = query.copy()
-    for clause in ("order", "limit", "offset"):
-        query.set(clause, None)
-    return query
 
 
 def _find_records_of_rows(connection: duckdb.DuckDBPyConnection, part: TracedQuery, text: str,

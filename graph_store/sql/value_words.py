@@ -51,7 +51,7 @@ def write_value_words(connection: duckdb.DuckDBPyConnection, tables: Sequence[Ta
                  _select_values(tables, has_legends=bool(legends)),
                  f"{_SPLIT} AS word, * FROM found")
     _write_words(connection, _TITLES, ("source", "title"),
-                 [*_select_titles(tables), *_select_own_names(tables, chunks)], "* FROM found")
+                 _select_titles(tables, chunks), "* FROM found")
     connection.execute(f"DROP TABLE {_LEGENDS}")
 
 
@@ -85,7 +85,12 @@ def _select_values(tables: Sequence[TableInfo], *, has_legends: bool) -> Iterato
                        f"JOIN {_LEGENDS} USING (document, value)")
 
 
-def _select_titles(tables: Sequence[TableInfo]) -> Iterator[str]:
+def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iterator[str]:
+    """Yield SELECTs of what tables are called, and what documents call themselves."""
+    documents = defaultdict[str, set[str]](set)
+    for chunk in chunks:
+        for name in _SELF.findall(chunk.text):
+            documents[name].add(chunk.document_id)
     for table in tables:
         if table.kind == "records" and table.documents <= _FEW_DOCUMENTS:
             documents = f'FROM main.documents WHERE document IN (SELECT document FROM main."{table.name}")'  # noqa: S608
@@ -93,25 +98,11 @@ def _select_titles(tables: Sequence[TableInfo]) -> Iterator[str]:
             yield f"SELECT '{table.name}', {stem} {documents}"
             yield f"SELECT '{table.name}', title {documents} AND title <> ''"
         elif table.kind == "documents" and table.rows > 1:
-            yield _select_shared_prefix(table)
-
-
-def _select_shared_prefix(table: TableInfo) -> str:
-    """Return a SELECT of the word with which nearly all documents' names begin: they are called so."""
-    stem = r"regexp_replace(document, '[.]\w+$', '')"
-    return (f"SELECT '{table.name}', word FROM (SELECT regexp_extract({stem}, '([A-Za-z]{{2,}})[^/]*$', 1) AS word "  # noqa: S608
-            f"FROM main.documents) AS words WHERE word <> '' GROUP BY word "
-            f"HAVING count(*) >= {_NEARLY_ALL * table.rows}")
-
-
-def _select_own_names(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iterator[str]:
-    """Yield SELECTs of the abbreviations by which many documents call themselves."""
-    documents = defaultdict[str, set[str]](set)
-    for chunk in chunks:
-        for name in _SELF.findall(chunk.text):
-            documents[name].add(chunk.document_id)
-    for table in tables:
-        if table.kind == "documents" and table.rows > 1:
+            # The word with which nearly all documents' names begin, and what many call themselves.
+            stem = r"regexp_replace(document, '[.]\w+$', '')"
+            word = f"regexp_extract({stem}, '([A-Za-z]{{2,}})[^/]*$', 1)"
+            yield (f"SELECT '{table.name}', word FROM (SELECT {word} AS word FROM main.documents) AS words "  # noqa: S608
+                   f"WHERE word <> '' GROUP BY word HAVING count(*) >= {_NEARLY_ALL * table.rows}")
             yield from (f"SELECT '{table.name}', '{name}'" for name, found in documents.items()
                         if len(found) >= _OFTEN_SELF * table.rows)
 
