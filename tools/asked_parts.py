@@ -274,7 +274,12 @@ class AskedParts:
             noun = next((mention for mention in self.mentions if self.is_rows(mention)), None)
         if noun is not None and noun.kind == "row_nouns":
             return True
-        if self._are_numbers() and not (noun is not None and noun.is_head):
+        # Nobody counts a table's rows if a column such as "cases" counts, or all is by date.
+        texts = [column for column in self.table.columns if column.kind != "number" and column.name != "document"]
+        are_numbers = not self.are_documents and ([*map(is_date, texts)] == [True] or any(
+            is_number(column) and not column.unit and keys_of(column.title) in lexicon().labels["quantity"]
+            for column in self.table.columns))
+        if are_numbers and not (noun is not None and noun.is_head):
             return False
         if noun is None:
             return not counts or any(other.kind in {"value", "quoted"} for other in self.before(counts[0]))
@@ -305,13 +310,6 @@ class AskedParts:
             elif other.kind not in {"distinct", "date"} or (noun is not None and other.kind == "date"):
                 break
         return noun
-
-    def _are_numbers(self) -> bool:
-        """Return True if people would not count a table's rows: a column such as "cases" counts, or all is by date."""
-        texts = [column for column in self.table.columns if column.kind != "number" and column.name != "document"]
-        return not self.are_documents and ([*map(is_date, texts)] == [True] or any(
-            is_number(column) and not column.unit and keys_of(column.title) in lexicon().labels["quantity"]
-            for column in self.table.columns))
 
     def naming_columns(self) -> list[ColumnInfo]:
         """Return the columns whose texts tell rows apart."""

@@ -101,19 +101,14 @@ def _answers(index: GraphIndex, tables: Iterable[TableInfo], question: str,
         with suppress(UnclearError):
             if reading is not None:
                 plan = plan_query(reading)
-                documents = outdated_rows(index, table, question)
-                if documents:
-                    plan = _in_force(plan, table.name, documents, index)
+                if documents := outdated_rows(index, table, question):
+                    statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
+                                         for document in documents)
+                    sql, otherwise, folded = (without_documents(one, table.name, documents) if one else ""
+                                              for one in (plan.sql, plan.otherwise, plan.folded))
+                    plan = replace(plan, sql=sql, otherwise=otherwise, folded=folded,
+                                   understood=f"{plan.understood} ({statuses})")
                 yield table, _answer(index, table, reading, plan)
-
-
-def _in_force(plan: Plan, table: str, documents: Sequence[str], index: GraphIndex) -> Plan:
-    """Return a plan without the rows of documents that are not in force, and with what became of these in words."""
-    statuses = "; ".join(f"without {document}, {index.versions.status(document, is_later=True)}"
-                         for document in documents)
-    sql, otherwise, folded = (without_documents(one, table, documents) if one else ""
-                              for one in (plan.sql, plan.otherwise, plan.folded))
-    return replace(plan, sql=sql, otherwise=otherwise, folded=folded, understood=f"{plan.understood} ({statuses})")
 
 
 def _answer(index: GraphIndex, table: TableInfo, reading: Reading, plan: Plan) -> AskedQuery | None:
@@ -143,19 +138,16 @@ def _short(rows: Sequence[Sequence[object]], units: Sequence[str], plan: Plan, n
     if plan.is_named:
         return "; ".join(f"{name}: {show_value(value)}" for name, value in zip(names, rows[0], strict=True))
     for row in rows[:_MOST_SHOWN]:
-        cells = [_cell(value, unit, plan) for value, unit in zip(row, units, strict=True) if value is not None]
+        cells = []
+        for value, unit in zip(row, units, strict=True):
+            shown, words = show_value(value, unit), plan.labels.get(str(value), "")  # the question's words for a code
+            is_coded = words and words.casefold() != shown.casefold()
+            cells += [] if value is None else [f"{words} ({shown})" if is_coded else shown]
         cells = [NONE, *cells] if row[0] is None and len(row) > 1 else cells
         texts.append(f"{cells[0]}: {', '.join(cells[1:])}" if len(cells) > 1 else cells[0])
     texts = [f"{text}%" for text in texts] if plan.percent else texts
     more = f"; … ({len(rows)})" if len(rows) > _MOST_SHOWN else ""
     return "; ".join(dict.fromkeys(texts)) + more
-
-
-def _cell(value: object, unit: str, plan: Plan) -> str:
-    """Return a cell as people write it, with the words of the question for a code that it explains."""
-    shown = show_value(value, unit)
-    words = plan.labels.get(str(value), "")
-    return f"{words} ({shown})" if words and words.casefold() != shown.casefold() else shown
 
 
 # Questions about which documents cite one another, read as a query of the relation `cites`.

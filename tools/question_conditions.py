@@ -69,8 +69,12 @@ class MeasureReader:
         """Return what some mentions say of a column, and use them, and a negation before them."""
         mentions = sorted((mention for mention in said if mention is not None), key=lambda one: one.first)
         self._parts.use(*mentions)
-        is_negative = self._take_negation(mentions[0])
+        negation = next((one for one in reversed(self._parts.unused("not")) if one.first < mentions[0].first), None)
+        is_negative = negation is not None and all(
+            one.kind in {*SKIPPED, "column", "unit"} for one in self._parts.mentions
+            if negation.last <= one.first < mentions[0].first)
         if is_negative:
+            self._parts.use(negation)
             verb = next((verb for verb in (" is ", " has ") if verb in text), " ")
             sql, text = f"NOT ({sql})", text.replace(verb, f"{verb}not ", 1)
             # A document without a field does not have a value of it; of a bird without a sex, nobody knows.
@@ -79,16 +83,6 @@ class MeasureReader:
         sql = f"({sql})" if " OR " in sql else sql
         return Condition(column.name, sql, text, mentions[0].first, mentions[-1].last, tuple(values), is_negative,
                          words or {})
-
-    def _take_negation(self, mention: Mention) -> bool:
-        """Return True if a negation stands before a mention, and use it."""
-        negation = next((other for other in reversed(self._parts.unused("not")) if other.first < mention.first), None)
-        between = [other for other in self._parts.mentions
-                   if negation is not None and negation.last <= other.first < mention.first]
-        if negation is None or any(other.kind not in {*SKIPPED, "column", "unit"} for other in between):
-            return False
-        self._parts.use(negation)
-        return True
 
     def _beside(self, first: Mention, last: Mention, *kinds: str) -> tuple[Mention | None, Mention | None]:
         """Return the mentions of columns, or of other kinds, before and behind some words."""
@@ -106,9 +100,14 @@ class MeasureReader:
         counted = self._parts.counted_rows()
         conditions = [self._range(mention) for mention in self._parts.unused("between")]
         for signs, find, gap in ((SIGNS, self._parts.following, 1), (_AFTER_NUMBER, self._parts.preceding, 0)):
-            conditions += [self._comparison(mention, number, signs[mention.kind])
-                           for mention in self._parts.unused(*signs)
-                           if (number := find(mention, "number", gap=gap)) not in (None, counted)]
+            for mention in self._parts.unused(*signs):
+                number = find(mention, "number", gap=gap)
+                if number is not None and number != counted:
+                    first, last = sorted((mention, number), key=lambda one: one.first)
+                    column = self._compared_column(first, last)
+                    self._absorb(column.name, first, last)
+                    said = f"{signs[mention.kind]} {_figure(number, column)}"
+                    conditions.append(self._size_condition(column, said, first, last))
         return [condition for condition in conditions if condition is not None]
 
     def _range(self, mention: Mention) -> Condition | None:
@@ -122,12 +121,6 @@ class MeasureReader:
         low = low if " " in low.name else replace(low, name=f"{low.name} {high.name.partition(' ')[2]}".strip())
         said = f"between {_figure(low, column)} and {_figure(high, column)}"
         return self._size_condition(column, said, mention, low, link, high)
-
-    def _comparison(self, mention: Mention, number: Mention, sign: str) -> Condition:
-        first, last = sorted((mention, number), key=lambda one: one.first)
-        column = self._compared_column(first, last)
-        self._absorb(column.name, first, last)
-        return self._size_condition(column, f"{sign} {_figure(number, column)}", first, last)
 
     def _size_condition(self, column: ColumnInfo, said: str, *mentions: Mention | None) -> Condition:
         expression, words = size(column)
@@ -191,7 +184,9 @@ class MeasureReader:
 
     def _date_condition(self, first: Mention, link: Mention | None, second: Mention | None) -> Condition:
         column = self._date_column(first, second or first)
-        sign = self._parts.preceding(first, *_DATE_SIGNS, gap=2) or self._sign_behind(second or first)
+        sign = self._parts.preceding(first, *_DATE_SIGNS, gap=2) or next((  # a Chinese sign stands behind: 2019年之后
+            one for one in self._parts.mentions if one.first == (second or first).last
+            and one.kind in {*_INCLUDING, *_INCLUDING.values()} and not self._parts.words(one).isascii()), None)
         kind = sign.kind if sign is not None else ""
         if link is not None and second is not None:
             low, high = first.name, second.name
@@ -218,17 +213,6 @@ class MeasureReader:
             return replace(condition, otherwise=condition.sql.replace(sql, including))
         return condition
 
-    def _sign_behind(self, date: Mention) -> Mention | None:
-        """Return a Chinese sign, which stands behind its date: 2019年之后."""
-        behind = next((other for other in self._parts.mentions if other.first == date.last), date)
-        is_sign = behind.kind in {*_INCLUDING, *_INCLUDING.values()} and not self._parts.words(behind).isascii()
-        return behind if is_sign else None
-
-    def _is_other_deed(self, mention: Mention) -> bool:
-        """Return True for what others than authors did: "reviewed in 2019"."""
-        return mention.kind == "column" and self._parts.words(mention).endswith("ed") and not any(
-            keys_of(self._parts.columns[name].title) in lexicon().labels["author"] for name in mention.columns)
-
     def _date_column(self, first: Mention, last: Mention) -> ColumnInfo:
         """Return the column of dates that a question names, the only one of the table, or a column of years."""
         named = [one for one in self._parts.mentions if one.kind == "column" and self._parts.columns_for(one, is_date)]
@@ -242,7 +226,10 @@ class MeasureReader:
             # "rejected in 2019" says when it was rejected, which no date of the documents may tell.
             before = [other for other in self._parts.before(first)
                       if other.kind not in {"neutral", "year", *_DATE_SIGNS}][-1:]
-            is_of_other = any(other.kind == "value" or self._is_other_deed(other) for other in before)
+            is_of_other = any(other.kind == "value" or (  # others than authors do: "reviewed in 2019"
+                other.kind == "column" and self._parts.words(other).endswith("ed") and not any(
+                    keys_of(self._parts.columns[name].title) in lexicon().labels["author"] for name in other.columns))
+                for other in before)
             if self._parts.are_documents and is_of_other and not self._parts.has("made"):
                 raise UnclearError(first)
             return only(dates, first)

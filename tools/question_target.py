@@ -53,17 +53,13 @@ class QuestionTarget:
         self._table = parts.table
         # Without a number these are only prepositions: "under the tag", "under president".
         parts.use(*(mention for mention in parts.unused("under", "over") if parts.words(mention) in {"under", "over"}))
-        self._identifiers = self._take_identifiers()
-
-    def _take_identifiers(self) -> list[ColumnInfo]:
-        """Return the column of numbers that the rows are called by, if the question asks for it: "the BIP numbers"."""
-        words = self._parts.unused("number_word")
-        self._parts.use(*words)
-        before = [self._parts.preceding(one, "column", gap=0) for one in words]
-        if self._parts.has("count") or not any(one is None or one.is_head for one in before):
-            return []  # "how many got their number"
-        return [column for column in self._table.columns
-                if is_number(column) and keys_of(column.title) in self._parts.reading.heads]
+        # The column of numbers that the rows are called by, if the question asks for it: "the BIP numbers".
+        words = parts.unused("number_word")
+        parts.use(*words)
+        before = [parts.preceding(one, "column", gap=0) for one in words]
+        is_asked = not parts.has("count") and any(one is None or one.is_head for one in before)
+        self._identifiers = [column for column in self._table.columns if is_asked and is_number(column)
+                             and keys_of(column.title) in parts.reading.heads]
 
     # The parts of a statement.
 

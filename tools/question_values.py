@@ -26,7 +26,12 @@ class ConditionReader(MeasureReader):
     def read(self) -> list[Condition]:
         """Return the conditions in the order of the question."""
         conditions = [*self._comparisons(), *self._dates(), *self._presence(), *self._texts(), *self._values(),
-                      *self._numbers(), *self._flags()]
+                      *self._numbers()]
+        for mention in self._parts.unused("column") if self._parts.has("count", "share") else ():
+            column = self._parts.columns[mention.columns[0]]  # a truth value is true, unless it is what is asked for
+            if column.kind == "boolean" and len(mention.columns) == 1 and (
+                    self._parts.preceding(mention, "group", gap=1) is None):
+                conditions.append(self._condition(column, quoted(column.name), f"{column.title} is yes", mention))
         single = [condition.column for condition in conditions if condition.values and not condition.is_negative
                   and not is_list(self._parts.columns[condition.column])]
         if len(set(single)) < len(single):  # "how many are open, and how many are closed?"
@@ -153,16 +158,12 @@ class ConditionReader(MeasureReader):
         return column.name
 
     def _named_beside(self, mention: Mention, listed: Sequence[Mention]) -> set[str]:
-        beside = [column for other in listed for column in self._beside(other, other)
-                  if column is not None and not self._is_of_next_value(other, column)]
+        # A column behind a value may be of the next one: "posts by Ada that were reviewed by Bo".
+        beside = [column for one in listed for column in self._beside(one, one) if column is not None and not (
+            column.first > one.first and [*map(self._parts.words, self._parts.after(column)[:1])] == ["by"])]
         named = {name for name in mention.columns if any(name in column.columns for column in beside)}
         return named or {name for name in mention.columns if any(
             name in column.also for column in beside if not column.is_head)}
-
-    def _is_of_next_value(self, mention: Mention, column: Mention) -> bool:
-        """Return True if a column behind a value is of the next one: "posts by Ada that were reviewed by Bo"."""
-        by = next((other for other in self._parts.after(column)), column)
-        return column.first > mention.first and self._parts.words(by) == "by"
 
     def _value_condition(self, column: ColumnInfo, mentions: Sequence[Mention]) -> Condition:
         values = self._joined_values(column.name, mentions)
@@ -258,14 +259,6 @@ class ConditionReader(MeasureReader):
         is_joined = between[:1] == ["and"] and following is not None and self._parts.columns_for(
             following, lambda one: one.empty > 0 and one.kind != "boolean")
         return following if is_joined else None
-
-    def _flags(self) -> list[Condition]:
-        """Read the name of a column of truth values as true, unless it is what is asked for."""
-        return [self._condition(column, quoted(column.name), f"{column.title} is yes", mention)
-                for mention in self._parts.unused("column")
-                if self._parts.has("count", "share") and self._parts.preceding(mention, "group", gap=1) is None
-                and (column := self._parts.columns[mention.columns[0]]).kind == "boolean"
-                and len(mention.columns) == 1]
 
 
 def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:

@@ -87,10 +87,10 @@ def _select_values(tables: Sequence[TableInfo], *, has_legends: bool) -> Iterato
 
 def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iterator[str]:
     """Yield SELECTs of what tables are called, and what documents call themselves."""
-    documents = defaultdict[str, set[str]](set)
+    called = defaultdict[str, set[str]](set)
     for chunk in chunks:
         for name in _SELF.findall(chunk.text):
-            documents[name].add(chunk.document_id)
+            called[name].add(chunk.document_id)
     for table in tables:
         if table.kind == "records" and table.documents <= _FEW_DOCUMENTS:
             documents = f'FROM main.documents WHERE document IN (SELECT document FROM main."{table.name}")'  # noqa: S608
@@ -103,7 +103,7 @@ def _select_titles(tables: Sequence[TableInfo], chunks: Iterable[Chunk]) -> Iter
             word = f"regexp_extract({stem}, '([A-Za-z]{{2,}})[^/]*$', 1)"
             yield (f"SELECT '{table.name}', word FROM (SELECT {word} AS word FROM main.documents) AS words "  # noqa: S608
                    f"WHERE word <> '' GROUP BY word HAVING count(*) >= {_NEARLY_ALL * table.rows}")
-            yield from (f"SELECT '{table.name}', '{name}'" for name, found in documents.items()
+            yield from (f"SELECT '{table.name}', '{name}'" for name, found in called.items()
                         if len(found) >= _OFTEN_SELF * table.rows)
 
 
