@@ -132,11 +132,6 @@ class AskedParts:
         links = following.kind in {"through", "or", "than"} or self.words(following) in {"to", "and", "und", "和"}
         return following if links else None
 
-    def joins_column(self, mention: Mention) -> bool:
-        """Return True if a word stands between two names of one column: "write or co-write"."""
-        before, after = self.preceding(mention, "column"), self.following(mention, "column")
-        return before is not None and after is not None and bool(set(before.columns) & set(after.columns))
-
     def text(self, mention: Mention) -> str:
         """Return the words of a mention."""
         return " ".join(word.text for word in self.reading.words[mention.first:mention.last])

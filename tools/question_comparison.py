@@ -41,22 +41,16 @@ class ComparedRows(QuestionTarget):
         return replace(plan, understood=f"share of {self._table.title}{self._where(whole)} "
                                         f"{self._where(wanted).strip()}{each}", percent=True)
 
-    def _share_ranked(self) -> tuple[str, str] | None:
-        """Return the share that groups are ranked by: "the highest percentage of final proposals"; None without one."""
-        share = self._parts.take("share")
-        if share is None:
-            return None
-        wanted = [condition for condition in self.conditions if condition.first >= share.last]
-        if not wanted or len(wanted) < len(self.conditions) or not any(map(self._parts.is_rows, self._parts.mentions)):
-            raise UnclearError(share)
-        self._take_heads()
-        label, self.conditions = f"percent{self._where(wanted)}", []
-        return _share_of(wanted), label
-
     def _group_value(self, measure: str = "") -> tuple[str, str]:
         """Return what is computed of each group, in SQL and in words."""
-        if (share := self._share_ranked()) is not None:
-            return share
+        if (share := self._parts.take("share")) is not None:  # "the highest percentage of final proposals"
+            wanted = [condition for condition in self.conditions if condition.first >= share.last]
+            if not wanted or len(wanted) < len(self.conditions) or not any(
+                    map(self._parts.is_rows, self._parts.mentions)):
+                raise UnclearError(share)
+            self._take_heads()
+            self.conditions = []
+            return _share_of(wanted), f"percent{self._where(wanted)}"
         operation = self._parts.take(*AGGREGATES)
         if operation is not None and (listed := self._counted_list()) is not None:
             self._parts.use(*self._parts.unused("count"), listed)

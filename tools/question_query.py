@@ -36,7 +36,10 @@ def plan_query(reading: Reading) -> Plan:
     conditioned = {condition.column for condition in query.conditions}
     parts.use(*(mention for mention in parts.unused("column") if mention.is_head or conditioned.intersection(
         (*mention.columns, *mention.also))))  # "authored", beside an author
-    parts.use(*(mention for mention in parts.unused("or") if parts.joins_column(mention)))
+    for mention in parts.unused("or"):  # "write or co-write"
+        before, after = parts.preceding(mention, "column"), parts.following(mention, "column")
+        if before is not None and after is not None and set(before.columns) & set(after.columns):
+            parts.use(mention)
     if left := parts.unused():
         raise UnclearError(left[0])
     otherwise = plan.otherwise or plan.sql
@@ -130,10 +133,9 @@ class QuestionQuery(ComparedRows):
         if not (has_operation or is_count) or degree.kind in {"latest", "earliest"}:
             return None
         groups = [mention for mention in self._columns() if mention not in numbers]
-        if any(self._names_maker(one) for one in groups):  # "which publisher released the most"
-            made = self._made()
-            self._parts.use(*made)
-            groups = [one for one in groups if one not in made]
+        made = self._made(*groups)  # "which publisher released the most"
+        self._parts.use(*made)
+        groups = [one for one in groups if one not in made]
         if has_operation and (listed := self._counted_list()) is not None:
             groups = [one for one in groups if one != listed]
         self._parts.use(*(self._parts.by_after(mention) for mention in groups))

@@ -180,8 +180,8 @@ class QuestionTarget:
             of = self._parts.following(mention, "column", "head", "where", *PERIODS, gap=2)
             if of is not None or self._parts.words(mention) == "by":
                 self._parts.use(mention)
-            if of is not None and self._names_maker(of):
-                self._parts.use(*self._made())  # "how many books did each publisher release"
+            if of is not None:
+                self._parts.use(*self._made(of))  # "how many books did each publisher release"
             if of is not None and not (self._parts.is_rows(of) and self._parts.are_documents):
                 return self._grouping(of)
             if of is not None and not self._parts.has(*AGGREGATES):
@@ -189,13 +189,12 @@ class QuestionTarget:
             self._parts.use(of)
         return None
 
-    def _names_maker(self, mention: Mention) -> bool:
-        keys = {key for name in mention.columns for key in keys_of(self._parts.columns[name].title)}
-        return any((key,) in lexicon().labels["owner"] for key in keys)
-
-    def _made(self) -> list[Mention]:
-        """Return the verbs for making something that are the name of a column of dates: "released"."""
-        return [one for one in self._columns() if is_kind_of("made", self._parts.words(one))]
+    def _made(self, *groups: Mention) -> list[Mention]:
+        """Return the verbs for what a maker such as a publisher does that are the name of a column: "released"."""
+        keys = {(key,) for mention in groups for name in mention.columns
+                for key in keys_of(self._parts.columns[name].title)}
+        return [one for one in self._columns() if is_kind_of("made", self._parts.words(one))
+                and not keys.isdisjoint(lexicon().labels["owner"])]
 
     def _grouping(self, mention: Mention) -> tuple[str, str]:
         """Return the expression and the words of a group by a column, a place or a period of dates."""

@@ -234,31 +234,26 @@ class ConditionReader(MeasureReader):
                 sql = f"{'NOT ' * is_missing}{quoted(column.name)}"
                 text = f"{column.title} is {'no' if is_missing else 'yes'}"
             conditions.append(self._condition(column, sql, text, mention, beside))
-            while mention.kind != "have" and beside is before and (other := self._joined_before(before)) is not None:
-                beside = before = other
+            while (other := self._joined_column(mention, beside, is_before=beside is before)) is not None:
+                beside, before = other, other if beside is before else before
                 column = self._parts.column_of(other)
                 conditions.append(self._condition(
                     column, f"{quoted(column.name)} IS {'' if is_missing else 'NOT '}NULL",
                     f"{column.title} is {'not ' * is_missing}given", other))
-            while mention.kind == "have" and (beside := self._joined_column(beside)) is not None:
-                column = self._parts.column_of(beside)
-                conditions.append(self._condition(column, f"{quoted(column.name)} IS NOT NULL",
-                                                  f"{column.title} is given", beside))
         return conditions
 
-    def _joined_before(self, column: Mention) -> Mention | None:
-        """Return the column that "and" joins with one behind it: "both the mass and the distance are known"."""
-        preceding = self._parts.preceding(column, "column", gap=2) if self._parts.has("together") else None
-        is_joined = preceding is not None and self._words_between(preceding, column)[:1] == ["and"]
-        return preceding if is_joined else None
-
-    def _joined_column(self, column: Mention) -> Mention | None:
-        """Return the column that "and" joins with one before it: "have a stage and a sponsor"."""
-        following = self._parts.following(column, "column", gap=2)
-        between = self._words_between(column, following) if following is not None else []
-        is_joined = between[:1] == ["and"] and following is not None and self._parts.columns_for(
-            following, lambda one: one.empty > 0 and one.kind != "boolean")
-        return following if is_joined else None
+    def _joined_column(self, mention: Mention, column: Mention, *, is_before: bool) -> Mention | None:
+        """Return what "and" joins: "have a stage and a sponsor", "both the mass and the distance are known"."""
+        if mention.kind == "have":
+            other = self._parts.following(column, "column", gap=2)
+            fits = other is not None and self._parts.columns_for(other, lambda one: one.empty > 0
+                                                                 and one.kind != "boolean")
+        else:
+            other = self._parts.preceding(column, "column", gap=2)
+            fits = is_before and self._parts.has("together")
+        first, last = (column, other) if mention.kind == "have" else (other, column)
+        is_joined = first is not None and last is not None and self._words_between(first, last)[:1] == ["and"]
+        return other if fits and is_joined else None
 
 
 def _value_sql(column: ColumnInfo, values: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """Looking up what SQL computes over the tables: a query is run, repaired once if it has to be, and its result cited."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -100,7 +100,11 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
     # A count of no rows is easily taken for an answer, so a note says which values there are.
     meant, notes = dict[WantedValue, str](), list[str]()
     for wanted in list(wanted_values(result.sql, tables))[:_MOST_CHECKED]:
-        values = [*_values_like(engine, wanted)]
+        text = wanted.text.replace("'", "''")
+        found = engine.run(f'SELECT {wanted.column}, count(*) AS number FROM "{wanted.table}" '  # noqa: S608
+                           f"WHERE contains(lower({wanted.column}), lower('{text}')) OR {wanted.column} = '{text}' "
+                           f"GROUP BY {wanted.column} ORDER BY number DESC, {wanted.column}", most_rows=50)
+        values = [str(row[0]) for row in found.rows]
         if wanted.text in values:
             continue
         equal = [value for value in values if label_key(value) == label_key(wanted.text)] or values
@@ -115,15 +119,6 @@ def _with_known_values(engine: SqlEngine, result: SqlResult, tables: Sequence[Ta
     return (engine.run(replace_values(result.sql, tables, meant)) if meant else result), notes
 
 
-def _values_like(engine: SqlEngine, wanted: WantedValue) -> Iterator[str]:
-    """Yield the values of a column that contain a text in any case, the most frequent first."""
-    text = wanted.text.replace("'", "''")
-    found = engine.run(f'SELECT {wanted.column}, count(*) AS number FROM "{wanted.table}" '  # noqa: S608
-                       f"WHERE contains(lower({wanted.column}), lower('{text}')) OR {wanted.column} = '{text}' "
-                       f"GROUP BY {wanted.column} ORDER BY number DESC, {wanted.column}", most_rows=50)
-    yield from (str(row[0]) for row in found.rows)
-
-
 def query_of_row(sql: str, values: Sequence[Any]) -> str | None:
     """Return the query for the records of the row of a result that has some values, one for each of its columns.
 
@@ -135,21 +130,14 @@ def query_of_row(sql: str, values: Sequence[Any]) -> str | None:
         return None
     if not isinstance(tree, exp.Select) or len(tree.expressions) != len(values) or tree.args.get("from_") is None:
         return None
-    conditions = [condition for projection, value in zip(tree.expressions, values, strict=True)
-                  if (condition := _condition(projection.unalias(), value)) is not None]
+    conditions = list[exp.Expr]()
+    for part, value in zip((projection.unalias() for projection in tree.expressions), values, strict=True):
+        is_computed = part.find(exp.AggFunc, exp.Window, exp.Query, exp.Star) is not None
+        if not (is_computed or part.find(exp.Column) is None or isinstance(value, float | list | dict)):
+            conditions.append(part.copy().is_(exp.null()) if value is None else part.copy().eq(exp.convert(value)))
     if not conditions:
         return None
     for clause in _OF_RESULT:
         tree.set(clause, None)
     tree.set("expressions", [exp.Star()])
     return tree.where(*conditions).sql(dialect="duckdb")
-
-
-def _condition(projection: exp.Expr, value: Any) -> exp.Expr | None:
-    """Return the condition that a projection has a value; None if it is computed over records or not exact."""
-    is_computed = projection.find(exp.AggFunc, exp.Window, exp.Query, exp.Star) is not None
-    if is_computed or projection.find(exp.Column) is None or isinstance(value, float | list | dict):
-        return None
-    if value is None:
-        return projection.copy().is_(exp.null())
-    return projection.copy().eq(exp.convert(value))
