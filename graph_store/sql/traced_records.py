@@ -1,6 +1,7 @@
 """Count and cite the rows that a statement's result rests on."""
 
 import re
+import sys
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -41,6 +42,8 @@ class RecordTracer:
         self._documents = documents
         self._most_cited = most_cited
         self._text, self._metadata = cache(documents.text), cache(documents.metadata)
+        # The pages stand behind a document's text in the ledger: to read them takes as long as to read the text.
+        self._has_pages = cache(lambda document: documents.page(document, sys.maxsize) is not None)
 
     def trace(self, connection: duckdb.DuckDBPyConnection, query: exp.Query, result: SqlResult) -> SqlResult:
         """Return a result with what it rests on; of several tables, `records` is the number of rows of the largest.
@@ -117,7 +120,8 @@ class RecordTracer:
         if not end:
             end = len(text[:_LONGEST_HEAD].split("\n\n", 1)[0])
         return Citation(id=number, document=document, start=start, end=end, quote=text[start:end],
-                        metadata=self._metadata(document), page=self._documents.page(document, start))
+                        metadata=self._metadata(document),
+                        page=self._documents.page(document, start) if self._has_pages(document) else None)
 
     def _count_left_out(self, connection: duckdb.DuckDBPyConnection, part: TracedQuery,
                         column: UsedColumn) -> LeftOut | None:
