@@ -134,6 +134,7 @@ class TestHttp:
         assert "Graz" in asyncio.run(talk()).content[0].text
 
 
+@pytest.mark.slow
 def test_the_example_of_a_client(folder, notes):
     command = [sys.executable, str(command_line.EXAMPLES / "agents" / "mcp_client.py")]
     done = warm_start.run(command, cwd=folder, timeout=command_line.SECONDS, env=environment(folder))

@@ -186,19 +186,6 @@ def test_an_entity_is_renamed_and_it_is_taken_back(web_browser, web_server, uplo
 
 
 @pytest.mark.slow
-def test_an_entity_is_retyped_and_it_is_taken_back(web_browser, web_server, uploaded):
-    with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
-        panel = find(page, "Zofia Nowak")
-        panel.get_by_text("Change this entity").click()
-        panel.get_by_role("button", name="Change type…").click()
-        page.get_by_label("Type", exact=True).select_option("Organization")
-        decide(page, "Change type")
-        expect(panel.locator(".eyebrow")).to_have_text("Organization")
-        take_back(page)
-        expect(find(page, "Zofia Nowak").locator(".eyebrow")).to_have_text("Person")
-
-
-@pytest.mark.slow
 def test_a_fact_is_corrected_and_rejected_and_it_is_taken_back(web_browser, web_server, uploaded):
     with browsing.opened(web_browser, web_server, f"#/graph?kb={uploaded}") as page:
         panel = find(page, "Marie Curie")
