@@ -214,13 +214,14 @@ class Resources(ProcessModels):
         documents had been added at once. `progress` is called with the number of finished steps and of all steps.
         """
         from .construction.inputs import check_model  # noqa: PLC0415 - the loaders with it
-        from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
 
         check_model(fresh_verdicts=fresh_verdicts, uses_llm=self.settings.uses_llm)
         self.writers.forget(name)  # an open writer still uses the earlier embedding model
         try:
             with self.writers.single_step(name, any_embedding=True) as kb:
                 if fresh_verdicts:  # the schema grows by what the model makes of all labels
+                    from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
+
                     kb.schema_control.forget_growth()
                     writer = self.schema_writer(name)
                     if writer is not None and kb.schema_control.policy == "auto":

@@ -166,16 +166,16 @@ class ClusterResources(Resources):
 
     def _read_ahead(self, files: Iterator[Path]) -> Iterator[Reading]:
         """Yield for each file a function that returns its content, while workers parse the next files."""
-        for content in self._workers.iterate_results(map(self._start_reading, files)):
-            yield partial(_raise_if_error, content, Exception)
+        def start(file: Path) -> Any:
+            if file.suffix.lower() not in PARSED or not file.is_file():
+                return None
+            try:
+                return self._workers.start("read", file.name, read_bytes(file, self.limits))
+            except (OSError, UnreadableError) as error:
+                return error
 
-    def _start_reading(self, file: Path) -> Any:
-        if file.suffix.lower() not in PARSED or not file.is_file():
-            return None
-        try:
-            return self._workers.start("read", file.name, read_bytes(file, self.limits))
-        except (OSError, UnreadableError) as error:
-            return error
+        for content in self._workers.iterate_results(map(start, files)):
+            yield partial(_raise_if_error, content, Exception)
 
     def _make_reasoner(self, calls: Calls | None, models: Sequence[tuple[str, str]] = ()) -> Reasoner:
         if self.settings.uses_llm:

@@ -22,8 +22,8 @@ _LISTS = 2
 """How many times the budget of a round its lists may take, as each then shows some sixty short rows."""
 _FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
 """The most of the budget that passages take, as in the first look, and the least that lists leave them."""
-_OF_DOCUMENT = 2
-"""How many passages a lookup shows of each document that it names: after one alone models asked for the next."""
+_OF_DOCUMENTS = 2
+"""How many passages a lookup shows of documents that it names: after one alone models asked for the next."""
 _TERM_TOKENS = 60
 """Limit on the estimated tokens of the terms, because they are in every prompt of a question."""
 _COMMON_WEIGHT = 1 / 10
@@ -63,9 +63,10 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
     round_blocks = list[Block]()
     for lookup, lookup_blocks, lookup_share in zip(asked.lookups, found, shares, strict=True):
         share = lookup_share
-        # The passage lookups of a round share `AT_LEAST`; one that names documents shows some of each of them.
-        at_least = max(1, AT_LEAST // len(found), _OF_DOCUMENT * len(lookup.documents)) \
-            if isinstance(lookup, PassageLookup) else 1
+        # The passage lookups of a round share `AT_LEAST`; one that names documents shows each of them.
+        at_least = 1
+        if isinstance(lookup, PassageLookup):
+            at_least = max(1, AT_LEAST // len(found), len(lookup.documents), _OF_DOCUMENTS if lookup.documents else 0)
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
         for block in lookup_blocks:
             new_items = tuple(item for item in block.items if item.key not in shown_keys)

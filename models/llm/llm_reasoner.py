@@ -138,20 +138,19 @@ class LlmReasoner(ModelCalls):
         """Return a name and a description for each community, in order; several go into one call."""
         return await self._ask_batches("summarise", lambda batch: (
             summary_prompt(batch, self._settings), wire.summaries(batch)), summary_batches(communities),
-            otherwise=_facts_of)
+            # A community that a filter stops is described by its keywords and first facts.
+            otherwise=lambda community: CommunitySummary(
+                name=", ".join(community.keywords[:_NAME_KEYWORDS]),
+                summary="\n".join(community.statements[:_DESCRIPTION_FACTS]) or ", ".join(community.keywords)))
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""
         step: LlmStep = "answer" if inquiry.is_last else "reflect" if len(inquiry.rounds) > 1 else "decompose"
-        return await self._ask(step, lambda: (
-            self._agent_prompt(inquiry), wire.judgement(() if inquiry.is_last else inquiry.tools)))
-
-    def _agent_prompt(self, inquiry: Inquiry) -> Prompt:
-        """Return the prompt of an inquiry."""
         language = self._question_language(inquiry.question)
-        return prompts.render(
-            "agent", language, **prompts.inquiry_values(inquiry, language),
-            instructions=prompts.instructions_line(self._instructions, language))
+        return await self._ask(step, lambda: (
+            prompts.render("agent", language, **prompts.inquiry_values(inquiry, language),
+                           instructions=prompts.instructions_line(self._instructions, language)),
+            wire.judgement(() if inquiry.is_last else inquiry.tools)))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
         """Rewrite a follow-up question to make sense without the earlier messages; without any, leave it as it is."""
@@ -164,13 +163,6 @@ class LlmReasoner(ModelCalls):
 
     def _question_language(self, question: str) -> Language:
         return prompts.question_language(question) if self._settings.language == "auto" else self._settings.language
-
-
-def _facts_of(community: CommunityDigest) -> CommunitySummary:
-    """Describe a community by its keywords and first facts, without a model."""
-    facts = "\n".join(community.statements[:_DESCRIPTION_FACTS])
-    return CommunitySummary(name=", ".join(community.keywords[:_NAME_KEYWORDS]),
-                            summary=facts or ", ".join(community.keywords))
 
 
 def _card_text(card: EntityCard) -> str:
