@@ -230,18 +230,23 @@ class Finder:
 
     def _answer_spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
         """Return the spans of each unit that may answer: of the expected kind, and not in the question, ascending."""
-        numbered = _NUMBERED_NOUN.search(question.asking)
-        texts = [unit.text.title() if unit.text.isupper() and unit.text.isascii() else unit.text for unit in units]
-        is_value = question.expected in {"date", "number"}
-        found = [_dates_or_numbers(unit, question) for unit in units] if is_value else list[list[Span]]()
-        for text, spans in () if is_value else zip(texts, find_spans(texts, self.parser), strict=True):
-            # "Which RFC" is answered by "RFC 20". The first word of a sentence has a capital anyway.
-            identifiers = re.finditer(rf"\b{numbered[1]}[ -]\d[\d.]*\b", text, re.IGNORECASE) if numbered else ()
-            capitalised = [Span(*place, "name") for place in find_names(text) if place[0] > 0]
-            found.append(without_overlaps([Span(*match.span(), "name") for match in identifiers], spans, capitalised))
-        return [tuple(span for span in sorted(spans, key=lambda span: span.start) if span.kind in KINDS[
-                    question.expected] and not has_name(question.text, unit.text[span.start : span.end]))
+        is_value, kinds = question.expected in {"date", "number"}, KINDS[question.expected]
+        found = [_dates_or_numbers(unit, question) for unit in units] if is_value else self._name_spans(question, units)
+        return [tuple(span for span in sorted(spans, key=lambda span: span.start)
+                      if span.kind in kinds and not has_name(question.text, unit.text[span.start : span.end]))
                 for unit, spans in zip(units, found, strict=True)]
+
+    def _name_spans(self, question: Question, units: Sequence[Unit]) -> list[list[Span]]:
+        texts = [unit.text.title() if unit.text.isupper() and unit.text.isascii() else unit.text for unit in units]
+        numbered = _NUMBERED_NOUN.search(question.asking)  # "Which RFC" is answered by "RFC 20"
+        identifier = re.compile(rf"\b{numbered[1]}[ -]\d[\d.]*\b" if numbered else r"(?!)", re.IGNORECASE)
+        found = list[list[Span]]()
+        for text, spans in zip(texts, find_spans(texts, self.parser), strict=True):
+            identifiers = [Span(*match.span(), "name") for match in identifier.finditer(text)]
+            # The first word of a sentence has a capital anyway.
+            capitalised = [Span(*place, "name") for place in find_names(text) if place[0] > 0]
+            found.append(without_overlaps(identifiers, spans, capitalised))
+        return found
 
 
 def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[str, ...]:
