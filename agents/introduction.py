@@ -125,6 +125,8 @@ def introduce(resources: Resources, name: str) -> Introduction:
         unread_lines = read_unread_files(kb.database)
         left_out = [line for line in unread_lines if f": {LEFT_OUT}" in line]
         rows, ids = _main_rows(index), _in_turn(metadata_of)
+        # A record has the format of its file.
+        suffixes = [PurePosixPath(key.partition("#")[0]).suffix.removeprefix(".").lower() for key in metadata_of]
         dates = sorted(filter(None, (_document_date(key, metadata) for key, metadata in metadata_of.items())))
         short_named = [row for row in rows if len(index.labels_of(row).name) <= _LONGEST_NAME]
         examples = suggest_questions(index, short_named)
@@ -133,7 +135,8 @@ def introduce(resources: Resources, name: str) -> Introduction:
             examples = [_ABOUT[phrase_language(first)], *examples]
         first_documents = summarise_documents(kb.documents, ids[:_TITLES]) if ids else []
         return Introduction(
-            kb=name, documents=len(documents), kinds=dict(Counter(map(_file_kind, metadata_of)).most_common()),
+            kb=name, documents=len(documents), kinds=dict(Counter(
+                _KINDS.get(suffix, suffix.upper() or "text") for suffix in suffixes).most_common()),
             dates=(dates[0], dates[-1]) if dates else None,
             titles=_shorten([*dict.fromkeys(title_of[key] or key for key in ids)][:_TITLES]),
             openings=tuple([one for one in first_documents if one.said][:_OPENINGS]),
@@ -147,12 +150,6 @@ def introduce(resources: Resources, name: str) -> Introduction:
             partly_read={key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata},
             examples=tuple(examples),
             model=estimate_reading(resources, kb))
-
-
-def _file_kind(document: str) -> str:
-    """Return the name of a document's file format, such as "Word"; a record has the format of its file."""
-    suffix = PurePosixPath(document.partition("#")[0]).suffix.removeprefix(".").lower()
-    return _KINDS.get(suffix, suffix.upper() or "text")
 
 
 def _document_date(document: str, metadata: Mapping[str, str]) -> str:

@@ -163,7 +163,12 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     """Yield short cards of the entities that a question names, of at most `_MOST_CARDS` that fewest chunks mention."""
     index = retriever.index
     support = {entity: len(index.entity_support(entity)) for entity in named}
-    rare = [entity for entity, said in named.items() if not _is_common(index, said, support[entity])]
+    rare = list[str]()
+    for entity, said in named.items():
+        is_name = said != said.lower() or said == said.upper()  # a name, or a script without capitals
+        if is_name or min(np.count_nonzero(index.lexical.scores(word)) for word in said.split()) <= (
+                _COMMON * support[entity]):
+            rare.append(entity)
     rarest = sorted(rare, key=lambda entity: (support[entity], entity))[:_MOST_CARDS]
     if not rarest:
         return
@@ -172,14 +177,6 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     for entity in rarest:
         card = entity_card(index, entity, order=lambda label: (label in named_terms) + cosines[label])
         yield fit_block(card, tokens // len(rarest))
-
-
-def _is_common(index: GraphIndex, said: str, support: int) -> bool:
-    """Return True if the words that name something, which some passages support, are common in the collection."""
-    if said != said.lower() or said == said.upper():  # a name, or a script without capitals
-        return False
-    passages = min(np.count_nonzero(index.lexical.scores(word)) for word in said.split())
-    return bool(passages > _COMMON * support)
 
 
 def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:

@@ -51,7 +51,15 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
     """
     count = len(candidates)
     wrong = f"nothing was changed: {error}" if error else ""
-    descriptions = [f"{number}. {_summary(candidate)}" for number, candidate in enumerate(candidates, 1)]
+    descriptions = list[str]()
+    for number, candidate in enumerate(candidates, 1):
+        subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
+        signature = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})"}
+        documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
+        evidence = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])
+        descriptions.append(
+            f"{number}. {KIND_NAMES[candidate.kind]} {candidate.name!r}{signature.get(candidate.kind, '')}, in "
+            f"{documents}, confidence {candidate.confidence:.2f}{f'. {evidence}' if evidence else ''}")
     if wrong:  # The standard form has no place for an error.
         descriptions[0] = f"{wrong}\n\n{descriptions[0]}"
     return {
@@ -64,16 +72,6 @@ def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "
         "how_to_answer": HOW,
         "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
     }
-
-
-def _summary(candidate: Candidate) -> str:
-    """Describe a candidate and the evidence for it on one line."""
-    subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
-    signature = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})", "entity_type": ""}
-    documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
-    evidence = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])
-    return (f"{KIND_NAMES[candidate.kind]} {candidate.name!r}{signature[candidate.kind]}, in {documents}, confidence "
-            f"{candidate.confidence:.2f}{f'. {evidence}' if evidence else ''}")
 
 
 def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> bool:

@@ -85,8 +85,13 @@ class NumberedLines:
         for line in self.lines:
             if line.request != current:
                 current = line.request
-                shown.append(_context_line(self.requests[current], name_before))
-                name_before = _document_name(self.requests[current])
+                request, name = self.requests[current], _document_name(self.requests[current])
+                # The line above: `[DOCUMENT > HEADING (ABOUT): OPENING]`, or `[> HEADING: OPENING]`.
+                is_new, name_before = name != name_before, name
+                named = " > ".join(" ".join(part.split()) for part in (name if is_new else "", request.heading) if part)
+                about = f" ({' '.join(request.about.split())})" if request.about and is_new else ""
+                opening = f": {' '.join(request.opening.split())}" if request.opening else ""
+                shown.append(f"[{'' if is_new else '> '}{named or '-'}{about}{opening}]")
             shown.append(f"{line.number} {line.shown}")
         return "\n".join(shown)
 
@@ -131,16 +136,6 @@ def _document_name(request: ExtractionRequest) -> str:
     if not request.document or request.title in request.document:
         return request.document or request.title
     return f"{request.title} ({request.document})"
-
-
-def _context_line(request: ExtractionRequest, name_before: str) -> str:
-    """Return the line above a request's lines: `[DOCUMENT > HEADING (ABOUT): OPENING]`, or `[> HEADING: OPENING]`."""
-    is_new = _document_name(request) != name_before
-    above = [_document_name(request) if is_new else "", request.heading]
-    named = " > ".join(" ".join(part.split()) for part in above if part) or "-"
-    about = f" ({' '.join(request.about.split())})" if request.about and is_new else ""
-    opening = f": {' '.join(request.opening.split())}" if request.opening else ""
-    return f"[{'' if is_new else '> '}{named}{about}{opening}]"
 
 
 class NewLabel(BaseModel):
