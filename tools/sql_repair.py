@@ -125,7 +125,12 @@ class _Repair:
         for column in list(tree.find_all(exp.Column)):
             self._put_column_right(column)
         for comparison in list(tree.find_all(exp.EQ, exp.NEQ)):
-            self._compare_with_list(comparison)
+            column, literal = comparison.this, comparison.expression
+            found = self.owner_of(column) if isinstance(column, exp.Column) else None
+            if found and found[1].kind == "list" and isinstance(literal, exp.Literal):
+                contains: exp.Expr = exp.Anonymous(this="list_contains", expressions=[column.copy(), literal.copy()])
+                comparison.replace(exp.not_(contains) if isinstance(comparison, exp.NEQ) else contains)
+                self.changes.append(f"{found[1].name} is a list, so = reads list_contains")
 
     def read_tables(self, tree: exp.Expr) -> None:
         """Note which tables the query reads, by their aliases and names."""
@@ -168,16 +173,6 @@ class _Repair:
             node.set("this", exp.to_identifier(meant, quoted=True))
             self.changes.append(f"{kind} {name} read as {meant}")
         return bool(meant)
-
-    def _compare_with_list(self, comparison: exp.Binary) -> None:
-        """Make the comparison of a column of lists with a text one that asks whether the text is in the list."""
-        column, literal = comparison.this, comparison.expression
-        found = self.owner_of(column) if isinstance(column, exp.Column) else None
-        if not found or found[1].kind != "list" or not isinstance(literal, exp.Literal):
-            return
-        contains: exp.Expr = exp.Anonymous(this="list_contains", expressions=[column.copy(), literal.copy()])
-        comparison.replace(exp.not_(contains) if isinstance(comparison, exp.NEQ) else contains)
-        self.changes.append(f"{found[1].name} is a list, so = reads list_contains")
 
 
 def _nearest_known(name: str, known: Sequence[str]) -> str:

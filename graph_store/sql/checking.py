@@ -310,13 +310,10 @@ def _check_call(node: Mapping[str, Any], calls: Counter[str]) -> None:
         raise SqlError(f"the function {name} is called without a name before it")
     if name in SERIES - {"unnest"}:
         _check_series(node)
-    if name in _REPLACING:
-        _check_replacement(name, node["arguments"])
-
-
-def _check_replacement(name: str, arguments: Sequence[Mapping[str, Any]]) -> None:
-    """Check that what replaces a part of a text is given, and not longer than that part: texts would grow."""
-    texts = [argument["expression"].get("literal", {}).get("text") for argument in arguments[1:3]]
+    if name not in _REPLACING:
+        return
+    # What replaces a part of a text is given, and not longer than that part: texts would grow.
+    texts = [argument["expression"].get("literal", {}).get("text") for argument in node["arguments"][1:3]]
     part, new = [*texts, None, None][:2]
     longest = 1 if name == "regexp_replace" else len(part or "")
     if new is None or part is None or len(new) > longest:

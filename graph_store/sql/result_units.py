@@ -48,19 +48,15 @@ def check_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
             if column.units and number in used and unit not in used and column.name not in used - {number}:
                 raise SqlError(f"the numbers of {number} have several units ({', '.join(column.units)}), which cannot "
                                f"be added or compared: group by {unit}, or limit it with WHERE {unit} = ...")
-        if info.kind == "values" and "number" in used and "unit" not in used:
-            _check_attribute_units(query, tables)
-
-
-def _check_attribute_units(query: exp.Query, tables: Mapping[str, TableInfo]) -> None:
-    """Check that of the attributes that a statement over all values names, each has numbers of one unit."""
-    several = {table.title: bool(table.columns[2].units) for table in tables.values()
-               if table.kind == "relation" and table.columns[0].name == "entity"}
-    named = [literal.name for literal in query.find_all(exp.Literal) if literal.name in several]
-    mixed = sorted(attribute for attribute in named or several if several[attribute])
-    if mixed:
-        raise SqlError(f"the numbers of {', '.join(mixed[:_LISTED])} have several units, which cannot be added or "
-                       "compared: group by unit, or limit it with WHERE unit = ...")
+        if info.kind != "values" or "number" not in used or "unit" in used:
+            continue
+        # Of the attributes that a statement over all values names, each must have numbers of one unit.
+        several = {table.title: bool(table.columns[2].units) for table in tables.values()
+                   if table.kind == "relation" and table.columns[0].name == "entity"}
+        named = [literal.name for literal in query.find_all(exp.Literal) if literal.name in several]
+        if mixed := sorted(attribute for attribute in named or several if several[attribute]):
+            raise SqlError(f"the numbers of {', '.join(mixed[:_LISTED])} have several units, which cannot be added or "
+                           "compared: group by unit, or limit it with WHERE unit = ...")
 
 
 def list_doubts(query: exp.Query, tables: Mapping[str, TableInfo]) -> tuple[str, ...]:

@@ -102,7 +102,12 @@ class _Tracer:
             if derived is not None:
                 self._trace_subquery(node, derived, made, others)
             elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
-                self._add_table(node, self._tables[node.name.lower()], made, sources)
+                info, alias = self._tables[node.name.lower()], node.alias or node.name
+                ids = RowIds(self._next_name(), stored_table(info))
+                rowid = exp.alias_(exp.column("rowid", quoted=True), ids.column, quoted=True)
+                _put_in_place(node, table_source(info, rowid), alias)
+                sources[alias.lower()] = info, ids
+                made.ids.append(self._select_under_new_name(alias, ids, made.query))
         made.is_joined |= len(nodes) > 1
         if not nodes:  # SELECT (SELECT count(*) FROM a) + 1
             for inner in new.find_all(exp.Subquery):
@@ -111,14 +116,6 @@ class _Tracer:
         made.used = list(_find_aggregated(select, sources))
         _select_ids(new, made, is_grouped=is_grouped(select))
         return made, others
-
-    def _add_table(self, node: exp.Table, info: TableInfo, made: TracedQuery,
-                   sources: dict[str, tuple[TableInfo, RowIds]]) -> None:
-        ids, alias = RowIds(self._next_name(), stored_table(info)), node.alias or node.name
-        rowid = exp.alias_(exp.column("rowid", quoted=True), ids.column, quoted=True)
-        _put_in_place(node, table_source(info, rowid), alias)
-        sources[alias.lower()] = info, ids
-        made.ids.append(self._select_under_new_name(alias, ids, made.query))
 
     def _trace_subquery(self, node: exp.Expr, derived: _Derived, made: TracedQuery, others: list[TracedQuery]) -> None:
         """Trace a subquery or common table expression: with its rows if it only selects, else on its own."""
@@ -255,23 +252,14 @@ def _inline_aliases(clause: exp.Expr | None, projections: list[exp.Expr]) -> Non
 
 
 def _find_aggregated(select: exp.Select, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> Iterator[UsedColumn]:
+    """Yield each column whose values a query aggregates, with the source that it is of."""
     seen = set[tuple[str, str]]()
     for projection in select.expressions:
         for call in projection.find_all(exp.AggFunc):
             for column in call.find_all(exp.Column):
-                found = _find_source(column, sources)
-                if found is None or (key := (found[0], column.name.lower())) in seen:
-                    continue
-                seen.add(key)
-                yield UsedColumn(found[1], found[0], sources[found[0]][1].column)
-
-
-def _find_source(column: exp.Column, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> tuple[str, ColumnInfo] | None:
-    """Return the source of a column, by its name in the query, and what is known of the column; None if unknown."""
-    name, of = column.name.lower(), column.table.lower()
-    for alias, (info, _) in sources.items():
-        if of in ("", alias):
-            for known in info.columns:
-                if known.name == name:
-                    return alias, known
-    return None
+                name, of = column.name.lower(), column.table.lower()
+                alias, known = next(((alias, known) for alias, (info, _) in sources.items() if of in ("", alias)
+                                     for known in info.columns if known.name == name), ("", None))
+                if known is not None and (alias, name) not in seen:
+                    seen.add((alias, name))
+                    yield UsedColumn(known, alias, sources[alias][1].column)

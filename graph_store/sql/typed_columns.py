@@ -95,9 +95,18 @@ def make_column(name: str, title: str, kind: ColumnKind, values: Sequence[Any], 
         has_times = any(_to_comparable(value).time() != datetime.time() for value in filled)
         sql_type = "TIMESTAMP" if has_times else "DATE"
     items = [item for value in filled for item in value] if kind == "list" else filled
-    info = _describe_values(name, title, kind, items, [_show_date(item, sql_type) if kind == "date" else str(item)
-                                                       for item in items])
-    return SqlColumn(sql_type, _make_array(kind, values), info.model_copy(update={
+    shown = [str(item) for item in items]
+    if kind == "date":
+        moments = [_to_comparable(item) for item in items]
+        shown = [str(moment if sql_type == "TIMESTAMP" else moment.date()) for moment in moments]
+        array = np.array([np.datetime64("NaT", "us") if value is None else np.datetime64(_to_comparable(value), "us")
+                          for value in values], "datetime64[us]")
+    else:
+        array = np.empty(len(values), object)
+        for row, value in enumerate(values):
+            array[row] = list(value) if kind == "list" and value is not None else value
+    info = _describe_values(name, title, kind, items, shown)
+    return SqlColumn(sql_type, array, info.model_copy(update={
         "empty": empty, "untyped": untyped, "units": units, "note": note}))
 
 
@@ -118,21 +127,6 @@ def _to_comparable(value: Any) -> Any:
     if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
         return datetime.datetime(value.year, value.month, value.day)  # noqa: DTZ001
     return value
-
-
-def _make_array(kind: ColumnKind, values: Sequence[Any]) -> NDArray[Any]:
-    if kind == "date":
-        return np.array([np.datetime64("NaT", "us") if value is None else np.datetime64(_to_comparable(value), "us")
-                         for value in values], "datetime64[us]")
-    array = np.empty(len(values), object)
-    for row, value in enumerate(values):
-        array[row] = list(value) if kind == "list" and value is not None else value
-    return array
-
-
-def _show_date(value: Any, sql_type: str) -> str:
-    day: datetime.datetime = _to_comparable(value)
-    return day.isoformat(" ") if sql_type == "TIMESTAMP" else day.date().isoformat()
 
 
 def show_value(value: Any) -> str:
