@@ -14,8 +14,7 @@ from sqlglot import exp
 
 from ..graph_store.joined_documents import JoinedDocuments, joined_id, split_id
 from ..graph_store.sql.checking import DIALECT
-from ..graph_store.sql.engine import SqlEngine
-from ..graph_store.sql.joined_engine import JoinedEngine
+from ..graph_store.sql.engine import JoinedEngine, SqlEngine
 from ..schemas.documents import Chunk
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST, Lookup, PassageLookup, TableQuery, Tool, TripleLookup

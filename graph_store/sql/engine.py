@@ -1,24 +1,28 @@
 """Run SQL over the tables of a knowledge base: with exact sums, notes, and the records that a result rests on."""
 
+import re
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import duckdb
 from sqlglot import exp
 
 from ...schemas.records import ColumnInfo, ColumnKind, SqlResult, TableInfo
-from ..joined_documents import SourceDocuments
+from ..joined_documents import JoinedDocuments, SourceDocuments
 from .checking import DIALECT, check_as_read, read_statement, text_of, with_full_names
 from .result_units import check_units, find_units, list_doubts
 from .sql_errors import SqlError, explain_error
-from .table_file import MAIN, read_catalogue
+from .table_file import MAIN, TableSource, open_together, read_catalogue
 from .traced_records import MOST_CITED, RecordTracer
 from .tracing import Untraceable
 from .typed_columns import to_json_value
 from .value_words import FoundValue, find_values, read_titles
 
+TableFile: TypeAlias = tuple[Path | None, Callable[[], TableSource]]
+"""The file of a base's tables, None if there is none, and what makes them."""
 _MOST_FIELDS = 100_000
 """How many relations and attributes of types of entities are read."""
 MOST_CELLS = 100_000
@@ -207,3 +211,32 @@ def _find_position(key: exp.Expr, query: exp.Select, columns: Sequence[str]) -> 
     if len(query.expressions) == len(columns):
         return next((place for place, part in enumerate(query.expressions) if part.unalias() == key), None)
     return None
+
+
+class JoinedEngine(SqlEngine):
+    """The tables of several knowledge bases, each called BASE.TABLE; opened anew for each use, and to be closed."""
+
+    def __init__(self, files: Mapping[str, TableFile], documents: JoinedDocuments) -> None:
+        """Attach the tables of each base to one connection that can only read."""
+        super().__init__(open_together(files), documents)
+        self._bases = tuple(files)
+
+    @cached_property
+    def _tables(self) -> dict[str, TableInfo]:
+        infos = [info.model_copy(update={"name": f"{base}.{info.name}"})
+                 for base in self._bases for info in read_catalogue(self._connection.cursor(), base)]
+        return {info.name.lower(): info for info in infos}
+
+    def run(self, sql: str, *, most_rows: int = 1000, seconds: float = 10, most_cited: int = MOST_CITED) -> SqlResult:
+        """Run one SELECT; see `SqlEngine.run`. An error about the name of a base with a sign says how to write it."""
+        try:
+            return super().run(sql, most_rows=most_rows, seconds=seconds, most_cited=most_cited)
+        except SqlError as error:
+            for base in self._bases:
+                if "-" in base and re.search(rf'(?<!["\w]){re.escape(base)}\.', sql):
+                    raise SqlError(f'{error}; a name with "-" needs quotation marks: write "{base}".TABLE') from error
+            raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
