@@ -143,12 +143,12 @@ def read_dates(cells: Mapping[str, int], hint: bool | None = None) -> DateColumn
     """
     if (column := _read_iso(cells)) is not None:
         return column
-    read = read_most(cells, read_date_cell)
+    found = read_most(cells, read_date_cell)
     # Dates are months or days, whichever are more.
     weights = Counter[bool]()
-    for cell, day in read.items():
+    for cell, day in found.items():
         weights[day.precision == "month"] += cells[cell]
-    read, year_note = _with_centuries({cell: day for cell, day in read.items()
+    read, year_note = _with_centuries({cell: day for cell, day in found.items()
                                        if (day.precision == "month") == (weights[True] > weights[False])})
     # Parts over 12 show which of two is the day.
     weights = Counter[bool]()
