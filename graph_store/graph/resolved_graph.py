@@ -39,6 +39,7 @@ from .graph_columns import (
 )
 from .key_links import link_keys
 from .knowledge_graph import EdgeKey, KnowledgeGraph
+from .known_names import complete_mentions
 from .supersessions import find_supersessions
 
 _Values = TypeVar("_Values", ValueTable, ValueTimeTable)
@@ -312,7 +313,8 @@ class LedgerGraph:
                 links = [*find_citations(self._documents), *find_supersessions(self._documents, self._edits.in_force())]
                 rows = with_document_links(self._extractions.rows(), links, self._documents, self._extractions,
                                            self._schemas)
-                self._mentions = KnowledgeGraph(link_keys(read_columns(rows)))
+                columns = complete_mentions(read_columns(rows), self._documents.chunks())
+                self._mentions = KnowledgeGraph(link_keys(columns))
             return self._mentions
 
     def refresh(self) -> None:

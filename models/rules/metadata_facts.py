@@ -52,7 +52,7 @@ _NON_LETTERS = re.compile(r"[\W_]+")
 _PEOPLE_SEPARATOR = re.compile(r"[,;、，；](?![^()<>]{0,200}[)>])")  # what separates people, outside brackets
 _LISTED_PERSON = re.compile(
     rf"{ITEM_MARK.pattern}[*\[]*(?:[A-Z]{{2,5}}:[ \t])?"
-    rf"(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){{1,4}}|[{CJK}]{{2,4}})\**"
+    rf"(?P<name>[^\W\d_][\w.'’-]*(?: [‘'\"“]?[^\W\d_][\w.'’\"”-]*){{1,4}}|[{CJK}]{{2,4}})\**"
     r"(?:[ \t]+\[?\(?(?P<handle>@[\w.-]{1,60}))?(?:\W|\Z)[^\n]{0,120}")
 """An item of a list: a name of two to five words, with its initials or a handle if they are there, then details."""
 _PEOPLE_ON_A_LINE = re.compile(
@@ -172,7 +172,7 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
     for label, items in lists_of_people(text, heading):
         names = [f"{item['name']} ({item['handle']})" if item["handle"] else item["name"]
                  for _, _, item in items if item and _is_cased(item["name"])]
-        if 1 < len(names) == len(items):
+        if 1 < len(names) >= len(items) - 1:  # one odd line is left out: "rudd (@rudderman)"
             yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(label, LIST_MARK.join(names))))
 
 

@@ -60,6 +60,9 @@ _BARE = re.compile(
     r"[\W\d_]+|\w|(?:(?:between|from|up to|over|under|above|below|more than|less than|at least) )?[-+~<>$€£]?\d"
     r"(?:(?![^\W\d_]{4})[\s\S])*+", re.IGNORECASE)
 """A number, date or range with at most a short word behind it, which names something only with its header."""
+_NAMELESS = re.compile(r"[A-Z]|[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|"
+                       r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|.*\bet al\b.*\b(?:19|20)\d\d.*")
+"""What names nothing, whatever stands above it: a letter, an amount, a range, and authors that a text cites."""
 _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
@@ -266,7 +269,8 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
         is_title = not _TITLE_HEADERS.isdisjoint(header.lower().split())  # "Can machines think?" is one
         is_too_long = len(value.split()) > (_LONGEST_TITLE if is_title else _LONGEST_NAME)
         is_sentence = not is_title and _NO_NAME.search(value)
-        if is_too_long or is_sentence or _PLACEHOLDER.fullmatch(value) or "___" in value:
+        is_nameless = _PLACEHOLDER.fullmatch(value) or "___" in value or _NAMELESS.fullmatch(value)
+        if is_too_long or is_sentence or is_nameless:
             continue
         if _BARE.fullmatch(value):  # "Question 1.a" for 1.a under "Question Number"
             noun = _NUMBER_HEADER.sub("", header)

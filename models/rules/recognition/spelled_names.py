@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from ....text.lexicon import ENGLISH_STOP, word_set
@@ -70,8 +70,8 @@ _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
 _EMPHASIS = re.compile(
-    rf"\*{{1,3}}|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
-"""Marks of emphasis, and pictures among the letters."""
+    rf"\*{{1,3}}|[∗†‡]|`{{1,3}}|(?<!\w)_{{1,2}}|_{{1,2}}(?!\w)|[{_PICTOGRAPHS}][{_PICTOGRAPHS}\ufe0f\u200d]*")
+"""Marks of emphasis and of footnotes, and pictures among the letters."""
 _SYMBOL = re.compile("[=+×−%$€£]")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
 _ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
@@ -81,13 +81,21 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _ABBREVIATED = re.compile(r"\b(?:(?<!/)[A-Z]|Inc|Ltd|Co|Corp|Jr|Sr|St)$")
 _WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*\.?")
 _CAPITALISED = re.compile(r"(?<![\w.’'-])[A-Z][a-z]+(?!\w)")
+_SMALL_WORD = re.compile(r" [a-z]{2,}")
+_LONG_LINE, _FEW_WORDS = 50, 4  # the letters and the small words of a line of prose, as a list of names has none
+_GLUED_BEHIND = re.compile(r" I$")
+_FIRST_PERSON = re.compile(r" (?!of\b|and\b)[a-z]")
+_FIRST_PERSON_VERB = re.compile(r" (?:am|have|had|would|should|could|did|do|can|will|shall|must|never|may|might)\b")
 _CONTEXT_LENGTH, _WORK_CONTEXT_LENGTH = 40, 120
 _LONGEST_NAME = 9  # the most words of a name; only titles of works and names of events are longer
 
 
 def without_emphasis(text: str) -> str:
-    """Return a text with blanks for marks of emphasis and pictures, as it is recognised."""
-    return _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text)
+    """Return a text as it is recognised: with blanks for marks of emphasis, and for the line ends within sentences."""
+    lines = _EMPHASIS.sub(lambda marks: " " * len(marks[0]), text).split("\n")
+    ends = (" " if len(line) > _LONG_LINE and after[:1].isalpha() and len(_SMALL_WORD.findall(line)) > _FEW_WORDS
+            else "\n" for line, after in pairwise(lines))
+    return "".join(part for line, end in zip_longest(lines, ends, fillvalue="") for part in (line, end))
 
 
 def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]], title: str) -> list[Span]:
@@ -144,7 +152,7 @@ def _recognised_names(text: str, doc: "Doc", runs: NameRuns) -> Iterator[Span]:
         is_first = is_first_name(ent.text)
         if is_first or has_address(text, ent.start_char, ent.end_char):
             kind = "person"
-        if place := _trim_name(text, ent.start_char, ent.end_char, kind):
+        if place := _trim_name(text, runs.skip_opening_word(ent.start_char, ent.end_char), ent.end_char, kind):
             whole = runs.extend(*place)
             yield Span(*(_trim_name(text, *whole, kind) or place), kind)
     for match in _CAPITALISED.finditer(text):  # the recogniser overlooks many
@@ -272,6 +280,9 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         other_words, _, last = trimmed.rpartition(" ")
         is_honour = other_words and kind == "person" and last.isupper() and last.lower() in HONOURS
         trimmed = other_words if is_honour or last in _LOWER_CASE_WORDS else trimmed
+    verb = _FIRST_PERSON_VERB if kind in {"person", "event", "name"} else _FIRST_PERSON
+    if _GLUED_BEHIND.search(trimmed) and verb.match(text, start + len(trimmed)):  # "leaving Forest Road I was"
+        trimmed = trimmed.removesuffix(" I")
     # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
     if name.rstrip().endswith(f"{trimmed}.") and _ABBREVIATED.search(trimmed):
         trimmed += "."
@@ -290,7 +301,7 @@ def _cut_at_start(name: str, kind: str) -> int:
     word = first[0].rstrip(".").lower()
     is_role = kind == "person" and word in (ROLES | HONORIFICS) - {"dean"} and (  # Dean Blum
         word not in HONORIFICS or " " in name[first.end():].strip())  # Mr. Blum
-    is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS
+    is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS or first[0] == "I"
     is_determiner = kind != "work" and word in {"each", "every", "any"}
     return first.end() if is_role or is_function_word or is_determiner else 0
 
@@ -341,6 +352,8 @@ def _is_common_word(text: str, span: Span) -> bool:
     if any(c.isupper() for c in name[1:]) or span.kind not in _UNSURE_SINGLE_WORD_KINDS or is_first_name(name):
         return False
     word_before = before.rpartition(" ")[2].lower().rstrip(".")
+    if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text):  # "Hush, hush!"
+        return True
     occurs_once = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", text)) == 1
     return word_before in {"the", "a", "an", "this"} or (occurs_once and word_before not in ROLES | HONORIFICS)
 
