@@ -27,6 +27,9 @@ from .resources import Resources
 _TITLES, _ENTITIES = 8, 8
 _OPENINGS, _TABLES, _FIELDS, _PEOPLE, _COLUMNS = 3, 3, 3, 4, 6
 """How many openings, tables and fields of people are shown, and how many people and columns of each."""
+_LISTED = re.compile(r"^[ \t]*[-*•] (?P<item>[A-Z][^\[\n@<>:]{8,120}?)[ \t]*(?:$|\[)", re.MULTILINE)
+"""An item of a list, without the link behind it."""
+_SHARE = 4  # an item is shared if at least one in so many documents has it
 _LEAST_SHARED = 12  # characters that titles share, for them to be shown once
 _LEAST_ROWS = 3
 """How many rows a table has; fewer are lines with a colon more often than not."""
@@ -44,8 +47,9 @@ _KINDS = {"pdf": "PDF", "md": "Markdown", "markdown": "Markdown", "mdx": "Markdo
 _DAY = re.compile(
     r"(?<!\d)(?P<year>(?:19|20)\d\d)(?:(?P<mark>[-._])(?P<month>0?[1-9]|1[0-2])(?P=mark)(?P<day>0?[1-9]|[12]\d|3[01])|"
     r"(?P<joined_month>0[1-9]|1[0-2])(?P<joined_day>0[1-9]|[12]\d|3[01]))(?!\d)")
-_STATED_DATE, _FILE_DATES = "date", ("published", "created")
-"""The fields of a document's metadata that date it, the best first."""
+_STATED_DATE, _PUBLISHED = "date", "published"  # "created" is the date of a file
+_AUTHOR = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){1,4}(?:(?:,| and) [^\n]{1,80})?")
+"""The name of an author, and not of an account."""
 
 
 class MainEntity(Frozen):
@@ -67,7 +71,8 @@ class Introduction(Frozen):
     dates: tuple[str, str] | None = Field(description="the first and last date of the documents, YYYY-MM-DD; none: "
                                                       "no document has one")
     titles: tuple[str, ...] = Field(description="some titles, of each folder in turn")
-    openings: tuple[DocumentSummary, ...] = Field(description="the opening sentences of some documents")
+    openings: tuple[DocumentSummary, ...] = Field(description="the sentences with which some documents begin")
+    shared: tuple[str, ...] = Field(description="what lists name in many documents, where documents are lists")
     tables: tuple[str, ...] = Field(description="what the largest tables hold: their rows and columns")
     people: tuple[str, ...] = Field(description="who is in fields of people, such as present, with counts of documents")
     entities: tuple[MainEntity, ...] = Field(description="those that the most passages mention")
@@ -96,6 +101,7 @@ class Introduction(Frozen):
                 ("titles", f"{'; '.join(self.titles)}{f' and {more:,} more' if more > 0 else ''}"),
                 *([("they begin", "\n".join(f"“{one.said}” — {one.title}" for one in self.openings))]
                   if self.openings else []),
+                *([("they share", "; ".join(self.shared))] if self.shared else []),
                 *([("tables", "\n".join(self.tables))] if self.tables else []),
                 *([("people", "\n".join(self.people))] if self.people else []),
                 ("named most", f"{about} passages" if about else "no entities yet"),
@@ -133,13 +139,17 @@ def introduce(resources: Resources, name: str) -> Introduction:
         if len(documents) > 1:
             first = index.labels_of(short_named[0]).name if short_named else ""
             examples = [_ABOUT[phrase_language(first)], *examples]
-        first_documents = summarise_documents(kb.documents, ids[:_TITLES]) if ids else []
+        titles = [f"{title}, by {author}" if _AUTHOR.fullmatch(author) else title for title, author in (
+            (title_of[key] or key, metadata_of[key].get("author", "")) for key in ids)]
+        first_documents = summarise_documents(kb.documents, ids[:_TITLES], beginnings=True) if ids else []
+        openings = [one for one in first_documents if one.said]
+        are_lists = 2 * len(openings) < len(first_documents)
         return Introduction(
             kb=name, documents=len(documents), kinds=dict(Counter(
                 _KINDS.get(suffix, suffix.upper() or "text") for suffix in suffixes).most_common()),
-            dates=(dates[0], dates[-1]) if dates else None,
-            titles=_shorten([*dict.fromkeys(title_of[key] or key for key in ids)][:_TITLES]),
-            openings=tuple([one for one in first_documents if one.said][:_OPENINGS]),
+            dates=(dates[0], dates[-1]) if dates else None, titles=_shorten([*dict.fromkeys(titles)][:_TITLES]),
+            openings=() if are_lists else tuple(openings[:_OPENINGS]),
+            shared=tuple(_shared_items(index, len(documents))) if are_lists else (),
             tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
             entities=tuple(sorted((MainEntity(
                 id=index.entity_row.at(row), name=index.labels_of(row).name, type=index.labels_of(row).type,
@@ -154,7 +164,7 @@ def introduce(resources: Resources, name: str) -> Introduction:
 
 def _document_date(document: str, metadata: Mapping[str, str]) -> str:
     """Return a document's date as YYYY-MM-DD, or "" if it has none."""
-    for text in (metadata.get(_STATED_DATE, ""), document, *(metadata.get(field, "") for field in _FILE_DATES)):
+    for text in (metadata.get(_STATED_DATE, ""), document, metadata.get(_PUBLISHED, "")):
         if match := _DAY.search(text):
             month, day = match["month"] or match["joined_month"], match["day"] or match["joined_day"]
             return f"{match['year']}-{int(month):02}-{int(day):02}"
@@ -167,6 +177,17 @@ def _in_turn(documents: Iterable[str]) -> list[str]:
     for key in documents:
         folders.setdefault(str(PurePosixPath(key).parent), []).append(key)
     return [key for turn in zip_longest(*folders.values()) for key in turn if key]
+
+
+def _shared_items(index: GraphIndex, documents: int) -> list[str]:
+    """Return what the items of lists name in most documents, such as the subjects of meetings."""
+    holders: dict[str, set[str]] = {}
+    for chunk in index.chunks:
+        for match in _LISTED.finditer(chunk.text):
+            if match["item"].count(" ") > 1:
+                holders.setdefault(match["item"], set()).add(chunk.document_id)
+    most = sorted(holders, key=lambda one: (-len(holders[one]), one))
+    return [one for one in most if len(holders[one]) * _SHARE >= documents > _SHARE][:_TITLES]
 
 
 def _shorten(titles: Sequence[str]) -> tuple[str, ...]:
@@ -188,15 +209,20 @@ def _describe_tables(index: GraphIndex) -> Iterator[str]:
         yield f"{table.title}: {table.rows:,} × {', '.join(columns[:_COLUMNS])}{more}"
 
 
-def _describe_people(index: GraphIndex) -> Iterator[str]:
-    """Yield each of the most frequent fields of people, with its most frequent people and in how many documents."""
+def _fields_of_people(index: GraphIndex) -> list[str]:
+    """Return the most frequent fields of people."""
     fields = list[str]()
     for name in index.relation_counts:
         words = label_key(name).split()
         is_relation = len(words) > 1 and not PREPOSITIONS.isdisjoint(words)  # "belongs to", not "to"
         if not is_relation and not FIELDS_OF_PEOPLE.isdisjoint(words):
             fields.append(name)
-    for name in sorted(fields, key=lambda one: (-index.relation_counts[one], one))[:_FIELDS]:
+    return sorted(fields, key=lambda one: (-index.relation_counts[one], one))[:_FIELDS]
+
+
+def _describe_people(index: GraphIndex) -> Iterator[str]:
+    """Yield each field of people, with its most frequent people and in how many documents."""
+    for name in _fields_of_people(index):
         people, counts = np.unique(index.triples[index.of_relation(name), 2], return_counts=True)
         most = sorted(zip(people.tolist(), counts.tolist(), strict=True), key=lambda one: (-one[1], one[0]))[:_PEOPLE]
         yield f"{name}: {', '.join(f'{index.labels_of(row).name} ({count:,})' for row, count in most)}"
@@ -205,13 +231,15 @@ def _describe_people(index: GraphIndex) -> Iterator[str]:
 def _main_rows(index: GraphIndex) -> list[int]:
     """Return the rows of the entities that the most passages name in running text, one of each name.
 
-    A name within another one, such as "Lydia" in "Lydia Bennet", is most often the same person's.
+    A name within another one, such as "Lydia" in "Lydia Bennet", is most often the same person's. People in fields of
+    people are shown there.
     """
     row_by_name: dict[str, int] = {}
+    shown = {row for field in _fields_of_people(index) for row in index.triples[index.of_relation(field), 2].tolist()}
     for row in index.ranked[:_MOST_CONSIDERED].tolist():
         name = index.labels_of(row).name
-        if not any(has_name(name, other) or has_name(other, name) for other in row_by_name) and is_named_in_text(
-                index, row):
+        is_shown = row in shown or any(has_name(name, other) or has_name(other, name) for other in row_by_name)
+        if not is_shown and is_named_in_text(index, row):
             row_by_name[name] = row
         if len(row_by_name) == _ENTITIES:
             break

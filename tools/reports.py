@@ -33,6 +33,9 @@ _ITEM = re.compile(r"\s*[-*•][^\S\n]+(?:\S+\s+){3}")
 """An item of a list. A document that begins with one, such as minutes, says in its items what it is about."""
 _WHOLE = re.compile(r"(?![a-z]).*[.!?…。！？][”’\"')\]]*\Z", re.DOTALL)
 """A whole sentence: it does not begin in lower case, and ends with its punctuation."""
+_NO_BEGINNING = re.compile(r"[-*•]|(?:It|They|He|She|These|Those|But|And|Also|However|This (?:also|further))\b|"
+                           r"[A-Z][\w.-]+(?: [A-Z][\w.-]*)*(?:,| [\[(])")
+"""The beginning of an item of a list, of a sentence that goes on from another one, and of a list of names."""
 _MARK = re.compile(r"\A[-*•]\s+")
 _OF_RIGHTS = re.compile(r"©|\b(?:copyright|licen[cs]ed?|all rights reserved)\b", re.IGNORECASE)
 """What sentences about a file say, and not about its subject."""
@@ -84,24 +87,29 @@ def openings(index: GraphIndex, tokens: int) -> list[Passage]:
     return items if sum(map(item_cost, items)) <= tokens else []
 
 
-def summarise_documents(documents: Documents, ids: Sequence[str] = ()) -> list[DocumentSummary]:
+def summarise_documents(documents: Documents, ids: Sequence[str] = (), *,
+                        beginnings: bool = False) -> list[DocumentSummary]:
     """Return for each document the sentence that best says what it is about, found without a model; no `ids` mean all.
+
+    With `beginnings`, it is the sentence with which the document's prose begins, or "" if that is a list.
 
     Raises:
         UnknownDocumentError: there is no such document.
     """
     wanted = ids or list(documents.titles())
-    return [summary for summary, _ in _openings([documents.get(key) for key in wanted])]
+    return [summary for summary, _ in _openings([documents.get(key) for key in wanted], beginnings=beginnings)]
 
 
-def _openings(documents: Sequence[Document]) -> Iterator[_Opening]:
-    """Yield the opening of each document: the sentence with most words of the title, the first one of several."""
+def _openings(documents: Sequence[Document], *, beginnings: bool = False) -> Iterator[_Opening]:
+    """Yield the opening of each document: the sentence with most words of the title, or the first one of several."""
     all_sentences = [_first_sentences(document) for document in documents]
     document_counts = Counter(
         words for sentences in all_sentences for words in {normalise(words) for _, words in sentences})
     for document, sentences in zip(documents, all_sentences, strict=True):
         unique = [(start, words) for start, words in sentences if document_counts[normalise(words)] == 1]
         candidates = unique or sentences
+        if beginnings:
+            candidates = [one for one in candidates if not _NO_BEGINNING.match(one[1])][:1]
         title_words = set(content_words(document.title))
         first_line = document.text.lstrip()[:_OPENING].partition("\n")[0].rstrip()
         first_line_start = len(document.text) - len(document.text.lstrip())

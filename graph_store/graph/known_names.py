@@ -31,7 +31,7 @@ _OFTEN = 3
 
 
 def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphColumns:
-    """Return the graph with every mention of its names in the chunks, and short names of persons under the full ones."""
+    """Return the graph with every mention of its names in chunks, and short names of persons under the full ones."""
     document_of = dict[str, str]()
     names_by_key = _names_to_find(columns)
     known = set(zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True))

@@ -22,7 +22,7 @@ from ..ledger.version import Version
 Arrays = Mapping[str, NDArray[Any]]
 
 _LOG = logging.getLogger("banyan")
-_FORMAT = "banyan-index-24"
+_FORMAT = "banyan-index-25"
 """Another number when the arrays change: an index of other arrays than the code reads is an error."""
 _LENGTH_BYTES, _ALIGNED = 8, 64
 
