@@ -280,7 +280,7 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
         other_words, _, last = trimmed.rpartition(" ")
         is_honour = other_words and kind == "person" and last.isupper() and last.lower() in HONOURS
         trimmed = other_words if is_honour or last in _LOWER_CASE_WORDS else trimmed
-    verb = _FIRST_PERSON_VERB if kind in {"person", "event", "name"} else _FIRST_PERSON
+    verb = _FIRST_PERSON_VERB if kind in {"person", "event"} or " War " in trimmed else _FIRST_PERSON
     if _GLUED_BEHIND.search(trimmed) and verb.match(text, start + len(trimmed)):  # "leaving Forest Road I was"
         trimmed = trimmed.removesuffix(" I")
     # The stop of an abbreviation at the end belongs to the name: "Acme Inc."
