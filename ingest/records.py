@@ -217,7 +217,11 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     first: dict[str, object] = {}
     encoding = encoding_of(path)
     about = {UNREAD: encoding.note} if encoding.note else {}
-    is_table = _begins_as_table(path, limits, encoding)
+    values: list[object] = []
+    for _, line in islice(lines(path, limits, encoding), _LOOKED_AT):
+        with suppress(BadRecordError):  # reported when all lines are read
+            values.append(_parse_line(line))
+    is_table = all(is_row(value) for value in values if isinstance(value, dict))
     for number, (line_number, line) in enumerate(lines(path, limits, encoding)):
         try:
             value = _parse_line(line)
@@ -236,15 +240,6 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         with collected_tables() as tables:
             text = object_lines(first, path.stem, limits) if is_one else record_lines(rows, path.stem, limits)
         yield Record(None, None, path.stem, text, about, tables)
-
-
-def _begins_as_table(path: Path, limits: Limits, encoding: Guess) -> bool:
-    """Return True if the objects on the first lines of a file are rows; bad lines are reported when all are read."""
-    values: list[object] = []
-    for _, line in islice(lines(path, limits, encoding), _LOOKED_AT):
-        with suppress(BadRecordError):
-            values.append(_parse_line(line))
-    return all(is_row(value) for value in values if isinstance(value, dict))
 
 
 def _parse_line(line: str) -> object:

@@ -109,7 +109,16 @@ class SheetFormats:
         """Read which formats a workbook has; its sheets are only read if any of them changes how a number is shown."""
         self._archive, names = archive, set(archive.namelist())
         self._is_open_document = _CONTENT in names
-        self._formats: Mapping[str, NumberFormat] = _read_styles(archive) if _STYLES in names else {}
+        self._formats: dict[str, NumberFormat] = {}  # those that change how a number is shown, by the styles' numbers
+        if _STYLES in names:
+            root = parse_xml(archive, _STYLES)
+            codes = _PERCENT_FORMATS | {int(element.get("numFmtId", "0")): element.get("formatCode", "")
+                                        for element in root.iter() if local_name(element) == "numFmt"}
+            cell_styles = next((list(element) for element in root if local_name(element) == "cellXfs"), [])
+            parsed = {number: parse_format(code) for number, code in codes.items()}
+            for at, style in enumerate(cell_styles):
+                if (known := parsed.get(int(style.get("numFmtId", "0")))) is not None:
+                    self._formats[str(at)] = known
         self.raised: Mapping[str, str] = _read_raised(archive) if _STRINGS in names else {}
         """The texts with raised figures as `raised_figures` writes them, by these texts in one size."""
         self._parts: Mapping[str, str] = _parts_of_sheets(archive) if _SHEETS in names else {}
@@ -134,17 +143,6 @@ class SheetFormats:
             elif about.get("hidden") in {"1", "true"} and name == "col":
                 columns |= set(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
         return rows, columns
-
-
-def _read_styles(archive: zipfile.ZipFile) -> dict[str, NumberFormat]:
-    """Return the formats of the styles that change how a number is shown, by the styles' numbers."""
-    root = parse_xml(archive, _STYLES)
-    codes = {int(element.get("numFmtId", "0")): element.get("formatCode", "")
-             for element in root.iter() if local_name(element) == "numFmt"}
-    cell_styles = next((list(element) for element in root if local_name(element) == "cellXfs"), [])
-    parsed = {number: parse_format(code) for number, code in {**_PERCENT_FORMATS, **codes}.items()}
-    formats = {str(at): parsed.get(int(style.get("numFmtId", "0"))) for at, style in enumerate(cell_styles)}
-    return {style: known for style, known in formats.items() if known is not None}
 
 
 def _read_raised(archive: zipfile.ZipFile) -> dict[str, str]:

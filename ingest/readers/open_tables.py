@@ -51,7 +51,12 @@ def find_open(page: DrawnPage, taken: Sequence[Box]) -> list[FoundTable]:
             inside = [word for word in upright if box.x0 - NEAR <= word.center[0] <= box.x1 + NEAR
                       and box.top <= word.center[1] <= box.bottom]
             table = _read_table(box, tops, inside)
-            if table is not None and (caption or caption_below(upright, box) or (has_header and _has_numbers(table))):
+            cells = [cell.text for row in table.grid[1:] for cell in row[1:]] if table else []
+            texts = list(filter(None, cells))
+            # Without a caption, most cells have text, many of them numbers and none a sentence.
+            has_numbers = (len(texts) >= _MOSTLY * len(cells) and sum(map(is_value, texts)) >= _VALUES * len(texts)
+                           and max(map(len, texts), default=0) <= _LONGEST_CELL / 2)
+            if table is not None and (caption or caption_below(upright, box) or (has_header and has_numbers)):
                 found.append(table)
     return found
 
@@ -236,11 +241,3 @@ def _join_rows(bands: Sequence[Sequence[list[GridCell]]], *, are_ruled: bool) ->
             else:
                 joined.append([row[0]] * len(row) if filled == [0] and not is_one_row else row)
     return joined
-
-
-def _has_numbers(table: FoundTable) -> bool:
-    """Return True if most cells have text, many of them numbers and none a sentence."""
-    cells = [cell.text for row in table.grid[1:] for cell in row[1:]]
-    texts = list(filter(None, cells))
-    return (len(texts) >= _MOSTLY * len(cells) and sum(map(is_value, texts)) >= _VALUES * len(texts)
-            and max(map(len, texts)) <= _LONGEST_CELL / 2)
