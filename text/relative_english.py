@@ -6,14 +6,18 @@ from datetime import timedelta
 from .dates import MONTHS
 from .said_dates import (
     DAYS_A_WEEK,
+    MONTHS_A_QUARTER,
     MONTHS_A_YEAR,
     Said,
+    Unit,
     around,
     dated,
     edge,
     on_day,
     on_weekday,
+    past_tense_before,
     quarter,
+    season,
     shift,
 )
 
@@ -32,9 +36,16 @@ _NUMBER = rf"(?P<number>\d{{1,2}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=Tr
 _LENGTH = (rf"(?:{_NUMBER} (?P<unit>day|fortnight|week|month|quarter|year)s?(?P<half> and a half)?"
            r"|(?P<halfyear>half a year))")
 _NTH = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+_HALF = r"the (?P<half>first|second) half"
 _QUARTER = r"(?:Q(?P<quarter>[1-4])|(?:the )?(?P<nth>first|second|third|fourth) quarter)"
 _SHIFTS = {"the day before yesterday": -2, "yesterday": -1, "last night": -1, "tomorrow": 1,
            "the day after tomorrow": 2}
+_SEASON = r"(?P<season>spring|summer|autumn|fall|winter)"
+_AFTER_WINTER = range(3, 9)
+_HOLIDAYS = {"new year's day": (1, 1), "valentine's day": (2, 14), "halloween": (10, 31), "christmas eve": (12, 24),
+             "christmas": (12, 25), "boxing day": (12, 26), "new year's eve": (12, 31)}
+_HOLIDAY = rf"(?P<holiday>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))})".replace("'", "['’]")
+_SATURDAY = 5
 _STALE = ("world", "society", "economy", "standards", "technology", "market", "youth", "terms", "language")
 """What "today's" stands before where it means these times."""
 _LASTING = frozenset(("can", "could", "take", "takes", "took", "times", "per", "each", "every", "finish", "complete",
@@ -42,30 +53,41 @@ _LASTING = frozenset(("can", "could", "take", "takes", "took", "times", "per", "
 """Words beside which "in two weeks" says how long something takes."""
 
 
+def _read_day_word(said: Said) -> str:
+    return around("day", said.day + timedelta(_SHIFTS.get(said.match[0].lower(), 0)))
+
+
 def _read_length(said: Said, sign: int) -> str:
     """Return the period that is some units away: the month of "two months ago", the day of "a week ago today"."""
+    unit, count = _length(said)
+    return around("day" if said.part("exact") else unit, shift(unit, said.day, sign * count)) if count else ""
+
+
+def _length(said: Said) -> tuple[Unit, int]:
+    """Return the unit and number of a length of time such as "two weeks"; 0 if it is vague."""
     if said.is_vague:
-        return ""
-    number = said.part("number")
-    unit, count = said.unit(), int(number) if number.isdecimal() else _NUMBERS.get(number, 0)
+        return "day", 0
     if said.part("halfyear"):
-        unit, count = "month", MONTHS_A_YEAR // 2
-    elif said.part("half") and unit != "year":
-        return ""
-    elif said.part("half"):
-        unit, count = "month", count * MONTHS_A_YEAR + MONTHS_A_YEAR // 2
-    elif said.part("unit") == "fortnight":
-        unit, count = "day", 14 * count
-    return around("day" if said.part("exact") else unit, shift(unit, said.day, sign * count))
+        return "month", MONTHS_A_YEAR // 2
+    number, unit = said.part("number"), said.part("unit")
+    count = int(number) if number.isdecimal() else _NUMBERS[number]
+    if said.part("half"):
+        return "month", count * MONTHS_A_YEAR + MONTHS_A_YEAR // 2 if unit == "year" else 0
+    return ("day", 14 * count) if unit == "fortnight" else (said.unit(), count)
 
 
 def _read_within(said: Said) -> str:
     """Read "in two months", unless it may say how long something takes."""
     words = said.match.string[said.sentence()[0]:said.match.start()].lower().split()
     is_single = said.part("number") in ("a", "an", "one")
-    if said.is_past_before or not _LASTING.isdisjoint(words) or (is_single and said.tense() != "future"):
+    if past_tense_before(said) or not _LASTING.isdisjoint(words) or (is_single and said.tense() != "future"):
         return ""
     return _read_length(said, 1)
+
+
+def _read_rolling(said: Said) -> str:
+    number = said.part("number")  # "over the past two weeks" is not vague, as "over two weeks ago" is
+    return f"{shift(said.unit(), said.day, -(_NUMBERS.get(number) or int(number)))}/{said.day}"
 
 
 def _read_period(said: Said) -> str:
@@ -88,11 +110,24 @@ def _read_day_of_week(said: Said) -> str:
                                             + _WEEKDAYS.index(said.part("weekday"))))
 
 
+def _read_weekday(said: Said) -> str:
+    return on_weekday(said, _WEEKDAYS.index(said.part("weekday")), said.part("side"))
+
+
 def _read_year_part(said: Said) -> str:
     year = said.day.year + _SIDES[said.part("side")]
     if month := said.part("month"):
         return dated(year, MONTHS[month], int(said.part("day") or said.part("date") or 0))
+    if name := said.part("season"):
+        return season(year, name) if name != "winter" else ""
+    if half := said.part("half"):
+        return quarter(year, _NTH[half], 2 * MONTHS_A_QUARTER)
     return quarter(year, int(said.part("quarter") or _NTH[said.part("nth")]))
+
+
+def _read_day_of_month(said: Said) -> str:
+    month = shift("month", said.day, _SIDES[said.part("side")])
+    return dated(month.year, month.month, int(said.part("day")))
 
 
 def _read_month(said: Said) -> str:
@@ -105,6 +140,37 @@ def _read_month(said: Said) -> str:
     if tense is None or month == said.day.month or (side and not is_other_year):  # that of this year or the other one
         return ""
     return dated(said.day.year + is_other_year * (-1 if tense == "past" else 1), month)
+
+
+def _read_season(said: Said) -> str:
+    """Read "next spring", if that is in another year than this one, and so has one reading."""
+    name, side, month = said.part("season"), said.part("side"), said.day.month
+    if name == "winter":  # it has parts of two years
+        year = {"last": said.day.year - 1 if month in _AFTER_WINTER else 0,
+                "next": said.day.year if month in _AFTER_WINTER else 0}.get(side, 0)
+        return season(year, name) if year else ""
+    if side == "this":
+        return season(said.day.year, name)
+    first = int(season(said.day.year, name)[5:7])
+    is_other_year = first > month if side == "last" else first + 2 < month
+    return season(said.day.year + _SIDES[side], name) if is_other_year else ""
+
+
+def _read_holiday(said: Said) -> str:
+    """Read "last Christmas", if it is in another year than this one, and "this Christmas"."""
+    month, day = _HOLIDAYS[said.part("holiday").replace("’", "'")]
+    side = said.part("side")
+    passed = (month, day) < (said.day.month, said.day.day)
+    if side != "this" and passed == (side == "last"):
+        return ""
+    return dated(said.day.year + _SIDES[side], month, day)
+
+
+def _read_weekend(said: Said) -> str:
+    tense = said.tense()
+    if tense is None or said.day.weekday() >= _SATURDAY:
+        return ""
+    return around("weekend", shift("week", said.day, -1 if tense == "past" else 0))
 
 
 def _read_bare_day(said: Said) -> str:
@@ -126,13 +192,16 @@ FORMS: tuple[tuple[str, Callable[[Said], str]], ...] = (
     (rf"\b(?:last|next|this) (?:{_DAY_NAME}|week|year|month|quarter) (?:of|before|after)(?! (?:last|this|next))\b",
      _ignore),
     (rf"\btoday['’]s (?:{'|'.join(_STALE)})", _ignore),
-    (rf"\b(?:{'|'.join(_SHIFTS)}|today|tonight|this (?:morning|afternoon|evening))\b",
-     lambda said: around("day", said.day + timedelta(_SHIFTS.get(said.match[0].lower(), 0)))),
+    (rf"\b(?:{'|'.join(_SHIFTS)}|today|tonight|this (?:morning|afternoon|evening))\b", _read_day_word),
     (rf"\b{_LENGTH} ago(?P<exact> today)?\b(?! (?:on )?{_WEEKDAY})", lambda said: _read_length(said, -1)),
     (rf"\b(?:in )?{_LENGTH}(?: from (?:now|today)|(?:['’]s?)? time)\b", lambda said: _read_length(said, 1)),
     (rf"\bin {_LENGTH}\b(?! of\b)", _read_within),
+    (rf"\b(?:the|these) (?:last|past) {_NUMBER} (?P<unit>day|week)s\b", _read_rolling),
     (rf"{_SIDE} (?P<unit>week|weekend|month|quarter|year)\b(?! and a half| or )", _read_period),
     (r"\b(?:in|during) the (?P<side>last|next) (?P<unit>quarter)\b(?! of)", _read_period),
+    (r"\b(?:at|on|over) the weekend\b", _read_weekend),
+    (rf"{_SIDE} {_SEASON}\b", _read_season),
+    (rf"{_SIDE} {_HOLIDAY}\b(?! eve)", _read_holiday),
     (r"\b(?P<side>the current|the coming) (?P<unit>week|month|quarter|year)\b", _read_period),
     (r"\bthe (?P<unit>week|month|quarter|year) (?P<side>before last|after next)\b(?! (?:week|month|year))",
      _read_period),
@@ -141,10 +210,10 @@ FORMS: tuple[tuple[str, Callable[[Said], str]], ...] = (
      _read_edge),
     (rf"{_WEEKDAY} (?:of )?{_SIDE} week\b", _read_day_of_week),
     (rf"{_SIDE} week(?:['’]s| on)? {_WEEKDAY}", _read_day_of_week),
-    (rf"\b(?:(?P<side>last|next|this coming|the coming|coming|this past|past|this) )?{_WEEKDAY}",
-     lambda said: on_weekday(said, _WEEKDAYS.index(said.part("weekday")), said.part("side"))),
-    (rf"\b(?:(?:{_DAY} )?{_MONTH}(?: {_AFTER_MONTH})?|{_QUARTER}) (?:of )?{_SIDE} year\b",
+    (rf"\b(?:(?P<side>last|next|this coming|the coming|coming|this past|past|this) )?{_WEEKDAY}", _read_weekday),
+    (rf"\b(?:(?:{_DAY} )?{_MONTH}(?: {_AFTER_MONTH})?|{_QUARTER}|{_HALF}|{_SEASON}) (?:of )?{_SIDE} year\b",
      _read_year_part),
+    (rf"\bthe {_DAY} (?:of )?{_SIDE} month\b", _read_day_of_month),
     (rf"\b(?:(?:in|by|since|until|early|late) |(?P<side>last|next|this) ){_MONTH}\b(?!,? \d| of| \w{{4}} year)",
      _read_month),
     (rf"\b{_DAY} {_MONTH}\b(?!,? ?\d)", _read_bare_day),

@@ -10,6 +10,8 @@ Unit = Literal["day", "week", "weekend", "month", "quarter", "year"]
 
 DAYS_A_WEEK, MONTHS_A_YEAR, MONTHS_A_QUARTER = 7, 12, 3
 _SATURDAY = 5
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
+"""The first month of each season."""
 _LOOKED_BACK = 30
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？；;\n]")
@@ -62,11 +64,6 @@ class Said(NamedTuple):
         """Whether the words before make a length of time vague: "about two years ago"."""
         return _VAGUE.search(self.before) is not None
 
-    @property
-    def is_past_before(self) -> bool:
-        """Whether the sentence speaks of the past before the words."""
-        return _PAST.search(self.match.string, self.sentence()[0], self.match.start()) is not None
-
     def sentence(self) -> tuple[int, int]:
         """Return where the sentence around the words begins and ends."""
         text = self.match.string
@@ -104,9 +101,9 @@ def around(unit: Unit, day: date) -> str:
     return day.isoformat()[:len("2024-03" if unit == "month" else "2024")]
 
 
-def quarter(year: int, number: int) -> str:
-    """Return the quarter of a year by its number."""
-    return f"{year}-{(number - 1) * MONTHS_A_QUARTER + 1:02d}/{year}-{number * MONTHS_A_QUARTER:02d}"
+def quarter(year: int, number: int, months: int = MONTHS_A_QUARTER) -> str:
+    """Return the quarter of a year by its number; with six months, the half."""
+    return f"{year}-{(number - 1) * months + 1:02d}/{year}-{number * months:02d}"
 
 
 def shift(unit: Unit, day: date, count: int) -> date:
@@ -115,7 +112,7 @@ def shift(unit: Unit, day: date, count: int) -> date:
         return day + timedelta(count * (1 if unit == "day" else DAYS_A_WEEK))
     months = count * {"month": 1, "quarter": MONTHS_A_QUARTER, "year": MONTHS_A_YEAR}[unit]
     year, month = divmod(day.year * MONTHS_A_YEAR + day.month - 1 + months, MONTHS_A_YEAR)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+    return date(year, month + 1, min(day.day, last_day(year, month + 1)))
 
 
 def edge(unit: str, day: date, *, is_end: bool) -> str:
@@ -124,14 +121,32 @@ def edge(unit: str, day: date, *, is_end: bool) -> str:
         return f"{day.year}-12-31" if is_end else f"{day.year}-01-01"
     first, _, last = around("quarter" if unit == "quarter" else "month", day).partition("/")
     year, month = map(int, (last or first if is_end else first).split("-"))
-    return f"{year}-{month:02d}-{monthrange(year, month)[1] if is_end else 1:02d}"
+    return f"{year}-{month:02d}-{last_day(year, month) if is_end else 1:02d}"
+
+
+def last_day(year: int, month: int) -> int:
+    """Return the number of days of a month."""
+    return monthrange(year, month)[1]
 
 
 def dated(year: int, month: int, day: int = 0) -> str:
     """Return a month, or a day of it; "" if there is none."""
-    if not 1 <= month <= MONTHS_A_YEAR or day > monthrange(year, month)[1]:
+    if not 1 <= month <= MONTHS_A_YEAR or day > last_day(year, month):
         return ""
     return f"{year}-{month:02d}" + (f"-{day:02d}" if day else "")
+
+
+def season(year: int, name: str) -> str:
+    """Return a meteorological season of the northern half of the world; the winter that begins in a year."""
+    first = _SEASONS[name]
+    if first == MONTHS_A_YEAR:
+        return f"{year}-12/{year + 1}-02"
+    return f"{year}-{first:02d}/{year}-{first + 2:02d}"
+
+
+def past_tense_before(said: Said) -> bool:
+    """Return True if the sentence speaks of the past before the words."""
+    return _PAST.search(said.match.string, said.sentence()[0], said.match.start()) is not None
 
 
 def on_weekday(said: Said, weekday: int, side: str) -> str:
