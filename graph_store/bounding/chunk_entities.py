@@ -44,7 +44,7 @@ class NamedEnds:
             spellings.setdefault(canonical_name(name), set()).add(name)
         for key in filter(None, sorted(spellings)):
             name = source.best_spelling(spellings[key])
-            grounded = source.ground(name)
+            grounded = source.ground_version(name) or source.ground(name)
             if grounded is None:
                 continue
             if grounded.quoted and parse_value(name, "date"):

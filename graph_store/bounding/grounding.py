@@ -20,6 +20,7 @@ from ...text.quantities import find_values, means, parse_value
 from ...text.sentences import split_sentences
 from ...text.times import LONGEST, read_time, split_qualifiers
 from .relative_grounding import RelativeTimes
+from .version_names import name_version
 from .words import (
     ARTICLES,
     ASIDE,
@@ -139,6 +140,12 @@ class SourceText:
             return None
         whole_name = f"{self._titles[0]}的{name.strip()}" if is_cjk(name) else f"{name.strip()} of {self._titles[0]}"
         return Grounded(whole_name, self._span(*speaker.span()))
+
+    def ground_version(self, name: str) -> Grounded | None:
+        """Return where the text has a version, named with what the lines above say it is of: "Python 3.9 beta 2"."""
+        whole_name = name_version(name.strip(), self._titles)
+        place = self.find(name) if whole_name else None
+        return Grounded(whole_name, place) if place else None
 
     def _is_in_title(self, bare: Sequence[str]) -> bool:
         return bool(self.text) and any(title.find(wanted) for title in map(bare_places, self._titles)

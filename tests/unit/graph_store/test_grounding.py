@@ -132,6 +132,17 @@ def test_nobody_narrates_a_text_that_does_not_say_i():
     assert SourceText("He heard the narrator's friend.", "The Lost Violin").ground("author") is None
 
 
+@pytest.mark.parametrize(("name", "shown"), [
+    ("beta 2", "Python 3.9 beta 2"), ("3.9.0 beta 2", "Python 3.9.0 beta 2"), ("v3.9.0", "Python 3.9.0"),
+    ("3.9", "Python 3.9"), ("2.7.1", None), ("Python 3.9.0", None), ("beta", None), ("596", None)])
+def test_a_version_is_named_with_what_the_lines_above_it_say_it_is_of(name, shown):
+    source = SourceText("- 3.9.0 beta 2 of 3.9, then v3.9.0, unlike 2.7.1 or Python 3.9.0",
+                        "PEP 596 – Python 3.9 Release Schedule")
+    found = source.ground_version(name)
+    assert (found and found.shown) == shown
+    assert SourceText("3.9.0 beta 2, 3.9, v3.9.0").ground_version(name) is None
+
+
 @pytest.mark.parametrize(("name", "grounded"), [
     ("2026年指导委员会选举", True), ("指导委员会选举结果", True), ("指导委员会主席", False),
     ("委员会2025年选举", False)])
