@@ -130,14 +130,11 @@ def read_number(cell: str) -> NumberCell | None:
     match = _CELL.fullmatch(text)
     if match is None:
         return None
-    power = _POWER_OF_TEN.fullmatch(text)
-    return _power_of_ten(power) if power else _parse_number(match)
-
-
-def _power_of_ten(match: re.Match[str]) -> NumberCell | None:
-    suffix = _read_suffix(match["after"] or "", "", is_bracketed=False)
-    return suffix and NumberCell("plain", "1", scale=_ten_to(match["power"]), unit=suffix.unit,
-                                 is_known_unit=suffix.is_known_unit)
+    if power := _POWER_OF_TEN.fullmatch(text):
+        suffix = _read_suffix(power["after"] or "", "", is_bracketed=False)
+        return suffix and NumberCell("plain", "1", scale=_ten_to(power["power"]), unit=suffix.unit,
+                                     is_known_unit=suffix.is_known_unit)
+    return _parse_number(match)
 
 
 def _parse_number(match: re.Match[str]) -> NumberCell | None:
@@ -207,24 +204,19 @@ def _read_unit(rest: str, currency: str) -> tuple[str | None, bool]:
     text = rest.strip()
     if not text:
         return currency, True
-    if currency:
-        return _unit_of_money(text, currency), True
+    if currency:  # "$5 CAD", "€3/kg"
+        divisor = text.removeprefix("/") if text.startswith("/") else text.removeprefix("per ")
+        if divisor != text:
+            divisor = divisor.strip()
+            return f"{currency}/{unit_of(divisor) or divisor}" if _UNIT_WORD.fullmatch(divisor) else None, True
+        code = _CURRENCIES.get(text, "")
+        return code if code and (code == currency or currency in _SHARED_SIGNS) else None, True
     known = unit_of(text)
     if known and rest != "s":  # "1850s" is a decade
         return known, True
     # Any other word may be a unit if the whole column has it; behind figures without a space it is a code.
     is_word = _UNIT_WORD.fullmatch(text) is not None and len(text.split()) <= _MOST_UNIT_WORDS
     return (text, False) if is_word and (rest[0] == " " or not text[0].isascii()) else (None, False)
-
-
-def _unit_of_money(text: str, currency: str) -> str | None:
-    """Return the unit of an amount with a currency before it and a text behind it: "$5 CAD", "€3/kg"."""
-    divisor = text.removeprefix("/") if text.startswith("/") else text.removeprefix("per ")
-    if divisor != text:
-        divisor = divisor.strip()
-        return f"{currency}/{unit_of(divisor) or divisor}" if _UNIT_WORD.fullmatch(divisor) else None
-    code = _CURRENCIES.get(text, "")
-    return code if code and (code == currency or currency in _SHARED_SIGNS) else None
 
 
 def is_currency(unit: str) -> bool:

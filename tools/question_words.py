@@ -204,7 +204,9 @@ def quote_words(question: str) -> str:
 
 def fixed_parts(question: str, words: Sequence[Word]) -> list[Part]:
     """Return the quotes, dates, numbers and units of a question; no two of them share a word."""
-    parts = [*_quotes(question, words), *_dates(question, words), *_amounts(question, words)]
+    quotes = (_part(words, match.start(), match.end(), "quoted", match[1]) for match in _QUOTED.finditer(question)
+              if any(match.start() <= word.start and word.end <= match.end() for word in words))
+    parts = [*quotes, *_dates(question, words), *_amounts(question, words)]
     parts += [Part(at, at + 1, "unit", unit) for at, word in enumerate(words) if (unit := unit_of(word.text))]
     chosen: list[Part] = []
     for part in parts:
@@ -220,12 +222,6 @@ def unit_of(word: str) -> str:
     if len(word) < 2 or not is_unit(word):  # noqa: PLR2004 - a letter of its own is rather a name
         return ""
     return parse_number(f"1 {word}").partition(" ")[2]
-
-
-def _quotes(question: str, words: Sequence[Word]) -> Iterator[Part]:
-    for match in _QUOTED.finditer(question):
-        if any(match.start() <= word.start and word.end <= match.end() for word in words):
-            yield _part(words, match.start(), match.end(), "quoted", match[1])
 
 
 def _dates(question: str, words: Sequence[Word]) -> Iterator[Part]:

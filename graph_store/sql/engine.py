@@ -133,7 +133,11 @@ def _execute_query(connection: duckdb.DuckDBPyConnection, sql: str, query: exp.Q
 
     `fractions` are the names of the columns whose numbers are not whole.
     """
-    query = _make_sums_exact(_name_columns(query), fractions)
+    query = _name_columns(query)
+    for call in list(query.find_all(exp.Sum, exp.Avg)):  # numbers with fractions are added by Kahan's sum
+        if any(column.name.lower() in fractions for column in call.find_all(exp.Column)):
+            name = "fsum" if isinstance(call, exp.Sum) else "favg"
+            call.replace(exp.Anonymous(this=name, expressions=[call.this.copy()]))
     own = None
     if limit := query.args.get("limit"):
         most = limit.args.get("expression")
@@ -170,23 +174,13 @@ def _column_kind(sql_type: str) -> ColumnKind:
 
 
 def _name_columns(query: exp.Query) -> exp.Query:
-    """Return a query whose computed columns are named as they are written."""
+    """Return a copy of a query whose computed columns are named as they are written."""
+    query = query.copy()
     if isinstance(query, exp.Select):
-        query = query.copy()
         for part in query.expressions:
             if not isinstance(part, exp.Column | exp.Alias) and not part.is_star and not part.find(*_MAKING_ROWS):
                 name = part.sql(dialect=DIALECT, normalize_functions="lower", comments=False)
                 part.replace(exp.alias_(part.copy(), name, quoted=True))
-    return query
-
-
-def _make_sums_exact(query: exp.Query, fractions: Collection[str]) -> exp.Query:
-    """Return a query that adds numbers with fractions so that the sum has no error of floats (Kahan's sum)."""
-    query = query.copy()
-    for call in list(query.find_all(exp.Sum, exp.Avg)):
-        if any(column.name.lower() in fractions for column in call.find_all(exp.Column)):
-            name = "fsum" if isinstance(call, exp.Sum) else "favg"
-            call.replace(exp.Anonymous(this=name, expressions=[call.this.copy()]))
     return query
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from ...schemas.documents import Chunk, SourceTable
-from ...schemas.records import TableInfo
+from ...schemas.records import TableInfo, TableKind
 from ..graph.knowledge_graph import KnowledgeGraph
 from .graph_tables import GRAPH_TABLES, write_graph
 from .logical_tables import (
@@ -92,10 +92,7 @@ def _write_records(connection: duckdb.DuckDBPyConnection, table: LogicalTable) -
     names = NameSpace([DOCUMENT, *(column.name for column in table.columns)])
     columns = list(make_typed_columns(table.columns, names))
     columns.append(make_text_column(DOCUMENT, DOCUMENT, [place.document for place in table.places]))
-    _write_table(connection, table.name, columns, table.places)
-    return TableInfo(name=table.name, title=table.title, kind="records", rows=len(table.places),
-                     documents=len({place.document for place in table.places}),
-                     columns=tuple(column.info for column in columns))
+    return _write_table(connection, table.name, table.title, "records", columns, table.places)
 
 
 def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents) -> TableInfo:
@@ -104,19 +101,21 @@ def _write_documents(connection: duckdb.DuckDBPyConnection, documents: Documents
                for place, name in enumerate(OWN_FIELDS)]
     fields = join_fields([metadata for *_, metadata in documents])
     columns += make_typed_columns(fields, NameSpace([*OWN_FIELDS, *(field.name for field in fields)]))
-    _write_table(connection, DOCUMENTS, columns, [Place(document, 0, 0) for document, *_ in documents])
-    return TableInfo(name=DOCUMENTS, title=DOCUMENTS, kind="documents", rows=len(documents), documents=len(documents),
-                     columns=tuple(column.info for column in columns))
+    places = [Place(document, 0, 0) for document, *_ in documents]
+    return _write_table(connection, DOCUMENTS, DOCUMENTS, "documents", columns, places)
 
 
-def _write_table(connection: duckdb.DuckDBPyConnection, name: str, columns: Sequence[SqlColumn],
-                 places: Sequence[Place]) -> None:
+def _write_table(connection: duckdb.DuckDBPyConnection, name: str, title: str, kind: TableKind,
+                 columns: Sequence[SqlColumn], places: Sequence[Place]) -> TableInfo:
     stored = {column.info.name: (column.sql_type, column.values) for column in columns}
     documents, starts, ends = HIDDEN
     stored |= {documents: ("VARCHAR", np.array([place.document for place in places], object)),
                starts: ("INTEGER", np.array([place.start for place in places], np.int32)),
                ends: ("INTEGER", np.array([place.end for place in places], np.int32))}
     create_table(connection, f'main."{name}"', stored)
+    return TableInfo(name=name, title=title, kind=kind, rows=len(places),
+                     documents=len({place.document for place in places}),
+                     columns=tuple(column.info for column in columns))
 
 
 class TablesDamagedError(ValueError):
