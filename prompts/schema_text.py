@@ -33,9 +33,10 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: rows of a relation or attribute; '
                          'an end is a name or, if none is equal, part of one; A|B: either; "document", "at"',
         "table_query": '{"tool":"table_query","sql":""}: one SELECT (DuckDB) to count, add, rank, compare or filter '
-                       '(up to sixty rows you count yourself), over entities(entity, type), relations(head, tail) and '
-                       'attributes(entity, value, number, unit, date) by name, both with since, until, qualifiers, '
-                       "documents. ILIKE '%part%'; count(*) counts records, count(DISTINCT x) things",
+                       '(up to sixty rows you count yourself), over entities(entity, type), and a table for each '
+                       'relation (head, tail) and attribute (entity, value, number, unit, date) by its name, with '
+                       "since, until, qualifiers, documents. ILIKE '%part%'; count(*) counts records, "
+                       'count(DISTINCT x) things',
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"]',
         "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole'},
     "zh": {

@@ -1,8 +1,8 @@
 """What the retrieval agent can look up: one typed request for each of its tools."""
 
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Tool = Literal["entity_search", "triple_search", "table_query", "dfs_search", "community_search", "passage_search"]
 TOOLS: tuple[Tool, ...] = get_args(Tool)
@@ -73,8 +73,15 @@ class PassageLookup(_Request):
     """Passages of the documents."""
 
     tool: Literal["passage_search"] = "passage_search"
-    query: Wanted = Field(description="A question or words, with names written out.")
+    query: Text = Field(default="", description="A question or words, with names written out; empty, beside documents: "
+                                                "the question that is asked.")
     documents: Texts = Field(default=(), description="Only documents with one of these parts in their id or title.")
+
+    @model_validator(mode="after")
+    def _check_any(self) -> Self:
+        if not self.query.strip() and not self.documents:
+            raise ValueError("query: give words to search by, or documents")
+        return self
 
 
 Lookup: TypeAlias = Annotated[EntityLookup | TripleLookup | TableQuery | PathLookup | CommunityLookup | PassageLookup,

@@ -14,6 +14,7 @@ from ..runtime.threads import in_thread
 from ..schemas.errors import BanyanError
 from ..schemas.inquiry import Block
 from ..schemas.lookups import (
+    LONGEST,
     LOOKUPS,
     TOOLS,
     CommunityLookup,
@@ -154,7 +155,8 @@ def _look_up(retriever: Retriever, lookup: Lookup, tokens: int, question: str, s
             case CommunityLookup():
                 return look_up_reports(retriever, terms, lookup, question, tokens)
             case PassageLookup():
-                return look_up_passages(retriever, lookup, tokens, seen, switches)
+                query = lookup.query if lookup.query.strip() else question[:LONGEST]
+                return look_up_passages(retriever, lookup.model_copy(update={"query": query}), tokens, seen, switches)
     except DateError as error:
         return [Block(title=lookup.tool, note=str(error))]
 

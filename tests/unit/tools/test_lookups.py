@@ -88,6 +88,14 @@ def test_a_title_says_what_its_lookup_was_limited_to(retriever, lookup):
     assert all(limit in block.title for limit in limits)
 
 
+def test_a_document_is_read_by_the_question_if_no_query_is_given(retriever):
+    (block,) = found(retriever, PassageLookup(documents=("census",)), question="How many live in Town01?")
+    assert block.title == "passages: How many live in Town01? (in census)"
+    assert {item.document for item in block.items} == {"census"}
+    with pytest.raises(ValueError, match="give words to search by, or documents"):
+        PassageLookup(query=" ")
+
+
 class TestCards:
     def test_shows_both_directions_values_and_documents(self, retriever):
         (card,) = found(retriever, EntityLookup(entity="town01"))
