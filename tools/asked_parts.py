@@ -292,7 +292,8 @@ class AskedParts:
             text = self.words(other)
             is_after_plural = noun is not None and self.is_rows(noun) and self.words(noun).endswith("s")
             is_of_rows = noun is not None and self.is_rows(noun) and self.following(other, "value", gap=1) is not None
-            is_deed = noun is not None and noun.kind == "value" and text.endswith("ed")
+            is_deed = text.endswith("ed") and (noun.kind in {"value", "people", "row_nouns"} if noun is not None else (
+                self.columns_for(other, is_date)))
             if other.kind == "column" and (is_after_plural or is_of_rows or is_deed):
                 break  # "proposals owned", "women died" and 提案的状态是, unlike "proposal authors"
             if other.kind in _NOUNS:

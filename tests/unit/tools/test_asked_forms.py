@@ -69,7 +69,8 @@ OF_RECORDS = [
     ("For how many films are both the rating and the distance known?", "2"),
     ("Split the films by genre: which two genres are the most common, and how many films has each?",
      "Drama: 3; Comedy: 2"),
-    ("How many women died in 2020?", "1"), ("How many studios made at least two films?", "2")]
+    ("How many women died in 2020?", "1"), ("How many died in 2020?", None),
+    ("How many studios made at least two films?", "2")]
 OF_DOCUMENTS = [
     ("What is the status of MEP 2019?", "Draft"), ("Who wrote MEP 31?", "Ann; Bo; Cy"),
     ("How many MEPs were created in 2019?", "2"), ("How many MEPs of 2019 are drafts?", None),
