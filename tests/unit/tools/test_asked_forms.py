@@ -73,7 +73,7 @@ OF_RECORDS = [
     ("How many studios made at least two films?", "2")]
 OF_DOCUMENTS = [
     ("What is the status of MEP 2019?", "Draft"), ("Who wrote MEP 31?", "Ann; Bo; Cy"),
-    ("How many MEPs were created in 2019?", "2"), ("How many MEPs of 2019 are drafts?", None),
+    ("How many MEPs were created in 2019?", "2"), ("How many MEPs of 2019 are drafts?", "2"),
     ("How many people have written MEPs in total?", "3"), ("How many authors wrote at least one MEP?", "3"),
     ("What is the maximum number of authors of a MEP?", "3"), ("Which SIG owns at most one MEP?", "auth: 1; cli: 1"),
     ("How many MEPs have neither a stage nor a status?", "0"), ("What is the newest MEP?", "Clocks"),
@@ -132,7 +132,7 @@ def test_a_form_of_question_is_read_in_any_table(tables, question, answer):
 
 @pytest.mark.parametrize(("question", "answer"), OF_DOCUMENTS)
 def test_a_form_of_question_is_read_in_the_fields_of_documents(documents, question, answer):
-    assert (answer or "") in (short(documents, question) or "")
+    assert answer in (short(documents, question) or "")
 
 
 @pytest.mark.parametrize("question", DECLINED)
