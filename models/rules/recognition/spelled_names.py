@@ -74,6 +74,7 @@ _EMPHASIS = re.compile(
 """Marks of emphasis and of footnotes, and pictures among the letters."""
 _SYMBOL = re.compile("[=+×−%$€£]")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
+_ADDRESS_WITHIN = re.compile(r"(?<=\w) (?=(?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur)\b)")  # "the Lodge Sir Percival left"
 _ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
@@ -265,7 +266,7 @@ def _trim_name(text: str, start: int, end: int, kind: str) -> tuple[int, int] | 
             first_mark = min((at for mark in (opening, closing) if (at := name.find(mark)) >= 0), default=len(name))
             name = name[:first_mark]
     if kind != "work":
-        name = _END_OF_FIRST_ITEM.split(name, maxsplit=1)[0]
+        name = _ADDRESS_WITHIN.split(_END_OF_FIRST_ITEM.split(name, maxsplit=1)[0], maxsplit=1)[0]
     if _MARKUP.search(name.strip(_EDGES)) or "\n\n" in name:
         return None
     # Each cut may uncover something else to cut, so they are repeated until nothing changes.
@@ -312,7 +313,7 @@ def _is_junk(text: str, doc: "Doc", span: Span) -> bool:
     parts = _WORD.findall(name)
     if not parts or len(name) < 2 or not any(c.isalpha() for c in name):  # noqa: PLR2004 - a letter is not a name
         return True
-    if _is_spelled_unlike_name(name, parts, span.kind):
+    if "--" in name or _is_spelled_unlike_name(name, parts, span.kind):
         return True
     lowered = [part.lower().rstrip(".") for part in parts]
     if span.kind != "work":
