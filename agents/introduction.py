@@ -24,7 +24,7 @@ from ..tools.reports import DocumentSummary, summarise_documents
 from .estimate import ReadingEstimate, estimate_reading
 from .resources import Resources
 
-_TITLES, _ENTITIES = 8, 8
+_TITLES, _ENTITIES = 8, 10
 _OPENINGS, _TABLES, _FIELDS, _PEOPLE, _COLUMNS = 3, 3, 3, 4, 6
 """How many openings, tables and fields of people are shown, and how many people and columns of each."""
 _LISTED = re.compile(r"^[ \t]*[-*•] (?P<item>[A-Z][^\[\n@<>:]{8,120}?)[ \t]*(?:$|\[)", re.MULTILINE)

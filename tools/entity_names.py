@@ -128,17 +128,16 @@ def prose_sentences(chunk: Chunk) -> Iterator[tuple[int, int]]:
 
 
 def is_named_in_text(index: GraphIndex, row: int) -> bool:
-    """Return True if running text contains the name of the entity of a row exactly as it is written.
+    """Return True if running text contains a name of the entity of a row exactly as it is written.
 
     Rows of tables are no running text. At the beginning of a line, any word has a capital, so a single word there is
     not taken for a name.
     """
-    name = index.labels_of(row).name
-    is_single_word = " " not in name and name.isascii()
+    labels = index.labels_of(row)
+    names = [(name, " " not in name and name.isascii()) for name in (labels.name, *labels.other_names)]
     for chunk_row in index.mentioning[row][:_MAX_CHUNKS_OF_NAME].tolist():
         for line in index.chunks[chunk_row].text.splitlines():
-            position = line.find(name)
             is_table_row = line.lstrip().startswith("|")
-            if position >= 0 and not is_table_row and (position > 0 or not is_single_word):
+            if not is_table_row and any(line.find(name) >= is_single_word for name, is_single_word in names):
                 return True
     return False

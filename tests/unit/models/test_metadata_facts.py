@@ -2,6 +2,7 @@
 
 import pytest
 from banyan.ingest.metadata import clean_metadata, document_name, with_date, with_metadata
+from banyan.models.rules.metadata_facts import people_rows
 from banyan.models.rules.table_facts import read_rows
 from banyan.schemas.formats.schema_loading import load_schema
 
@@ -160,3 +161,9 @@ def test_rows_of_forms_and_cells_without_a_header_state_nothing(row: str, facts:
     ("order-1203102219.txt", {}, {})])
 def test_the_day_in_a_file_name_is_metadata(document, metadata, dates):
     assert with_date(metadata, document) == metadata | dates
+
+
+def test_a_list_of_people_with_an_odd_line_is_one():
+    text = "* Ann Lee (@alee)\n* rudd (@rudd)\n* Adam ‘rudd’ Blum\n* Bo Karl"
+    (row,) = people_rows(text, "Meeting > Present", "Meeting (m.md)")
+    assert row.cells[1].value.split("; ") == ["Ann Lee (@alee)", "Adam ‘rudd’ Blum", "Bo Karl"]
