@@ -40,6 +40,7 @@ _INDEFINITE_WORDS = word_set("own your our other another such certain any each s
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
 _PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Parts of persons' names in lower case, in addition to those in `_LOWER_CASE_WORDS`."""
+_NOT_IN_PERSONS = word_set("a an to at in on for by with or as is")
 _LOWER_CASE_WORDS = word_set("a an the of in on at by for from with to into and or but nor as de la le du des der von "
                              "und y el vs is")
 _UNSURE_SINGLE_WORD_KINDS = frozenset({"organization", "work", "product", "person", "event"})
@@ -75,6 +76,7 @@ _EMPHASIS = re.compile(
 _SYMBOL = re.compile("[=+×−%$€£]")
 _FORM_OF_ADDRESS = rf"(?:{'|'.join(one.title() for one in sorted(HONORIFICS))})\.?"
 _ADDRESS_WITHIN = re.compile(r"(?<=\w) (?=(?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur)\b)")  # "the Lodge Sir Percival left"
+_SAID_TO = re.compile(r"(?:,| to) (?:Sir|Mr|Mrs|Miss|Ms|Madame|Monsieur|Count|Lady)\b")
 _ADDRESS = re.compile(rf"\b{_FORM_OF_ADDRESS}\s{{1,3}}\Z")
 _EDGES = " \t\n\r\xa0,;:.!?-–—\"“”„«»'‘’`*_#()[]•·/&+"
 _ARTICLE = re.compile(r"(?:the|an?)\s{1,5}", re.IGNORECASE)
@@ -246,7 +248,8 @@ def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:
         is_in_name = around is not None and around.end > end
         context_start = max(0, match.start() - _CONTEXT_LENGTH)
         is_defined = _OPEN_BRACKET.search(text, context_start, match.start()) or text.startswith(" means", match.end())
-        if is_in_name or is_defined or name.endswith((".", "!", "?")) or name.isupper():
+        is_said = _SAID_TO.search(name)  # "Come, Mrs. Vesey"
+        if is_in_name or is_defined or is_said or name.endswith((".", "!", "?")) or name.isupper():
             continue
         if has_title_case and len(parts) <= _LONGEST_NAME:
             yield Span(start, end, "work" if _is_called_work(text, start, end) else "name")
@@ -334,7 +337,11 @@ def _is_spelled_unlike_name(name: str, parts: Sequence[str], kind: str) -> bool:
         has_common_word = any(part.islower() and part not in _LOWER_CASE_WORDS | _PARTICLES for part in parts)
         if joins_names or has_common_word or parts[0].isdigit() or len(parts) > _LONGEST_NAME:
             return True
-    if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)):
+    if kind == "person" and (any(c.isdigit() for c in name) or _ENDS_IN_INITIALS.search(name)
+                             or not _NOT_IN_PERSONS.isdisjoint(parts)):
+        return True
+    first_part = parts[0].split("-")[0]  # "non-PHP", but not "al-Assad"
+    if first_part != parts[0] and first_part.islower() and len(first_part) > 2 and first_part not in _PARTICLES:  # noqa: PLR2004
         return True
     if kind == "product" and infer_type(name) and not may_be("organization", name.rpartition(" ")[0]):
         return True  # "Open Source Software"
