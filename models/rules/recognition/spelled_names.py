@@ -67,6 +67,7 @@ _DEFINITE_ARTICLE = re.compile(r"\bthe\s{1,3}\Z", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"\s{0,3}(?P<word>[\w’'-]*)")
 _COUNTRY_ACRONYMS = word_set("US USA UK UAE UN EU USSR GDR DRC PRC")
 _OPEN_BRACKET = re.compile(r"\([^()]{0,30}\Z")
+_IS_A = re.compile(r"[\"”]?(?: \([^()]{0,120}\))?(?:,[^,.]{1,60},)? (?:is|was|are|were) (?:an?|the|one of the) ")
 _MARKUP = re.compile(r"[|<>{}\[\]=\\@*_#~`^]|''|https?:|&\w+;")
 _END_OF_FIRST_ITEM = re.compile(r"[!?]|--|,\s(?!(?:Inc|Ltd|LLC|Jr|Sr|L\.P)\b)|\s[-–—]\s")
 _PICTOGRAPHS = "\u2600-\u27bf\U0001f000-\U0001faff"
@@ -123,7 +124,7 @@ def find_spelled_names(text: str, doc: "Doc", hidden: Sequence[tuple[int, int]],
     pieces = [span for span in (*recognised, *unknown)
               if not _EMPHASIS.search(marked[span.start : span.end])]  # "Blum * Ltd" in a comment of several lines
     pieces.sort(key=lambda span: (span.start - span.end, span.kind == "name"))
-    certain = dict.fromkeys(_quoted_titles(text, recognised))
+    certain = dict.fromkeys([*_find_title(text, title, recognised), *_quoted_titles(text, recognised)])
     spans = without_overlaps(*([span for span in layer if not any(is_hidden[span.start : span.end])]
                                for layer in (certain, pieces)))
     spans, kinds_by_words = _correct_kinds(text, spans, certain)
@@ -233,6 +234,17 @@ def _common_terms(text: str, spans: Sequence[Span]) -> set[str]:
         if is_term:
             terms.add(name_of(text, span))
     return terms
+
+
+def _find_title(text: str, title: str, recognised: Sequence[Span]) -> Iterator[Span]:
+    """Yield the places in a text where a sentence defines its title ("Oslo is a city")."""
+    if not title:
+        return
+    for match in re.finditer(rf"(?<!\w)(?<!\w-){re.escape(title)}(?!\w)", text):
+        if _IS_A.match(text, match.end()):
+            kind = next((span.kind for span in recognised if match.start() <= span.start and span.end <= match.end()
+                         and span.end - span.start >= len(title) / 2), "")
+            yield Span(*match.span(), kind or "name")
 
 
 def _quoted_titles(text: str, recognised: Sequence[Span]) -> Iterator[Span]:

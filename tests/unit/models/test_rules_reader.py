@@ -56,6 +56,14 @@ def test_short_names_stand_for_what_the_document_is_about(reader: RulesReader) -
     assert found == {"Ada Keller": "Person", "University of Oslo": "Organization"}
 
 
+@pytest.mark.parametrize(("title", "text", "kind"), [
+    ("Vistula", "The Vistula is the longest river in Poland. The Vistula flows into the Baltic Sea.", "Location"),
+    ("Radium", "Radium is a metal. Radium was discovered by Marie Curie.", "Substance"),
+    ("Polonium", "Polonium is a chemical element. Marie Curie discovered it.", "Substance")])
+def test_a_sentence_that_defines_a_title_gives_its_type(reader: RulesReader, title: str, text: str, kind: str) -> None:
+    assert entities(read(reader, text, title))[title] == kind
+
+
 def test_a_quoted_title_beside_a_word_for_works_is_a_work(reader: RulesReader) -> None:
     found = read(reader, 'She wrote two novels: "The Salt Road" (1948), about a journey, and "Harbour Bells".')
     assert entities(found) == {"The Salt Road": "Work", "Harbour Bells": "Work"}
