@@ -55,7 +55,7 @@ def until(page, expression):
     raise AssertionError(f"{expression} has not become true")
 
 
-def reach(page, name, key="Tab", most=40):
+def reach(page, name, key="Tab", most=50):
     for _ in range(most):
         if focused(page) == name:
             return

@@ -21,8 +21,9 @@ from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_row
 
 _PERSONS = frozenset({"person", "human", "people", "character"})
 _SEVERAL_WORDS = re.compile(r"[A-Z][\w.'’&-]*(?: (?:[a-z]{1,3} ){0,2}(?:[A-Z][\w.'’&-]*|\d+))+")
-_MIXED_WORD = re.compile(r"[A-Z]\w*[a-z](?:\.[a-z]{2,4}|[A-Z]\w*)")
-"""Node.js and OpenJS: one word that is a name wherever it stands."""
+_WORD = re.compile(r"[A-Z]\w*+(?:\.[a-z]{2,4})?")
+_MIXED = re.compile(r"[a-z](?:\.|[A-Z])")
+"""What Node.js and OpenJS have within: one word that is a name wherever it stands."""
 _OF_MARRIED_WOMEN = frozenset({"mrs", "lady", "madame", "madam", "countess", "baroness"})
 """Forms of address before the name of a husband."""
 _NOT_IN_FULL_NAMES = frozenset({"of", "the", "and", "to"})
@@ -69,7 +70,8 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[int, int]]]:
     by_key: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for number, counts in entities.items():
         name = columns.texts[number]
-        if (_SEVERAL_WORDS.fullmatch(name) or _MIXED_WORD.fullmatch(name)) and not name.endswith(("'s", "’s")):
+        is_mixed = _WORD.fullmatch(name) is not None and _MIXED.search(name) is not None
+        if (is_mixed or _SEVERAL_WORDS.fullmatch(name)) and not name.endswith(("'s", "’s")):
             by_key[max(_KEY.findall(name), key=len)].append((number, counts.most_common(1)[0][0]))
     return by_key
 

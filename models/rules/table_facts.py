@@ -60,9 +60,9 @@ _BARE = re.compile(
     r"[\W\d_]+|\w|(?:(?:between|from|up to|over|under|above|below|more than|less than|at least) )?[-+~<>$€£]?\d"
     r"(?:(?![^\W\d_]{4})[\s\S])*+", re.IGNORECASE)
 """A number, date or range with at most a short word behind it, which names something only with its header."""
-_NAMELESS = re.compile(r"[A-Z]|[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|"
-                       r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|.*\bet al\b.*\b(?:19|20)\d\d.*")
-"""What names nothing, whatever stands above it: a letter, an amount, a range, and authors that a text cites."""
+_NAMELESS = re.compile(r"[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|"
+                       r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|(?=.*\bet al\b)(?=.*\b(?:19|20)\d\d).*")
+"""What names nothing, whatever stands above it: an amount, a range, and authors that a text cites."""
 _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
