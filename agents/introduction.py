@@ -18,6 +18,7 @@ from ..models.rules.recognition.name_kinds import PREPOSITIONS
 from ..schemas.documents import Frozen
 from ..schemas.naming import has_name, label_key
 from ..text.languages import Language, phrase_language
+from ..text.shown_numbers import format_count
 from ..text.titles import UNREAD
 from ..tools.entity_names import is_named_in_text
 from ..tools.reports import DocumentSummary, summarise_documents
@@ -31,6 +32,7 @@ _LISTED = re.compile(r"^[ \t]*[-*•] (?P<item>[A-Z][^\[\n@<>:]{8,120}?)[ \t]*(?
 """An item of a list, without the link behind it."""
 _SHARE = 4  # an item is shared if at least one in so many documents has it
 _LEAST_SHARED = 12  # characters that titles share, for them to be shown once
+_NAMED_FILES = 3  # of those that could not be read
 _LEAST_ROWS = 3
 """How many rows a table has; fewer are lines with a colon more often than not."""
 _MOST_CONSIDERED = 200
@@ -87,15 +89,19 @@ class Introduction(Frozen):
     def lines(self) -> list[tuple[str, str]]:
         """Return the introduction as lines of English text, each as (name, text)."""
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())
-        dates = f", from {self.dates[0]} to {self.dates[1]}" if self.dates else ""
+        first, last = self.dates or ("", "")
+        dates = f", from {first} to {last}" if first != last else f", of {first}" if first else ""
         more, model = self.documents - len(self.titles), self.model
         about = ", ".join(f"{entity.name} ({entity.passages:,})" for entity in self.entities)
         offer = "facts from sentences, and answers in its own words over several documents: about"
+        calls = format_count(model.calls, "call") if model else ""
         tokens = model.prompt_tokens + model.completion_tokens if model else 0
         cost = "" if model is None or model.cost is None else f", cost about {model.cost:.2f}"
-        counted = [(len(self.unread), "file"), (len(self.partly_read), "document"), (self.chunks_failed, "chunk")]
-        unread = [f"{number:,} {unit}{'' if number == 1 else 's'}{' in part' if unit == 'document' else ''}"
-                  for number, unit in counted if number]
+        names = ", ".join(line.partition(": ")[0] for line in self.unread[:_NAMED_FILES])
+        unread = [f"{format_count(len(self.unread), 'file')}: {names}{', …' * (len(self.unread) > _NAMED_FILES)}",
+                  f"{format_count(len(self.partly_read), 'document')} in part",
+                  format_count(self.chunks_failed, "chunk")]
+        unread = [line for line in unread if not line.startswith("0 ")]
         unread += [line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out]
         return [("kinds", f"{kinds or 'no documents yet'}{dates}"),
                 ("titles", f"{'; '.join(self.titles)}{f' and {more:,} more' if more > 0 else ''}"),
@@ -107,7 +113,7 @@ class Introduction(Frozen):
                 ("named most", f"{about} passages" if about else "no entities yet"),
                 ("not read", "; ".join(unread) or "nothing: all is read"),
                 ("try", "\n".join(self.examples) or "no question: no document names anything"),
-                *([("a model adds", f"{offer} {model.calls:,} calls, {tokens:,} tokens{cost}")] if model else [])]
+                *([("a model adds", f"{offer} {calls}, {tokens:,} tokens{cost}")] if model else [])]
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {text}" for name, text in self.lines())

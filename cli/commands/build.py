@@ -228,8 +228,8 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
     if as_json:
         print_json(estimate.model_dump())
     else:
-        out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {estimate.calls} calls, about "
-                  f"{estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens, cost "
+        out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {format_count(estimate.calls, 'call')}, "
+                  f"about {estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens, cost "
                   f"{money(estimate.cost)}")
         if estimate.extraction.calls:
             halved = "" if estimate.batch_cost is None else f": {money(estimate.batch_cost)} in all"
@@ -239,9 +239,10 @@ def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Addres
             if fitting.calls:
                 fit = (f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit "
                        "the schema. ")
-            out.print(f"{fit}Of these, resolving names and describing communities: {later.calls} calls, "
-                      f"{later.prompt_tokens} and {later.completion_tokens} tokens, at most {most.calls}, "
-                      f"{most.prompt_tokens} and {most.completion_tokens}, as it depends on what is found. Models "
+            calls = format_count(later.calls, "call")
+            out.print(f"{fit}Of these, resolving names and describing communities: {calls}, {later.prompt_tokens} and "
+                      f"{later.completion_tokens} tokens, at most {most.calls}, {most.prompt_tokens} and "
+                      f"{most.completion_tokens}, as it depends on what is found. Models "
                       "differ in tokens and in the length of their answers.")
 
 

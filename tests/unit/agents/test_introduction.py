@@ -39,7 +39,7 @@ def test_an_introduction_says_what_there_is_and_what_was_not_read(tmp_path, fold
         assert found.dates == ("2019-11-02", "2021-03-04")
         assert found.titles == ("Elm Street", "all", "Oak Street"), "of each folder in turn"
         assert [line.partition(":")[0] for line in found.unread] == ["plans/broken.docx"], "by its path in the folder"
-        assert dict(found.lines())["not read"] == "1 file"
+        assert dict(found.lines())["not read"] == "1 file: plans/broken.docx"
         assert dict(found.lines())["kinds"] == "2 Markdown, 1 text, from 2019-11-02 to 2021-03-04"
         assert found.examples[0] == "What are these documents about?"
         assert next(one.said for one in found.openings) == "Elm Street is in Radom."
