@@ -32,6 +32,7 @@ _LISTED = re.compile(r"^[ \t]*[-*•] (?P<item>[A-Z][^\[\n@<>:]{8,120}?)[ \t]*(?
 """An item of a list, without the link behind it."""
 _SHARE = 4  # an item is shared if at least one in so many documents has it
 _LEAST_SHARED = 12  # characters that titles share, for them to be shown once
+_RARELY = 10  # an entity in less than a tenth of the first one's passages is not among the main ones
 _NAMED_FILES = 3  # of those that could not be read
 _LEAST_ROWS = 3
 """How many rows a table has; fewer are lines with a colon more often than not."""
@@ -208,9 +209,11 @@ def _shorten(titles: Sequence[str]) -> tuple[str, ...]:
 
 def _describe_tables(index: GraphIndex) -> Iterator[str]:
     """Yield the title, the number of rows and the first columns of the largest tables."""
-    tables = [table for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
-    for table in sorted(tables, key=lambda one: (-one.rows, one.name))[:_TABLES]:
-        columns = [column.title for column in table.columns if column.name not in {DOCUMENT, SECTION}]
+    tables = [(table, [column.title for column in table.columns if column.name not in {DOCUMENT, SECTION}])
+              for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
+    # Without names of columns, a table says nothing here, and may be none.
+    named = [one for one in tables if all(any(map(str.isalnum, title)) for title in one[1])]
+    for table, columns in sorted(named, key=lambda one: (-one[0].rows, one[0].name))[:_TABLES]:
         more = " …" if len(columns) > _COLUMNS else ""
         yield f"{table.title}: {table.rows:,} × {', '.join(columns[:_COLUMNS])}{more}"
 
@@ -249,7 +252,9 @@ def _main_rows(index: GraphIndex) -> list[int]:
             row_by_name[name] = row
         if len(row_by_name) == _ENTITIES:
             break
-    return list(row_by_name.values())
+    rows = list(row_by_name.values())
+    most = max((len(index.mentioning[row]) for row in rows), default=0)
+    return [row for row in rows if len(index.mentioning[row]) * _RARELY >= most]
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
