@@ -25,6 +25,9 @@ _MOST_THREADS = 2
 more would make others slower, and this client no faster."""
 _MOST_CALLS = 4
 """The most MCP requests of a client at once: each has a session of its own, which costs the event loop some time."""
+_PAUSE, _LONGEST_PAUSE = 3, 1.0
+"""How long such a turn rests after a request, as a multiple of the time that this took, and the most seconds: one
+request of a client is then under way on average, and questions that wait for a model still run side by side."""
 _HEAVY_AT_ONCE = 2
 """The most heavy tasks at once, of which one client may have one: each takes a processor, or as much memory as a
 graph."""
@@ -85,9 +88,16 @@ class Shares:
         """Return the app of MCP with a limit on a client's requests; further ones wait."""
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
             # Without POST a request is a stream that stays open.
-            is_call = scope["method"] == "POST"
-            async with self._calls.take(scope["state"]["client"]) if is_call else nullcontext():
+            client = scope["state"]["client"]
+            if scope["method"] != "POST" or client == LOCAL:
                 await app(scope, receive, send)
+                return
+            async with self._calls.take(client):
+                began = asyncio.get_running_loop().time()
+                await app(scope, receive, send)
+                # The client has its answer. A client that keeps all its turns busy pauses between them.
+                took = asyncio.get_running_loop().time() - began
+                await asyncio.sleep(min(_PAUSE * took, _LONGEST_PAUSE))
 
         return limited
 

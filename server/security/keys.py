@@ -194,7 +194,10 @@ class Keys:
         if name not in {key.name for key in self.all()}:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store_key(name, None)
-        audit.record(self._path.parent, "revoke key", what=name)
+        try:
+            audit.record(self._path.parent, "revoke key", what=name)
+        except OSError as error:  # not raised, because the key is revoked nevertheless
+            _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
     def _store_key(self, name: str, key: Key | None) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -202,8 +205,16 @@ class Keys:
             others = [known for known in self.all() if known.name != name]
             keys = [*others, *([key] if key else [])]
             data = json.dumps({"keys": [known.model_dump(mode="json", exclude_none=True) for known in keys]}, indent=2)
-            with whole_file(self._path) as whole:
-                whole.write(data.encode())
+            try:
+                with whole_file(self._path) as whole:
+                    whole.write(data.encode())
+            except OSError:
+                if key is not None:
+                    raise
+                # On a full disk, too. If this writing is interrupted, the file is invalid, and no request is accepted.
+                with self._path.open("r+", encoding="utf-8") as file:
+                    file.write(data)
+                    file.truncate()
 
 
 def _digest_secret(secret: str) -> str:
