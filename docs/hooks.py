@@ -29,15 +29,17 @@ _NAME = re.compile(r"^\| `(banyan\.[\w.]+)` \|", re.MULTILINE)
 _OF_THE_SHELL = {"install_completion", "show_completion"}
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Lay the package out as it is imported, which mkdocstrings reads: the repository's root is `banyan`."""
+def on_startup(command: str, dirty: bool) -> None:  # noqa: ARG001  (MkDocs gives both by name)
+    """Lay the package out as it is imported: the repository's root is `banyan`.
+
+    mkdocstrings reads it, and leaves out a folder that is not there when it is configured.
+    """
     package = ROOT / "build" / "package" / "banyan"
     shutil.rmtree(package, ignore_errors=True)
     package.mkdir(parents=True)
     for entry in ROOT.iterdir():
         if entry.suffix == ".py" or (entry / "__init__.py").is_file():
             (package / entry.name).symlink_to(entry)
-    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -113,4 +115,4 @@ def _words(text: str | None) -> str:
     return " ".join((text or "").split()).replace("|", r"\|").replace("<", "&lt;")
 
 
-__all__ = ["on_config", "on_files", "on_page_markdown"]
+__all__ = ["on_files", "on_page_markdown", "on_startup"]
