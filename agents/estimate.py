@@ -18,11 +18,11 @@ from ..ingest.loaders import load_documents
 from ..ingest.metadata import document_name
 from ..models.llm.llm_reasoner import extraction_prompt, inference_prompt
 from ..models.rules.table_facts import read_rows
+from ..runtime.budgets import batched
 from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
-from ..schemas.prices import batched
 from ..text.markup import has_statement
 from ..text.titles import metadata_line
 from ..text.tokens import estimate_tokens

@@ -16,8 +16,7 @@ from ..models.embedding.embedding_models import EmbeddingModels, default_name, l
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
 from ..models.reranker import Reranker, load_reranker
-from ..runtime.budgets import Budget
-from ..schemas.prices import Prices, PricesError, load_prices
+from ..runtime.budgets import Budget, Prices, PricesError, load_prices
 
 if TYPE_CHECKING:
     from ..models.llm.batches import BatchedExtraction

@@ -14,8 +14,8 @@ from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..graph_store.layout import SCOPE, Layout, check_name
 from ..graph_store.ledger.database import Database
+from ..graph_store.ledger.notes import published_state
 from ..graph_store.ledger.token_accounts import Calls
-from ..graph_store.ledger.version import published_state
 from ..graph_store.scopes import ScopeError, documents_in, make_scope
 from ..graph_store.store_errors import UnknownKnowledgeBaseError
 from ..models.embedding.embedder import Embedder

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 import typer
-from banyan.graph_store.tree import community_fusion
+from banyan.graph_store.tree import detection
 from banyan.graph_store.tree.detection import CommunitySettings, detect_communities
 from banyan.graph_store.tree.features import (
     EntityFeatures,
@@ -67,7 +67,7 @@ def word_by_word(now: Perception, pairs: NDArray[np.int64], weight: float) -> Di
 
 def with_divergence(of: Callable[[Perception, NDArray[np.int64], float], Divergence]) -> AbstractContextManager[object]:
     """Eq. 7 read otherwise."""
-    return patch.object(community_fusion, "_compute_divergence", lambda now, pairs, weight: (
+    return patch.object(detection, "_compute_divergence", lambda now, pairs, weight: (
         of(now, pairs, weight) + of(now, pairs[:, ::-1], weight)) / 2)
 
 

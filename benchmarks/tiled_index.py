@@ -26,7 +26,7 @@ from banyan.graph_store.graph.graph_columns import (
 )
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.graph.resolved_graph import ResolvedGraph
-from banyan.graph_store.index import columns, index_file
+from banyan.graph_store.index import index_file
 from banyan.graph_store.index.contents import build_index, read_graph
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.sql.table_file import TableSource
@@ -60,7 +60,7 @@ class Tiling:
         self._rename_texts(rename)
         size, texts = len(base.ids), list(base.texts)
         shared = np.array([rename(texts[name], 1) == texts[name] for name in base.names.tolist()])
-        starts = columns.list_starts(np.where(shared, 1, copies))
+        starts = index_file.list_starts(np.where(shared, 1, copies))
         self._of = [starts[:-1] + np.where(shared, 0, copy) for copy in self._copies]
         """A copy's row of each entity of the base."""
         entity = np.repeat(np.arange(size), np.diff(starts))

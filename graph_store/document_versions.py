@@ -13,7 +13,7 @@ from ..ingest.metadata import document_name
 from ..schemas.edits import trust_ranks
 from ..schemas.naming import canonical_name
 from ..text.dates import find_dates, parse_date
-from .graph.supersessions import AMENDS, SUPERSEDES, YEAR, in_force_since, read_name, version_of
+from .graph.document_links import AMENDS, SUPERSEDES, YEAR, in_force_since, read_name, version_of
 
 if TYPE_CHECKING:
     from .graph_index import GraphIndex

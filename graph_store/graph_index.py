@@ -16,10 +16,9 @@ from .bounding.words import words
 from .document_versions import Versions
 from .graph.graph_columns import Rows, find_firsts, select_rows, sort_distinct
 from .graph.knowledge_graph import EntityLabels, KnowledgeGraph, Places, read_labels
-from .index.columns import Ids, LazySequence, Texts, Words, read_lists
 from .index.contents import read_graph
-from .index.lexical import LexicalIndex, Spellings
-from .index.name_trie import NameTrie
+from .index.index_file import Ids, LazySequence, Texts, Words, read_lists
+from .index.lexical import LexicalIndex, NameTrie, Spellings
 from .index.spreading import SpreadingGraph
 from .knowledge_base import KnowledgeBase
 from .ledger.communities import TreeCommunity

@@ -19,25 +19,21 @@ from .graph.graph_file import NodeLink, TreeGraph, make_node_link
 from .graph.knowledge_graph import KnowledgeGraph
 from .graph.resolved_graph import LedgerGraph, ResolvedGraph
 from .graph_edits import GraphEditor
-from .index.columns import read_vectors
 from .index.contents import build_index, read_graph
-from .index.index_file import Arrays, IndexStore
-from .layout import Layout
+from .index.index_file import Arrays, IndexStore, read_vectors
+from .layout import Layout, PrintedWorks
 from .ledger.communities import CommunityTable
 from .ledger.database import AdvisoryLock, Database
 from .ledger.document_rows import Documents
 from .ledger.entity_rows import AliasTable, EditTable
 from .ledger.extractions import Extractions
-from .ledger.notes import Instructions
+from .ledger.notes import Instructions, Overview, Version, begin_epoch, publish, published_state, version_of
 from .ledger.schema_rows import SchemaHistory
 from .ledger.token_accounts import Calls
-from .ledger.version import Overview, Version, begin_epoch, publish, published_state, version_of
-from .printed_works import PrintedWorks
 from .resolution.resolver import Resolver
 from .sql.table_store import TableStore
 from .store_errors import StoreError, WriterBusyError
-from .vectors.ledger_embedder import LedgerEmbedder, model_for
-from .vectors.vector_synchroniser import VectorSynchroniser
+from .vectors.vector_synchroniser import LedgerEmbedder, VectorSynchroniser, model_for
 
 if TYPE_CHECKING:
     from .sql.engine import SqlEngine

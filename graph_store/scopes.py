@@ -17,7 +17,7 @@ from ..schemas.errors import BanyanError
 from ..schemas.naming import normalise
 from .derive import derive
 from .evolution.growth import Thresholds
-from .index.columns import read_vectors
+from .index.index_file import read_vectors
 from .knowledge_base import KnowledgeBase
 from .layout import Layout
 from .ledger.database import Database

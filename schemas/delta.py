@@ -1,15 +1,36 @@
-"""Proposed changes of the schema, and the decisions on them (Youtu-GraphRAG eq. 3)."""
+"""Proposed changes of the schema (Youtu-GraphRAG eq. 3), the decisions on them, and a person's review of candidates.
 
-from typing import Literal, NamedTuple, get_args
+A review comes from a file, as data, or in LangChain's human-in-the-loop form. That form, of
+`langchain.agents.middleware.human_in_the_loop`, is only named here: importing it takes a second.
+"""
 
-from pydantic import ConfigDict, Field, JsonValue
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from pydantic import ConfigDict, Field, JsonValue, ValidationError
 
 from .documents import Frozen
+from .errors import BanyanError
+from .formats.small_files import parse_lines, read_text
 from .naming import label_key
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware.human_in_the_loop import ActionRequest
 
 ElementKind = Literal["entity_type", "relation", "attribute"]
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 Verdict = Literal["accept", "reject", "rename", "merge", "edit", "define"]
+MAX_REVIEW_BYTES = 10 * 1024 * 1024
+"""The largest review file; `schema review --save` writes about 1 KB for a candidate."""
+ACTION = "add_to_schema"
+_BOUNDS = {"relation": ("domain", "range"), "attribute": ("domain",), "entity_type": ()}
+_TYPE_SEPARATOR = re.compile(r"[|,;]")
+HOW = ('{"decisions": [...]} has one decision for each action, in their order: {"type": "approve"}, '
+       '{"type": "reject"}, or {"type": "edit", "edited_action": {"name": "add_to_schema", "args": {...}}} with '
+       "another name, other types, or the element to `merge_into`")
 
 
 class Example(Frozen):
@@ -78,3 +99,110 @@ class Decided(Frozen):
 
     decision: Decision
     evidence: Candidate | None = None
+
+
+class ReviewError(BanyanError):
+    """A review that cannot be read; the message names the field."""
+
+
+class Review(Frozen):
+    """Decisions on candidates; candidates without a decision remain pending, unless `all` is set."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decisions: tuple[Decision, ...] = ()
+    all: Literal["accept", "reject"] | None = Field(default=None, description="for every candidate not decided on")
+    who: str = Field(default="reviewer", min_length=1, max_length=100)
+
+    def on(self, candidates: Sequence[Candidate]) -> list[Decision]:
+        """Return all decisions: those of the review, and if `all` is set, one for each other candidate."""
+        if not self.all:
+            return [*self.decisions]
+        decided = {(d.kind, d.name) for d in self.decisions}
+        others = [Decision(kind=c.kind, name=c.name, verdict=self.all) for c in candidates
+                  if (c.kind, c.name) not in decided]
+        return [*self.decisions, *others]
+
+
+def read_review(data: object) -> Review:
+    """Read a review from JSON data, or raise ReviewError, which names the field."""
+    try:
+        return Review.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise ReviewError(f"the review cannot be read: {field}: {first['msg']}; it is an object with 'decisions' (a "
+                          "list), 'all' (accept or reject) and 'who'") from error
+
+
+def load_review(path: Path) -> Review:
+    """Read a review from a JSON file, without the candidates in it, or raise ReviewError."""
+    data = parse_lines(read_text(path, ReviewError, MAX_REVIEW_BYTES), path, ReviewError)
+    if isinstance(data, dict):
+        data.pop("candidates", None)
+    return read_review(data)
+
+
+def action_request(candidate: Candidate, description: str) -> "ActionRequest":
+    """Return the action that adds a candidate to the schema; its arguments can be edited."""
+    return {"name": ACTION, "args": _action_arguments(candidate), "description": description}
+
+
+def _action_arguments(candidate: Candidate) -> dict[str, Any]:
+    observed = {"domain": list(candidate.subject_types), "range": list(candidate.object_types)}
+    return {"kind": candidate.kind, "name": candidate.name,
+            **{side: observed[side] for side in _BOUNDS[candidate.kind]}, "merge_into": ""}
+
+
+def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "reviewer") -> Review:
+    """Read the answer to an interrupt as a review: LangChain's `HITLResponse`, in the candidates' order, or `Review`.
+
+    Raises:
+        ReviewError: the answer cannot be read, or it has too few or too many decisions.
+    """
+    decisions = answer.get("decisions") if isinstance(answer, dict) else None
+    if not isinstance(decisions, list) or not any(isinstance(one, dict) and "type" in one for one in decisions):
+        review = read_review(answer)
+        return review if "who" in review.model_fields_set else review.model_copy(update={"who": who})
+    if len(decisions) != len(candidates):
+        raise ReviewError(f"there are {len(decisions)} decisions on {len(candidates)} actions: {HOW}")
+    return Review(decisions=tuple(map(_read_decision, decisions, candidates)), who=who)
+
+
+def _read_decision(given: object, candidate: Candidate) -> Decision:
+    kind = given.get("type") if isinstance(given, dict) else None
+    if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
+        raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
+    fields: dict[str, Any] = {"verdict": "accept"}
+    if kind == "reject":
+        fields = {"verdict": "reject", "why": str(given.get("message") or "")}
+    elif kind == "edit":
+        fields = _read_edit(given, candidate)
+    return Decision.model_validate({"kind": candidate.kind, "name": candidate.name, **fields})
+
+
+def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
+    action, known = given.get("edited_action"), _action_arguments(candidate)
+    edited = action.get("args") if isinstance(action, dict) else None
+    if not isinstance(edited, dict) or action is None or action.get("name") != ACTION or edited.keys() - known.keys():
+        raise ReviewError(f"the edit of {candidate.name!r} cannot be read: {HOW}")
+    arguments: dict[str, Any] = {**known, **edited}
+    if arguments["kind"] != candidate.kind:
+        raise ReviewError(f"{candidate.name!r} is {candidate.kind}, which an edit cannot change: reject it instead")
+    if into := str(arguments["merge_into"]).strip():
+        return {"verdict": "merge", "into": into}
+    name = str(arguments["name"]).strip()
+    bounds = {side: _read_types(arguments[side]) for side in _BOUNDS[candidate.kind] if arguments[side] != known[side]}
+    if name == candidate.name:
+        return {"verdict": "accept", **bounds}
+    return {"verdict": "rename", "new_name": name, **bounds}
+
+
+def _read_types(value: object) -> list[str]:
+    """Return a list of types, which may be given as text: as JSON, or separated by commas, bars or semicolons."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = [name.strip() for name in _TYPE_SEPARATOR.split(str(value))]
+    return [str(name) for name in value if str(name)] if isinstance(value, list) else [str(value)]

@@ -12,7 +12,7 @@ from ..graph_store.graph.graph_columns import Rows, sort_distinct
 from ..graph_store.graph.graph_file import Sources
 from ..graph_store.graph.knowledge_graph import EdgeKey
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.index.columns import LazySequence
+from ..graph_store.index.index_file import LazySequence
 from ..schemas.documents import Chunk
 from ..schemas.naming import has_any_name, has_name, triple_id
 from ..text.times import read_day

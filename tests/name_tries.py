@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from banyan.graph_store.bounding.words import words
-from banyan.graph_store.index.name_trie import NameTrie, build_trie
+from banyan.graph_store.index.lexical import NameTrie, build_trie
 
 
 def trie_of(names: Iterable[tuple[str, str]]) -> NameTrie:

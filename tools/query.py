@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph_store.graph_index import GraphIndex
-from ..graph_store.index.name_trie import NamedSpan
+from ..graph_store.index.lexical import NamedSpan
 from ..models.embedding.embedder import Vectors, trust_in
 
 Cosines = NDArray[np.float32]

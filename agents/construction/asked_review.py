@@ -10,9 +10,8 @@ from ...graph_store.evolution.growth import review_elements
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...models.llm.llm_reasoner import SchemaWriter
 from ...runtime.event_loop import run
-from ...schemas.delta import Candidate, Decision, ElementKind
+from ...schemas.delta import ACTION, HOW, Candidate, Decision, ElementKind, ReviewError, action_request, read_answer
 from ...schemas.graph_schema import AttributeType, RelationType, SchemaElement
-from ...schemas.review import ACTION, HOW, ReviewError, action_request, read_answer
 from ..schema_proposal import SAMPLE, choose_excerpts, core_schema, propose_schema, reasons_of
 
 REVIEWED_AT_ONCE = 20

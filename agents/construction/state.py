@@ -13,7 +13,7 @@ from ...graph_store.evolution.control import Policy
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.extractions import find_outdated
 from ...ingest.given import RecordedFormat
-from ...schemas.prices import Prices
+from ...runtime.budgets import Prices
 from ..nodes import add_or_reset
 
 

@@ -15,7 +15,7 @@ from ...export.export_formats import FORMATS, ExportFormat
 from ...export.wiki import INDEX, wiki
 from ...graph_store.graph_edits import GraphEditor
 from ...graph_store.integrity.backup import back_up
-from ...graph_store.integrity.restore import restore as restore_ledger
+from ...graph_store.integrity.backup import restore as restore_ledger
 from ...graph_store.integrity.verify import RESTORE, Problem, damages_on_disk
 from ...graph_store.integrity.verify import verify as find_problems
 from ...graph_store.layout import Layout

@@ -19,8 +19,8 @@ from ...graph_store.layout import knowledge_bases
 from ...models.llm.endpoint import name_of
 from ...models.llm.failures import NO_KEY
 from ...models.llm.model_calls import COUNTING, try_out
+from ...runtime.budgets import load_prices
 from ...schemas.errors import BanyanError
-from ...schemas.prices import load_prices
 from ..console import err, on_a_line, out, print_json, set_up_logs
 from ..session import AsJson
 

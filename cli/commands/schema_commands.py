@@ -17,11 +17,10 @@ from ...graph_store.derive import support_in
 from ...graph_store.layout import Layout
 from ...ingest.reading import LoadFailure
 from ...models.llm.llm_reasoner import SchemaWriter
-from ...schemas.delta import Candidate, Decision, Verdict
+from ...schemas.delta import Candidate, Decision, Review, Verdict, load_review
 from ...schemas.formats.schema_loading import dump_schema, load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaElement, compare_schemas
 from ...schemas.naming import label_key
-from ...schemas.review import Review, load_review
 from ..console import CommandError, err, on_a_line, out, print_json
 from ..session import AsJson, Kb, MaxTokens, open_resources
 

@@ -21,7 +21,7 @@ from ..ledger.document_rows import Documents
 from ..ledger.entity_rows import AliasTable, EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import SchemaHistory
-from .document_links import find_citations, with_document_links
+from .document_links import find_citations, find_supersessions, with_document_links
 from .graph_columns import (
     GraphColumns,
     LaterDates,
@@ -40,7 +40,6 @@ from .graph_columns import (
 from .key_links import link_keys
 from .knowledge_graph import EdgeKey, KnowledgeGraph
 from .known_names import complete_mentions
-from .supersessions import find_supersessions
 
 _Values = TypeVar("_Values", ValueTable, ValueTimeTable)
 

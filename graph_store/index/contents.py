@@ -21,11 +21,20 @@ from ..graph.graph_columns import TABLES, GraphColumns, LaterDates, find_firsts
 from ..graph.knowledge_graph import EntityLabels, KnowledgeGraph
 from ..ledger.communities import TreeCommunity
 from ..vectors.vector_store import Kind
-from . import columns
-from .columns import Ids, LazySequence, Texts, read_lists
-from .index_file import Arrays
-from .lexical import build_postings, index_terms
-from .name_trie import NameTrie, build_trie
+from .index_file import (
+    Arrays,
+    Ids,
+    LazySequence,
+    Texts,
+    build_ids,
+    build_inverted,
+    build_lists,
+    build_texts,
+    build_words,
+    list_starts,
+    read_lists,
+)
+from .lexical import NameTrie, build_postings, build_trie, index_terms
 
 NewArrays = dict[str, NDArray[Any]]
 Pairs = NDArray[np.int32]
@@ -43,7 +52,7 @@ def build_index(graph: KnowledgeGraph, chunks: Sequence[Chunk], communities: Seq
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in chunks],
                                   "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
                                   "relations": sorted(map(relation_id, {*graph.relations(), *graph.attribute_names()}))}
-    made: NewArrays = columns.build_ids("triples", ids["triples"]) | columns.build_ids("relations", ids["relations"])
+    made: NewArrays = build_ids("triples", ids["triples"]) | build_ids("relations", ids["relations"])
     made |= build_graph_arrays(graph)
     made |= {f"{kind}.vectors": vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
     labels = [graph.labels_of(row) for row in range(graph.count_entities())]
@@ -59,14 +68,14 @@ def build_index(graph: KnowledgeGraph, chunks: Sequence[Chunk], communities: Seq
     mention_rows = rows[mentioned_in]  # negative: a chunk that is not in the index
     counts = np.bincount(mentioning[mention_rows >= 0], minlength=graph.count_entities())
     made |= {"entities.chunks.values": mention_rows[mention_rows >= 0],
-             "entities.chunks.starts": columns.list_starts(counts)}
+             "entities.chunks.starts": list_starts(counts)}
     made |= _build_ranks(graph, labels, made)
     # The ids of the finest communities, and for each entity the number of its community; -1 for none.
     community_of = np.full(graph.count_entities(), -1, np.int32)
     ordered = sorted(finest, key=lambda community: community.id)
     for place, community in enumerate(ordered):
         community_of[_rows_of(graph, community.members)] = place
-    made |= columns.build_ids("finest", [community.id for community in ordered]) | {"entities.finest": community_of}
+    made |= build_ids("finest", [community.id for community in ordered]) | {"entities.finest": community_of}
     made |= _build_walk(graph, chunks, made)
     made |= _build_communities(communities, graph, made)
     return made
@@ -93,8 +102,8 @@ def _build_entities(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> Ne
             # A question names an entity by a value that is short, and not only numbers.
             **build_trie("values", ((value, entity) for value, entity in values if len(value) <= _WORDS_OF_A_VALUE
                                     and not all(word.isdecimal() for word in value))),
-            **columns.build_texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
-            **columns.build_texts("name_words", sorted(name_words))}
+            **build_texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
+            **build_texts("name_words", sorted(name_words))}
 
 
 def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], made: NewArrays) -> NewArrays:
@@ -114,7 +123,7 @@ def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], made: Ne
     # A line break before, between and after the names shows where a name begins and ends (`find_containing`).
     folded = ("\n".join(("", *dict.fromkeys(map(normalise, (name, *others))), "")) for name, _, others in labels)
     return {"entities.ranked": np.array(ranked, np.int32), "entities.documents": documents,
-            **columns.build_texts("entities.folded", folded)}
+            **build_texts("entities.folded", folded)}
 
 
 def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
@@ -135,13 +144,13 @@ def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
     for row, (key, title) in enumerate(titles.items()):
         for name in dict.fromkeys(normalise(plain_title(text)) for text in (key, title)):
             documents_of.setdefault(name, []).append(row)
-    return {**columns.build_ids("chunks", [chunk.id for chunk in chunks]),
-            **columns.build_texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
+    return {**build_ids("chunks", [chunk.id for chunk in chunks]),
+            **build_texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
             "chunks.documents": np.array(owners, np.int32),
             **build_postings("chunks.words", chunk_terms), **_build_documents(owners, chunk_terms, text_terms),
-            **columns.build_texts("documents.ids", titles), **columns.build_texts("documents.titles", titles.values()),
-            **columns.build_words("documents.called", documents_of),
-            **columns.build_lists("documents.of_name", documents_of.values())}
+            **build_texts("documents.ids", titles), **build_texts("documents.titles", titles.values()),
+            **build_words("documents.called", documents_of),
+            **build_lists("documents.of_name", documents_of.values())}
 
 
 def _build_documents(owners: Sequence[int], chunk_terms: Sequence[list[str]],
@@ -176,7 +185,7 @@ def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], made: NewArrays)
     in_title, whole_title = pairs[:, :2], pairs[pairs[:, 2] == 1, :2]
     owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
     # The nodes of the graph are the entities, followed by the chunks.
-    return {**columns.build_inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], entities),
+    return {**build_inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], entities),
             **build_steps("walk", entities + len(chunks), np.concatenate([owners, in_title[:, 0]]),
                           np.concatenate([mentioned.values, in_title[:, 1]]) + entities)}
 
@@ -186,7 +195,7 @@ def build_steps(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -
 
     They are the neighbours of each node, as `Lists`, and the share of its weight that it sends to each: `shares`.
     """
-    made = columns.build_inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
+    made = build_inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
     degrees = np.diff(made[f"{name}.starts"])
     shares = np.repeat(1 / np.maximum(degrees, 1), degrees)
     return made | {f"{name}.shares": shares.astype(np.float32)}
@@ -204,9 +213,9 @@ def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGra
         if len(own):
             mean = own.mean(axis=0)
             vectors[place] = mean / (np.linalg.norm(mean) or 1)
-    return {**columns.build_ids("communities", [community.id for community in communities]),
-            **columns.build_texts("communities.about", (orjson.dumps(one.model_dump()) for one in communities)),
-            **columns.build_lists("communities.chunks", (mentioned.unite(member_rows) for member_rows in members)),
+    return {**build_ids("communities", [community.id for community in communities]),
+            **build_texts("communities.about", (orjson.dumps(one.model_dump()) for one in communities)),
+            **build_lists("communities.chunks", (mentioned.unite(member_rows) for member_rows in members)),
             "communities.vectors": vectors}
 
 
@@ -218,7 +227,7 @@ def build_graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     """Build the arrays of `read_graph`."""
     stored = graph.columns
     later = {"triples": list(graph.later.triples.items()), "values": list(graph.later.values.items())}
-    return {**columns.build_ids("entities", stored.ids), **columns.build_texts("graph.texts", stored.texts),
+    return {**build_ids("entities", stored.ids), **build_texts("graph.texts", stored.texts),
             "graph.types": stored.types, "graph.names": stored.names, "graph.triples": stored.triples,
             "graph.later": np.frombuffer(orjson.dumps(later), np.uint8),
             **{f"{name}.{column}": values for name in TABLES

@@ -2,22 +2,27 @@
 
 It is made again for another state of the ledger, or when it is damaged; processes that have mapped a replaced file can
 still read it. The length of the header comes first, then the header in JSON with the type, shape and offset of each
-array, then the arrays.
+array, then the arrays. Lists, texts and look-ups are stored in such arrays, too.
 """
 
 import logging
 import mmap
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar, overload
 
 import numpy as np
 import orjson
+import xxhash
 from numpy.typing import NDArray
 
-from ...models.embedding.embedder import Embedder
+from ...models.embedding.embedder import Embedder, Vectors
 from ...runtime.safe_files import whole_file
-from ..ledger.version import Version
+from ..graph.graph_columns import Lists
+from ..ledger.notes import Version
+from ..vectors.vector_store import Kind
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -133,3 +138,166 @@ class IndexStore:
             return {}
         made_of = Version(*about["version"]).epoch, about["embedding"]
         return arrays if made_of == (version.epoch, self._embedder.fingerprint) else {}
+
+
+_Item = TypeVar("_Item")
+_TEXTS_AT_ONCE = 1 << 14
+
+
+def read_lists(arrays: Arrays, name: str) -> Lists:
+    """Read the arrays `<name>.values` and `<name>.starts`, which `build_lists` or `build_inverted` built."""
+    return Lists(arrays[f"{name}.values"], arrays[f"{name}.starts"])
+
+
+def build_lists(name: str, rows: Iterable[Sequence[int] | NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Build the arrays of `Lists`."""
+    listed = list(rows)
+    lengths = [len(row) for row in listed]
+    return {f"{name}.values": np.fromiter(chain.from_iterable(listed), np.int32, sum(lengths)),
+            f"{name}.starts": list_starts(lengths)}
+
+
+def build_inverted(name: str, owners: NDArray[Any], values: NDArray[Any], rows: int) -> dict[str, NDArray[Any]]:
+    """Build the arrays of `Lists` of some rows from pairs of a row (its owner) and a number; each list is sorted."""
+    order = np.lexsort((values, owners))
+    return {f"{name}.values": values[order].astype(np.int32),
+            f"{name}.starts": list_starts(np.bincount(owners, minlength=rows))}
+
+
+def list_starts(lengths: Any) -> NDArray[Any]:
+    """Return where lists of the given lengths begin in one array, and where the last one ends."""
+    return narrow(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+
+
+def narrow(ascending: NDArray[Any]) -> NDArray[Any]:
+    """Return ascending integers in 32 bits if they fit, which halves the file."""
+    return ascending.astype(np.int32) if ascending[-1] <= np.iinfo(np.int32).max else ascending
+
+
+class LazySequence(Sequence[_Item]):
+    """A sequence whose items are made when they are asked for; `make` returns the item of an index."""
+
+    def __init__(self, size: int, make: Callable[[int], _Item]) -> None:
+        self._size, self._make = size, make
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, row: int) -> _Item: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[_Item]: ...
+    def __getitem__(self, row: int | slice) -> _Item | Sequence[_Item]:
+        if isinstance(row, slice):
+            return [self[index] for index in range(*row.indices(self._size))]
+        if not -self._size <= row < self._size:
+            raise IndexError(row)
+        return self._make(row % self._size)
+
+
+class Texts(LazySequence[str]):
+    """Texts in one array of UTF-8, decoded on access."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        self._lists = lists = read_lists(arrays, name)
+        super().__init__(len(lists), lambda row: lists[row].tobytes().decode("utf-8", "surrogatepass"))
+
+    def __iter__(self) -> Iterator[str]:
+        starts, values = self._lists.starts, self._lists.values
+        for first in range(0, self._size, _TEXTS_AT_ONCE):
+            # Decode many texts together, which is faster, and then cut the result at the texts' boundaries.
+            boundaries = starts[first:first + _TEXTS_AT_ONCE + 1]
+            encoded = values[boundaries[0]:boundaries[-1]]
+            decoded = encoded.tobytes().decode("utf-8", "surrogatepass")
+            # Every byte but 10xxxxxx begins a character of UTF-8.
+            begins_character = encoded & 0xC0 != 0x80  # noqa: PLR2004
+            characters = np.append(0, np.cumsum(begins_character))[boundaries - boundaries[0]]
+            yield from [decoded[start:end] for start, end in pairwise(characters.tolist())]
+
+    def raw(self, row: int) -> bytes:
+        """Return a text's UTF-8 bytes."""
+        return self._lists[row].tobytes()
+
+
+def build_texts(name: str, items: Iterable[str | bytes]) -> dict[str, NDArray[Any]]:
+    """Build the arrays of `Texts`."""
+    # Copy each item and release it: every result of orjson takes several kilobytes of memory, however short it is.
+    joined, lengths = bytearray(), list[int]()
+    for item in items:
+        part = item if isinstance(item, bytes) else item.encode("utf-8", "surrogatepass")
+        joined += part
+        lengths.append(len(part))
+    return {f"{name}.values": np.frombuffer(joined, np.uint8), f"{name}.starts": list_starts(lengths)}
+
+
+class Ids(Mapping[str, int]):
+    """The rows of ids, found by binary search; iterates in the order of the rows."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        """Read the arrays `<name>` and, unless they are sorted, `<name>.order`."""
+        self._ids = arrays[name]
+        self._order = arrays.get(f"{name}.order")
+
+    def __getitem__(self, key: str) -> int:
+        wanted = key.encode("utf-8", "surrogatepass")
+        if self._order is None:  # the ids are sorted
+            row = place = int(self._ids.searchsorted(wanted))
+        else:
+            place = bisect_left(self._order, wanted, key=self._ids.__getitem__)
+            row = int(self._order[place]) if place < len(self._order) else place
+        if place == len(self._ids) or self._ids[row] != wanted:
+            raise KeyError(key)
+        return row
+
+    def at(self, row: int) -> str:
+        """Return the id of a row."""
+        return str(self._ids[row].decode())
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return (key.decode() for key in self._ids)
+
+
+def build_ids(name: str, keys: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Build the arrays of `Ids`; the order of sorted keys is not stored."""
+    array = np.array([key.encode("ascii") for key in keys], "S") if keys else np.zeros(0, "S20")
+    order = np.argsort(array, kind="stable")
+    if (order == np.arange(len(order))).all():
+        return {name: array}
+    return {name: array, f"{name}.order": order.astype(np.int32)}
+
+
+class Words:
+    """The numbers of words, found by a 64-bit hash: of 10^12 unknown words, one is taken for one of ten million."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        self._hashes, self._numbers = arrays[f"{name}.hashes"], arrays[f"{name}.numbers"]
+
+    def get(self, word: str) -> int | None:
+        """Return a word's number, or None if it is unknown."""
+        wanted = np.uint64(_hash_word(word))
+        place = int(self._hashes.searchsorted(wanted))
+        if place == len(self._hashes) or self._hashes[place] != wanted:
+            return None
+        return int(self._numbers[place])
+
+
+def build_words(name: str, known: Collection[str]) -> dict[str, NDArray[Any]]:
+    """Build the arrays of `Words`; words are numbered in the given order."""
+    hashes = np.fromiter(map(_hash_word, known), np.uint64, len(known))
+    order = np.argsort(hashes, kind="stable")
+    return {f"{name}.hashes": hashes[order], f"{name}.numbers": order.astype(np.int32)}
+
+
+def _hash_word(word: str) -> int:
+    return xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
+
+
+def read_vectors(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> dict[str, Vectors]:
+    """Return the vectors of those of some ids that have one in an index, each of shape (d,)."""
+    if kind not in arrays:
+        return {}
+    rows, vectors = Ids(arrays, kind), arrays[f"{kind}.vectors"]
+    return {key: vectors[row] for key in ids if (row := rows.get(key)) is not None}

@@ -3,16 +3,16 @@
 from contextlib import closing
 
 from ...config import Settings
+from ...runtime.budgets import Prices
 from ...schemas.documents import Frozen
-from ...schemas.prices import Prices
 from ...text.titles import UNREAD
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.database import Database
 from ..ledger.extractions import count_by_reader
+from ..ledger.notes import Overview, ledger_state
 from ..ledger.token_accounts import Spent, total
-from ..ledger.version import Overview, ledger_state
-from ..vectors.ledger_embedder import recorded_model
+from ..vectors.vector_synchroniser import recorded_model
 
 DEAREST = 10
 """The number of documents shown with their cost."""

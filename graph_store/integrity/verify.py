@@ -19,7 +19,7 @@ from ...ingest.chunking import chunk_id
 from ...models.embedding.embedder import Vectors
 from ...schemas.documents import Frozen
 from ..graph import graph_file
-from ..index import columns, index_file
+from ..index import index_file
 from ..knowledge_base import KnowledgeBase
 from ..layout import Layout
 from ..ledger.communities import TreeCommunity
@@ -30,8 +30,7 @@ from ..ledger.tables import SCHEMA_REQUESTS
 from ..sql.table_file import TablesDamagedError, check_file
 from ..sql.table_store import files_in
 from ..store_errors import DatabaseError, LedgerDamagedError, StoreError
-from ..vectors.ledger_embedder import recorded_model
-from ..vectors.vector_synchroniser import list_embedded
+from ..vectors.vector_synchroniser import list_embedded, recorded_model
 from .status import status_of
 
 _AT_ONCE = 256
@@ -252,7 +251,7 @@ def _check_index(kb: KnowledgeBase) -> Iterator[str]:
         return
     # The index has all chunks, not only those that are part of the graph, as the vector store has.
     for kind, _, texts in list_embedded(kb.graph, kb.documents, ()):
-        ids, vectors = columns.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
+        ids, vectors = index_file.Ids(written, kind), written[f"{kind}.vectors"][:_EMBEDDED_AGAIN]
         sample = [ids.at(row) for row in range(len(vectors))]
         text_of = texts(sample)
         if wrong := _count_mismatches(kb, [text_of[key] for key in sample], vectors):

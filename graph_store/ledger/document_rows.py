@@ -18,10 +18,10 @@ from ..store_errors import UnknownDocumentError
 from .database import Database, Record, now
 from .entity_rows import EditTable
 from .extractions import read_beside_deleted
+from .notes import ledger_state
 from .revision_rows import CONTENTS, PLACE, Revisions, contents_of, document_of, places_of, read_tables
 from .tables import DOCUMENTS, among, replacement
 from .token_accounts import forget_documents
-from .version import ledger_state
 
 _TEXTS_AT_ONCE = 500
 """Texts of documents read by one query."""

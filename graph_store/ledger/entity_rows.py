@@ -10,8 +10,8 @@ from ...schemas.edits import Edit, EditDecision
 from ...schemas.resolution import AliasRow, EntityDecision, NameLink, Pair, PairVerdict, pair_of
 from ..store_errors import readable
 from .database import Database, now
+from .notes import ledger_state, note_state
 from .tables import EDITS, ENTITY_ALIASES, ENTITY_DECISIONS, ENTITY_VERDICTS
-from .version import ledger_state, note_state
 
 RULES = 5
 """Increase this when the rules find other aliases for the same facts, so ledgers are resolved again."""

@@ -20,8 +20,8 @@ from ...schemas.documents import Chunk
 from ...schemas.extraction import BoundedExtraction, Extraction
 from ..store_errors import readable
 from .database import Database, now
+from .notes import ledger_state
 from .tables import ATTRIBUTE_VALUES, EXTRACTIONS, FACTS, MENTIONS, REJECTIONS, REPAIRS, among
-from .version import ledger_state
 
 _PAGE = 10_000
 """Rows of a table that are read at once."""

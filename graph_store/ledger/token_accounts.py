@@ -10,9 +10,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from ...runtime.budgets import Budget, charge
+from ...runtime.budgets import Budget, Prices, charge
 from ...schemas.documents import Frozen
-from ...schemas.prices import Prices
 from .database import Database
 from .tables import CALLS, TOKENS, among, insertion
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...runtime.safe_files import own_folder
 from ...schemas.naming import content_id
-from ..ledger.version import Version
+from ..ledger.notes import Version
 
 if TYPE_CHECKING:
     import duckdb

@@ -10,10 +10,9 @@ from openai.types import Batch
 
 from ...config import Settings
 from ...prompts import Prompt
-from ...runtime.budgets import CallLedger
+from ...runtime.budgets import CallLedger, batched
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
-from ...schemas.prices import batched
 from ...text.tokens import estimate_tokens
 from ..reasoner import ReasonerError
 from .chat_model import ChatClient

@@ -12,9 +12,8 @@ from weakref import WeakValueDictionary
 from pydantic import ValidationError
 
 from ...prompts import Prompt, render
-from ...runtime.budgets import CallLedger
+from ...runtime.budgets import CallLedger, batched
 from ...schemas.naming import content_id
-from ...schemas.prices import batched
 from ...text.cleaning import clean_json, clean_text
 from ..reasoner import ReasonerError
 from .endpoint import Endpoint, Messages, Reply

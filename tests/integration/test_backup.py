@@ -130,7 +130,7 @@ def test_permissions_of_a_backup_are_the_users(stored):
 KILLED = """
 import os, runpy, signal, sqlite3, sys
 from pathlib import Path
-from banyan.graph_store.integrity import restore as module
+from banyan.graph_store.integrity import backup as module
 from banyan.graph_store.layout import Layout
 file, home, at = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 embedder = runpy.run_path(sys.argv[4])["HashedEmbedder"]()

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from banyan.graph_store import moving
-from banyan.graph_store.integrity.backup import back_up
-from banyan.graph_store.integrity.restore import restore
+from banyan.graph_store.integrity.backup import back_up, restore
 from banyan.graph_store.integrity.verify import verify
 from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout, knowledge_bases

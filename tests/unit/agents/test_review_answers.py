@@ -2,8 +2,7 @@
 
 import pytest
 from banyan.agents.construction.asked_review import request
-from banyan.schemas.delta import Candidate, Example
-from banyan.schemas.review import ReviewError, read_answer
+from banyan.schemas.delta import Candidate, Example, ReviewError, read_answer
 from langchain.agents.middleware.human_in_the_loop import HITLResponse
 from pydantic import TypeAdapter
 

@@ -9,9 +9,17 @@ from banyan.graph_store.knowledge_base import KnowledgeBase
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import Database
 from banyan.graph_store.ledger.token_accounts import Calls, Spent, total
-from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
+from banyan.runtime.budgets import (
+    Budget,
+    BudgetExceeded,
+    Price,
+    Prices,
+    PricesError,
+    batched,
+    charge_calls,
+    load_prices,
+)
 from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.prices import Price, Prices, PricesError, batched, load_prices
 
 from ... import scripted
 from ...newest import newest

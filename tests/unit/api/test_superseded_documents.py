@@ -1,7 +1,7 @@
 """Documents that supersede and amend one another: the relation, the order and marks of answers, and tables."""
 
 import pytest
-from banyan.graph_store.graph.supersessions import NamedDocuments, read_name
+from banyan.graph_store.graph.document_links import NamedDocuments, read_name
 from banyan.graph_store.store_errors import EntityDecisionError
 
 OLD = {"id": "travel-2021.md", "title": "Travel Policy 2021",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from banyan.graph_store.graph_index import GraphIndex
 from banyan.graph_store.integrity.verify import verify
-from banyan.graph_store.tree import community_digests as tree
 from banyan.graph_store.tree import tree_levels
+from banyan.graph_store.tree import tree_levels as tree
 from banyan.graph_store.tree.clusters import find_attribute_groups, members_by_community, renumber
 from banyan.graph_store.tree.detection import CommunitySettings, detect_communities, detect_hierarchy
 from banyan.graph_store.tree.features import compute_features

@@ -11,9 +11,9 @@ from banyan.graph_store.graph import graph_file
 from banyan.graph_store.graph.knowledge_graph import KnowledgeGraph
 from banyan.graph_store.ledger.database import FORMAT, Database
 from banyan.graph_store.ledger.extractions import Extractions
+from banyan.graph_store.ledger.notes import ledger_state
 from banyan.graph_store.ledger.tables import METADATA
 from banyan.graph_store.ledger.token_accounts import Calls, TokenCounts
-from banyan.graph_store.ledger.version import ledger_state
 from banyan.graph_store.store_errors import FormatError
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 from banyan.schemas.documents import Chunk

@@ -2,7 +2,7 @@
 
 import banyan
 from banyan.graph_store.bounding.words import words
-from banyan.graph_store.index.name_trie import NamedSpan
+from banyan.graph_store.index.lexical import NamedSpan
 from banyan.text.lexicon import ENGLISH_STOP
 from hypothesis import given
 from hypothesis import strategies as st

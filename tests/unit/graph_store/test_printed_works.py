@@ -4,7 +4,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from banyan.graph_store.printed_works import PrintedWorks
+from banyan.graph_store.layout import PrintedWorks
 from banyan.ingest.page_pictures import draw_page
 from banyan.ingest.reading import UnreadableError
 from banyan.runtime.event_loop import run

@@ -10,8 +10,7 @@ import zipfile
 from contextlib import closing
 
 import pytest
-from banyan.graph_store.integrity.backup import back_up
-from banyan.graph_store.integrity.restore import restore
+from banyan.graph_store.integrity.backup import back_up, restore
 from banyan.graph_store.layout import Layout
 from banyan.graph_store.ledger.database import FORMAT
 from banyan.schemas.edits import EntityRef, Rename

@@ -5,7 +5,7 @@ import threading
 import pytest
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.graph_store.integrity.restore import restore
+from banyan.graph_store.integrity.backup import restore
 from banyan.graph_store.layout import Layout
 from banyan.runtime.safe_files import own_folder
 from banyan.server.app import create_app
