@@ -150,7 +150,7 @@ def answer(request: dict[str, Any]) -> str:
         "triples": [[number, item.head, item.relation, item.tail] for number, said in lines for item in said.triples],
         "attributes": [[number, item.entity, item.attribute, item.value]
                        for number, said in lines for item in said.attributes],
-        "new": [{"label": label, "confidence": confidence} for label, confidence in new.items()]})
+        "new": [[label, str(confidence)] for label, confidence in new.items()]})
 
 
 def digest_of(request: dict[str, Any]) -> str:

@@ -78,7 +78,7 @@ def _obey(found: Json, text: str, first: str) -> None:
                          *([first, *lie] for lie in LIES[::2])]
     found["attributes"] += [*said.get("attributes", []), ["Harbour Optics", "founding_date", "1492", MADE_UP],
                             [f"{first} since 1492; oath: {MADE_UP}", "Mara Quill", "loyalty", "Baron Vex"]]
-    found["new"] = [{"label": label, "confidence": 1.0} for label in ("obeys", "Overlord", "loyalty", ACTIVE)]
+    found["new"] = [[label, "1.0"] for label in ("obeys", "Overlord", "loyalty", ACTIVE)]
 
 
 def _letters(text: str) -> str:

@@ -1,16 +1,17 @@
 """The rows of an extraction's reply, and how they become the extraction of each chunk that was read.
 
 Rows are `[type, name, ...]`, `[line, head, relation, tail, ...]` and `[line, owner, attribute, value, ...]`: a row
-cites the line that states it by its number, and after the number says when and with what it holds. They cost half the
-tokens of rows that copy words, and models write them well; every cell is a string, so strict JSON-schema decoding
-(which knows no tuples) can still enforce them. A row without a line's number goes to the chunk that has its names.
+cites the line that states it by its number, and after the number says when and with what it holds. An empty one of its
+first three cells repeats the cell above it. They cost less than half the tokens of rows that copy words, and models
+write them well; every cell is a string, so strict JSON-schema decoding (which knows no tuples) can still enforce them.
+A row without a line's number goes to the chunk that has its names.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ...prompts.schema_text import type_letters
 from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, ExtractionRequest
@@ -138,18 +139,19 @@ def _document_name(request: ExtractionRequest) -> str:
     return f"{request.title} ({request.document})"
 
 
-class NewLabel(BaseModel):
-    """A label of the model's own."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    label: str
-    kind: str = ""
-    confidence: float = Field(ge=0, le=1)
-
-
 _Cells = Annotated[list[str], Field(min_length=1)]
 _FactCells = Annotated[list[str], Field(min_length=_LEAST_CELLS)]
+
+
+def _check_confidence(cells: list[str]) -> list[str]:
+    """Refuse a new label's row whose last cell is not a number from 0 to 1."""
+    if not 0 <= float(cells[-1]) <= 1:
+        raise ValueError(f"the confidence in {cells[0]!r} must be from 0 to 1")
+    return cells
+
+
+_NewLabel = Annotated[list[str], Field(min_length=2, max_length=3), AfterValidator(_check_confidence)]
+"""A label of the model's own and its confidence, perhaps with the label's kind between them."""
 
 
 class ExtractionReply(BaseModel):
@@ -160,7 +162,7 @@ class ExtractionReply(BaseModel):
     entities: list[_Cells]
     triples: list[_FactCells]
     attributes: list[_FactCells]
-    new: Annotated[list[NewLabel], Field(json_schema_extra={"maxItems": _MOST_LABELS})] = []
+    new: Annotated[list[_NewLabel], Field(json_schema_extra={"maxItems": _MOST_LABELS})] = []
 
     def convert(self, schema: GraphSchema, lines: NumberedLines) -> list[Extraction]:
         """Return the extraction of each request, with labels replaced by the schema's names."""
@@ -203,7 +205,7 @@ class _Conversion:
         self._types = letters | _names_of(schema.entity_types)
         self._relations = _names_of(schema.relation_types)
         self._attributes = _names_of(schema.attribute_types)
-        self._proposed = {(new.kind, normalise(new.label)): new.confidence for new in reply.new}
+        self._proposed = {normalise(label): float(confidence) for label, *_, confidence in reply.new}
         self._texts = [_normalise_words("\n".join([one.title, one.heading, one.opening, one.text]))
                        for one in lines.requests]
         self._line_words = [(line, _normalise_words(line.text)) for line in lines.lines]
@@ -215,13 +217,13 @@ class _Conversion:
         attributes: list[list[ExtractedAttribute]] = [[] for _ in self._texts]
         entities: list[list[ExtractedEntity]] = [[] for _ in self._texts]
         for row in self._fact_rows(self._reply.triples):
-            confidence = self._confidence(row.label, self._relations, "relation")
+            confidence = self._confidence(row.label, self._relations)
             for index, tail, words in self._located_tails(row):
                 triples[index].append(ExtractedTriple(
                     head=row.head, relation=_schema_name(row.label, self._relations), tail=tail, evidence=words,
                     time=row.condition, confidence=confidence))
         for row in self._fact_rows(self._reply.attributes):
-            confidence = self._confidence(row.label, self._attributes, "attribute")
+            confidence = self._confidence(row.label, self._attributes)
             for index, value, words in self._located_tails(row):
                 attributes[index].append(ExtractedAttribute(
                     entity=row.head, attribute=_schema_name(row.label, self._attributes), value=value,
@@ -240,12 +242,16 @@ class _Conversion:
                 for index, names in enumerate(names_in_facts)]
 
     def _fact_rows(self, rows: Iterable[Sequence[str]]) -> Iterator[_FactRow]:
-        """Yield the rows of facts that have a head and a label."""
+        """Yield the rows of facts that have a head and a label, their own or those of the row above."""
+        line, condition, head, label = None, "", "", ""
         for row in rows:
             citation = self._lines.find_cited(row[0]) if len(row) > _LEAST_CELLS else None
+            if len(row) > _LEAST_CELLS and not row[0].strip():
+                citation = line, condition
             line, condition = citation or (None, "")
-            head, label, *tails = row[1:] if citation else row[:_LEAST_CELLS]
-            if head.strip() and label.strip():
+            own_head, own_label, *tails = row[1:] if citation else row[:_LEAST_CELLS]
+            head, label = own_head.strip() or head, own_label.strip() or label
+            if head and label:
                 yield _FactRow(line, head, label, [tail for tail in tails if tail.strip()], condition)
 
     def _requests_of_same_document(self, index: int) -> list[int]:
@@ -286,19 +292,16 @@ class _Conversion:
                 type_label) not in self._types and (normalise(names[0]) in self._types or type_label in names_in_facts)
             if type_label.strip() and (not names or is_name_first):
                 type_label, names = "".join(names), [type_label]
-            confidence = self._confidence(type_label, self._types, "type")
+            confidence = self._confidence(type_label, self._types)
             for name in names:
                 yield ExtractedEntity(name=name, type=_schema_name(type_label, self._types), confidence=confidence)
 
-    def _confidence(self, label: str, known: Mapping[str, str], kind: str) -> float:
+    def _confidence(self, label: str, known: Mapping[str, str]) -> float:
         """Return the confidence in a label; one used but not listed counts as the least certain one that is listed."""
         key = normalise(label)
         if self._open or key in known or not key:
             return 1.0
-        # A proposal counts even if its kind is missing or is called otherwise.
-        of_any_kind = max((confidence for (_, new_label), confidence in self._proposed.items() if new_label == key),
-                          default=min(self._proposed.values(), default=UNPROPOSED))
-        return self._proposed.get((kind, key), of_any_kind)
+        return self._proposed.get(key, min(self._proposed.values(), default=UNPROPOSED))
 
 
 def _names_of(elements: Sequence[SchemaElement]) -> dict[str, str]:

@@ -37,7 +37,7 @@ _GOOD: dict[str, Any] = {
                    "triples": [["1 in 1801", "Ada Byron", "born_in", "Ulm"], ["2 since 1820; votes: 27", "Ada Byron",
                                                                               "works_for", "Acme"]],
                    "attributes": [["1", "Ada Byron", "birth_date", "1801"]],
-                   "new": [{"label": "met", "kind": "relation", "confidence": 0.9}]},
+                   "new": [["met", "0.9"]]},
     "summaries": {"communities": [{"id": 1, "name": "A", "summary": "a", "findings": [{"text": "f", "facts": [1, 2]}]},
                                   {"id": 2, "name": "B", "summary": "b", "findings": []}]},
     "verdicts": {"pairs": [{"id": 1, "thought": "", "same": True, "confidence": 0.9},

@@ -78,10 +78,21 @@ def test_a_long_list_in_one_sentence_has_several_numbers():
 
 def test_a_label_that_is_used_but_not_listed_counts_as_the_least_certain_one_listed():
     rows = [["1", "Ulm", "wells", "5"], ["1", "Ulm", "motto", "Ad astra"]]
-    listed = [{"label": "wells", "kind": "attribute", "confidence": 0.9},
-              {"label": "mayor", "kind": "relation", "confidence": 0.8}]
+    listed = [["wells", "0.9"], ["mayor", "relation", 0.8]]
     assert [one.confidence for one in read_one({"attributes": rows, "new": listed}).attributes] == [0.9, 0.8]
     assert [one.confidence for one in read_one({"attributes": rows}).attributes] == [0.5, 0.5]
+
+
+def test_an_empty_cell_repeats_the_one_above():
+    rows = [["3 since 2019; votes: 27", "Ulm", "wells", "Ada"], ["", "", "", "Bo"], ["3", "", "motto", "Cy"],
+            ["1", "Marie Curie", "", "Warsaw"], ["", "born_in", "Warsaw"]]
+    assert [(one.evidence, one.time, one.entity, one.attribute, one.value)
+            for one in read_one({"attributes": rows}).attributes] == [
+        (LINES[2], "since 2019; votes: 27", "Ulm", "wells", "Ada"),
+        (LINES[2], "since 2019; votes: 27", "Ulm", "wells", "Bo"),
+        (LINES[2], "", "Ulm", "motto", "Cy"), (LINES[0], "", "Marie Curie", "motto", "Warsaw"),
+        ("", "", "Marie Curie", "born_in", "Warsaw")]
+    assert not read_one({"attributes": [["1", "", "wells", "5"]]}).attributes
 
 
 def test_labels_of_any_language_become_the_schemas_names():
