@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..graph_store.evolution.elements import KIND_NAMES, find_element
-from ..graph_store.evolution.forgetting import CORE
+from ..graph_store.evolution.growth import CORE
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents

@@ -15,11 +15,11 @@ from ..text.content_words import content_words
 from ..text.shown_numbers import show_value
 from .asked_parts import UnclearError, literal
 from .document_status import outdated_rows, without_documents
-from .query_results import NONE
 from .question_query import plan_query
 from .question_target import Plan
 from .question_words import keys_of, quote_words, value_queries
 from .table_mentions import Reading, read_in_table
+from .table_query import NONE
 
 _REMARK = re.compile(r",? \b(?:whatever|regardless of|no matter|irrespective of)\b[^,.?!;]*|"
                      r",? (?:alone or with others|together or alone|both (?:days|numbers|years) included|inclusive)\b|"

@@ -16,7 +16,7 @@ from ...text.languages import Language, phrase_language
 from ...text.markup import without_markup
 from ...text.scripts import script_of
 from ...text.table_rows import SET_APART
-from ...tools.query_results import basis_text
+from ...tools.table_query import basis_text
 from .shown_text import plain_text, source_text
 from .stated_numbers import quoted_items, unstated_number
 

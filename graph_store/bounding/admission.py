@@ -37,8 +37,7 @@ from ...schemas.graph_schema import ROOT_TYPE
 from ...schemas.naming import canonical_name, label_key
 from ...text.cleaning import one_line
 from ...text.quantities import kind_of, parse_value
-from .chunk_entities import End, NamedEnds, TypedEnd, TypeWishes
-from .chunk_lines import ChunkLines
+from .chunk_entities import ChunkLines, End, NamedEnds, TypedEnd, TypeWishes
 from .grounding import SourceText
 from .labels import Bounds, Known
 from .words import stems, words

@@ -19,8 +19,7 @@ from ...text.languages import language_of
 from ...text.quantities import find_values, means, parse_value
 from ...text.sentences import split_sentences
 from ...text.times import LONGEST, read_time, split_qualifiers
-from .relative_grounding import RelativeTimes
-from .version_names import name_version
+from .relative_grounding import RelativeTimes, name_version
 from .words import (
     ARTICLES,
     ASIDE,

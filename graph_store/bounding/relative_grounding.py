@@ -1,7 +1,7 @@
-"""Find the relative dates of a source text that an extraction gives, as they are said or as they are meant."""
+"""Complete what a text gives in part: relative dates, and versions without the name of their product."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 from ...schemas.naming import canonical_name
@@ -35,3 +35,24 @@ class RelativeTimes:
             if found and all(map(is_in_text, when[:start].split())):
                 return f"{when[:start]}{found[0]}{when[end:]}"
         return ""
+
+
+_STAGE = r"(?:alpha|beta|rc|(?:release )?candidate|preview|milestone)"
+_VERSION = re.compile(rf"(?:v\.? ?|version )?(?P<number>\d+(?:\.\d+)+)(?P<rest>(?: ?(?:{_STAGE}|[abr]c?) ?\d+| final)?)"
+                      rf"|{_STAGE} ?\d+", re.IGNORECASE)
+_SERIES = re.compile(r"\b(?P<thing>[^\W\d_a-z]\w*+(?: [^\W\d_a-z]\w*+)?) (?P<number>\d+(?:\.\d+)*+)(?!\w)")
+
+
+def name_version(version: str, titles: Sequence[str]) -> str:
+    """Return the whole name of a version below some titles; "" if it is no version or no title names its series."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return ""
+    series = [found for title in titles for found in _SERIES.finditer(title)]
+    # Of several series that match, the last is used: headings come after the title, and are nearer to the text.
+    if number := match["number"]:  # 3.9.0 is of the series "Python 3.9"
+        own = [one for one in series if f"{number}.".startswith(f"{one['number']}.")]
+        return f"{own[-1]['thing']} {number}{match['rest']}" if own else ""
+    # "beta 2" may be of any series; a number with a dot is more likely a version's than one without.
+    likely = [one for one in series if "." in one["number"]] or series
+    return f"{likely[-1]['thing']} {likely[-1]['number']} {version}" if likely else ""

@@ -24,8 +24,16 @@ from ..ledger.entity_rows import EditTable
 from ..ledger.extractions import Extractions
 from ..ledger.schema_rows import Asks, Label, SameAs, SchemaHistory
 from .elements import discard, find_element, known_labels, only_in, remove, sort_elements, types_of
-from .forgetting import named_by_people, redact, without_unused_proposals
-from .growth import Thresholds, carry_out_decisions, find_unmet, find_waiting, grow_schema
+from .growth import (
+    Thresholds,
+    carry_out_decisions,
+    find_unmet,
+    find_waiting,
+    grow_schema,
+    named_by_people,
+    redact,
+    without_unused_proposals,
+)
 from .schema_candidates import SHOWN, Grounds, are_opposed, with_evidence
 
 Policy = Literal["auto", "review", "off"]

@@ -25,10 +25,13 @@ from .logical_tables import (
     LogicalTable,
     NameSpace,
     Place,
+    SqlColumn,
+    create_table,
     join_fields,
     make_logical_tables,
+    make_text_column,
+    make_typed_columns,
 )
-from .typed_columns import SqlColumn, create_table, make_text_column, make_typed_columns
 from .value_words import write_value_words
 
 MAIN, DOCUMENTS = "kb", "documents"

@@ -6,7 +6,8 @@ on their own.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import count
+from typing import NamedTuple, TypeAlias
 
 from sqlglot import exp
 
@@ -15,6 +16,8 @@ from .checking import stored_table, table_source
 
 _CLAUSES_OF_GROUPS = ("group", "having", "qualify", "order", "limit", "offset", "distinct", "windows")
 _EXTREMES = (exp.Max, exp.Min, exp.ArgMax, exp.ArgMin)
+Table: TypeAlias = tuple[str, str]
+"""The database of a table and its name there."""
 
 
 class Untraceable(Exception):
@@ -22,10 +25,10 @@ class Untraceable(Exception):
 
 
 class RowIds(NamedTuple):
-    """A column of a query that has the ids of rows of a table, which is given by its database and its name there."""
+    """A column of a query that has the numbers of a table's rows (DuckDB's rowid)."""
 
     column: str
-    table: tuple[str, str]
+    table: Table
 
 
 class UsedColumn(NamedTuple):
@@ -49,6 +52,13 @@ class TracedQuery:
     used: list[UsedColumn] = field(default_factory=list)
 
 
+class _Source(NamedTuple):
+    """A table that a query reads, and the column with the numbers of its rows."""
+
+    info: TableInfo
+    id_column: str
+
+
 class _Derived(NamedTuple):
     """A common table expression, with those that it can see."""
 
@@ -69,15 +79,15 @@ def trace_statement(query: exp.Query, tables: Mapping[str, TableInfo]) -> list[T
 
 
 class _Tracer:
-    """Traces the parts of one statement; each column of ids gets a name of its own."""
+    """Traces the parts of one statement. Each column of row numbers gets a name of its own: `_row1`, `_row2`."""
 
     def __init__(self, tables: Mapping[str, TableInfo]) -> None:
         self._tables = tables
-        self._count = 0
+        self._names = map("_row{}".format, count(1))
 
     def trace_parts(self, query: exp.Expr, visible: Mapping[str, _Derived]) -> Iterator[TracedQuery]:
         """Yield a query for each part of a statement that is traced on its own."""
-        query = _unwrap_query(query)
+        query = query.unnest()
         if isinstance(query, exp.Union):
             inner = _see_own_ctes(query, visible)
             yield from self.trace_parts(query.left, inner)
@@ -94,52 +104,58 @@ class _Tracer:
                       ) -> tuple[TracedQuery, list[TracedQuery]]:
         """Return the query for the rows of a select, and those for the parts of it that group."""
         visible = _see_own_ctes(select, visible)
-        new = select.copy()
-        made, others, sources = TracedQuery(new, []), list[TracedQuery](), dict[str, tuple[TableInfo, RowIds]]()
-        nodes = [node.this for node in (new.args.get("from_"), *(new.args.get("joins") or ())) if node is not None]
+        traced, others = TracedQuery(select.copy(), []), list[TracedQuery]()
+        sources = dict[str, _Source]()
+        joins = traced.query.args.get("joins") or ()
+        nodes = [part.this for part in (traced.query.args.get("from_"), *joins) if part is not None]
         for node in nodes:
             derived = _find_derived(node, visible)
             if derived is not None:
-                self._trace_subquery(node, derived, made, others)
+                self._trace_subquery(node, derived, traced, others)
             elif isinstance(node, exp.Table) and node.name.lower() in self._tables:
-                info, alias = self._tables[node.name.lower()], node.alias or node.name
-                ids = RowIds(self._next_name(), stored_table(info))
-                rowid = exp.alias_(exp.column("rowid", quoted=True), ids.column, quoted=True)
-                _put_in_place(node, table_source(info, rowid), alias)
-                sources[alias.lower()] = info, ids
-                made.ids.append(self._select_under_new_name(alias, ids, made.query))
-        made.is_joined |= len(nodes) > 1
+                alias = node.alias or node.name
+                sources[alias.lower()] = self._trace_table(node, alias, traced)
+        traced.is_joined |= len(nodes) > 1
         if not nodes:  # SELECT (SELECT count(*) FROM a) + 1
-            for inner in new.find_all(exp.Subquery):
-                if inner.find_ancestor(exp.Select, exp.Subquery) is new:
+            for inner in traced.query.find_all(exp.Subquery):
+                if inner.find_ancestor(exp.Select, exp.Subquery) is traced.query:
                     others += self.trace_parts(inner, visible)
-        made.used = list(_find_aggregated(select, sources))
-        _select_ids(new, made, is_grouped=is_grouped(select))
-        return made, others
+        traced.used = list(_find_aggregated(select, sources))
+        if is_grouped(select):
+            _ungroup(traced)
+        return traced, others
 
-    def _trace_subquery(self, node: exp.Expr, derived: _Derived, made: TracedQuery, others: list[TracedQuery]) -> None:
+    def _trace_table(self, node: exp.Table, alias: str, traced: TracedQuery) -> _Source:
+        """Select a table's row numbers in a traced query, too."""
+        info = self._tables[node.name.lower()]
+        ids = RowIds(next(self._names), stored_table(info))
+        rowid = exp.alias_(exp.column("rowid", quoted=True), ids.column, quoted=True)
+        _put_in_place(node, table_source(info, rowid), alias)
+        self._select_ids(alias, ids, traced)
+        return _Source(info, ids.column)
+
+    def _trace_subquery(self, node: exp.Expr, derived: _Derived, traced: TracedQuery, others: list[TracedQuery],
+                        ) -> None:
         """Trace a subquery or common table expression: with its rows if it only selects, else on its own."""
-        inner = _unwrap_query(derived.query)
+        inner = derived.query.unnest()
         if not isinstance(inner, exp.Select) or is_grouped(inner):
             others += self.trace_parts(derived.query, derived.visible)
             return
         own, further = self._trace_select(inner, derived.visible)
         others += further
-        alias = node.alias or node.name or self._next_name()
+        alias = node.alias or node.name or next(self._names)
         if own.ids:
             _put_in_place(node, own.query.subquery(), alias)
-        made.is_joined |= own.is_joined
-        made.ids += [self._select_under_new_name(alias, ids, made.query) for ids in own.ids]
+        traced.is_joined |= own.is_joined
+        for ids in own.ids:
+            self._select_ids(alias, ids, traced)
 
-    def _select_under_new_name(self, alias: str, ids: RowIds, query: exp.Select) -> RowIds:
-        """Select a source's column of ids under a new name, as * may select it under the old one."""
-        new = RowIds(self._next_name(), ids.table)
-        query.append("expressions", exp.alias_(exp.column(ids.column, alias, quoted=True), new.column, quoted=True))
-        return new
-
-    def _next_name(self) -> str:
-        self._count += 1
-        return f"_row{self._count}"
+    def _select_ids(self, alias: str, ids: RowIds, traced: TracedQuery) -> None:
+        """Select a source's row numbers under a new name, as * may select them under the old one."""
+        renamed = RowIds(next(self._names), ids.table)
+        column = exp.column(ids.column, alias, quoted=True)
+        traced.query.append("expressions", exp.alias_(column, renamed.column, quoted=True))
+        traced.ids.append(renamed)
 
 
 def is_grouped(select: exp.Select) -> bool:
@@ -148,12 +164,6 @@ def is_grouped(select: exp.Select) -> bool:
         return True
     return any(isinstance(node, exp.AggFunc) and node.find_ancestor(exp.Window, exp.Select) is select
                for projection in select.expressions for node in projection.find_all(exp.AggFunc))
-
-
-def _unwrap_query(query: exp.Expr) -> exp.Expr:
-    while isinstance(query, exp.Subquery):
-        query = query.this
-    return query
 
 
 def _see_own_ctes(query: exp.Query, visible: Mapping[str, _Derived]) -> Mapping[str, _Derived]:
@@ -166,7 +176,7 @@ def _see_own_ctes(query: exp.Query, visible: Mapping[str, _Derived]) -> Mapping[
 def _find_derived(node: exp.Expr, visible: Mapping[str, _Derived]) -> _Derived | None:
     """Return what a source is if it is a subquery or a common table expression."""
     if isinstance(node, exp.Subquery):
-        if not isinstance(_unwrap_query(node), exp.Query):
+        if not isinstance(node.unnest(), exp.Query):
             raise Untraceable("it has joins in brackets")
         return _Derived(node, visible)
     return visible.get(node.name.lower()) if isinstance(node, exp.Table) and not node.args.get("db") else None
@@ -182,11 +192,10 @@ def _put_in_place(node: exp.Expr, source: exp.Expr, alias: str) -> None:
     node.replace(source)
 
 
-def _select_ids(query: exp.Select, made: TracedQuery, *, is_grouped: bool) -> None:
-    """Drop what groups the rows, and all columns but those of ids; a select that only selects stays as it is."""
-    if not is_grouped:
-        return
-    projections = query.expressions[:-len(made.ids)] if made.ids else query.expressions
+def _ungroup(traced: TracedQuery) -> None:
+    """Make of a query for groups the query for the rows of those groups that HAVING admits; only row numbers stay."""
+    query = traced.query
+    projections = query.expressions[:len(query.expressions) - len(traced.ids)]
     for clause in ("where", "group", "having"):
         _inline_aliases(query.args.get(clause), projections)
     condition, ordered = _make_group_condition(query, projections), _order_by_extreme(projections)
@@ -202,16 +211,22 @@ def _select_ids(query: exp.Select, made: TracedQuery, *, is_grouped: bool) -> No
 
 
 def _make_group_condition(query: exp.Select, projections: list[exp.Expr]) -> exp.Expr | None:
-    """Return a condition for the rows of the groups that fit HAVING: what it aggregates becomes windows over groups."""
+    """Return HAVING as a condition on single rows; None without HAVING, or if the groups cannot be told.
+
+    Without groups, an aggregate becomes a window over all rows of its group. Only QUALIFY may compare windows; a HAVING
+    that aggregates nothing is a condition for WHERE.
+    """
     having, keys = query.args.get("having"), _find_group_keys(query.args.get("group"), projections)
     if having is None or keys is None:
         return None
     condition = exp.Qualify(this=exp.Paren(this=having.this.copy()))
-    calls = [call for call in condition.find_all(exp.AggFunc) if call.find_ancestor(exp.Select) is None]
-    for call in calls:
-        whole = call.parent if isinstance(call.parent, exp.Filter | exp.WithinGroup) else call
+    # The aggregates of a subquery within HAVING have a SELECT above them, and are its own.
+    aggregates = [call for call in condition.find_all(exp.AggFunc) if call.find_ancestor(exp.Select) is None]
+    for aggregate in aggregates:
+        # FILTER (WHERE ...) and WITHIN GROUP stand around the aggregate in the tree, and belong into the window.
+        whole = aggregate.parent if isinstance(aggregate.parent, exp.Filter | exp.WithinGroup) else aggregate
         whole.replace(exp.Window(this=whole.copy(), partition_by=[key.copy() for key in keys]))
-    return condition if calls else condition.this
+    return condition if aggregates else condition.this
 
 
 def _find_group_keys(group: exp.Group | None, projections: list[exp.Expr]) -> list[exp.Expr] | None:
@@ -251,15 +266,17 @@ def _inline_aliases(clause: exp.Expr | None, projections: list[exp.Expr]) -> Non
             column.replace(exp.Paren(this=meant.copy()))
 
 
-def _find_aggregated(select: exp.Select, sources: Mapping[str, tuple[TableInfo, RowIds]]) -> Iterator[UsedColumn]:
-    """Yield each column whose values a query aggregates, with the source that it is of."""
+def _find_aggregated(select: exp.Select, sources: Mapping[str, _Source]) -> Iterator[UsedColumn]:
+    """Yield each column whose values a query aggregates, with the table that it is of. Sources are by alias."""
     seen = set[tuple[str, str]]()
-    for projection in select.expressions:
-        for call in projection.find_all(exp.AggFunc):
-            for column in call.find_all(exp.Column):
-                name, of = column.name.lower(), column.table.lower()
-                alias, known = next(((alias, known) for alias, (info, _) in sources.items() if of in ("", alias)
-                                     for known in info.columns if known.name == name), ("", None))
-                if known is not None and (alias, name) not in seen:
+    columns = (column for projection in select.expressions for call in projection.find_all(exp.AggFunc)
+               for column in call.find_all(exp.Column))
+    for column in columns:
+        name, table = column.name.lower(), column.table.lower()
+        for alias, source in sources.items():
+            info = next((info for info in source.info.columns if info.name == name), None)
+            if info is not None and table in ("", alias):
+                if (alias, name) not in seen:
                     seen.add((alias, name))
-                    yield UsedColumn(known, alias, sources[alias][1].column)
+                    yield UsedColumn(info, alias, source.id_column)
+                break

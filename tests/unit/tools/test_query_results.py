@@ -3,8 +3,7 @@
 import pytest
 from banyan.schemas.documents import Citation
 from banyan.schemas.records import Basis, LeftOut, SqlResult
-from banyan.tools.query_results import basis_text, result_block
-from banyan.tools.table_query import query_of_row
+from banyan.tools.table_query import basis_text, query_of_row, result_block
 
 
 def record(number: int, quote: str) -> Citation:
