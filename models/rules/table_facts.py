@@ -67,6 +67,10 @@ _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
+_PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)
+"""The end of the name of a PDF in the graph: "paper.pdf", or "A Paper (paper.pdf)"."""
+_HEADER_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{2,}(?![^\W_])")
+"""A word of a header; "m1524", "wk3" and "c" have none."""
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
 _TITLE_HEADERS = word_set("title name 名称 标题")
 _LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30
@@ -80,7 +84,10 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     may give the type of a column of names. `document` is the document's name in the graph.
     """
     rows = list(find_rows(text))
-    found = facts_of_rows([row for row in rows if not row.is_numbered], text, title, heading, schema, document=document)
+    stating = [row for row in rows if not row.is_numbered]
+    if _PDF_NAME.search(document):
+        stating = list(_rows_of_known_types(stating, text, heading, schema))
+    found = facts_of_rows(stating, text, title, heading, schema, document=document)
     rest, begin = list[str](), 0
     for row in rows:
         # A cell that is too long for a value stays in the text.
@@ -88,6 +95,26 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
         rest += [text[begin:row.start], *long_cells]
         begin = row.end
     return found, "".join([*rest, text[begin:]])
+
+
+def _rows_of_known_types(rows: Sequence[Row], text: str, heading: str, schema: GraphSchema) -> Iterator[Row]:
+    """Yield the rows of a PDF's tables that describe entities, without the cells whose header has no word.
+
+    Where a table begins and what its header is are guesses in a PDF, and papers show tables that only illustrate
+    something: counts by age group ("m1524"), a matrix of "A" and "B". So the schema has to know what the first column
+    or the headings above name, and a header such as "m1524" names no property. Other tables are records for SQL.
+    """
+    headers = _headers_of(schema)
+    lines = {line.start: line for line in lines_under(text, heading)}
+    for row in rows:
+        subject, *others = row.cells
+        if subject.header == DOCUMENT:  # the document's own fields
+            yield row
+            continue
+        _, is_known = headers.type_of_rows(subject.header, lines[row.start].above[::-1])
+        named = [cell for cell in others if _HEADER_WORD.search(cell.header)]
+        if is_known and not all(_is_time(cell.header) for cell in named):
+            yield row._replace(cells=(subject, *named))
 
 
 def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, schema: GraphSchema,

@@ -154,3 +154,19 @@ def test_rows_that_no_column_names_state_no_facts_and_leave_nothing_to_read():
     assert not prose.strip()
     named, _ = read_rows(with_rows(table.replace("Porites", "Acropora", 1), "Reefs"), "Reefs", "", GENERAL)
     assert {value.entity for value in named.attributes} == {"Acropora", "Porites", "Fungia"}
+
+
+def test_tables_of_pdf_files_describe_entities_of_known_types_alone() -> None:
+    counts = "| religion: Agnostic | <$10k: 27 | share: small |"
+    ages = "| country: Andorra | year: 2000 | m1524: 4 | height: tall |"
+    only_ages = "| country: Angola | year: 2000 | m1524: 4 |"
+    text = "\n".join((counts, ages, only_ages))
+
+    printed, rest = read_rows(text, "Tidy Data", "Results", GENERAL, "Tidy Data (tidy.pdf)")
+    assert [entity.name for entity in printed.entities] == ["Andorra"]
+    assert [(one.entity, one.attribute) for one in printed.attributes] == [("Andorra", "year"), ("Andorra", "height")]
+    assert not rest.strip()
+
+    sheet, _ = read_rows(text, "Tidy Data", "Results", GENERAL, "Tidy Data (tidy.csv)")
+    assert {entity.name for entity in sheet.entities} == {"Agnostic", "Andorra", "Angola"}
+    assert {one.attribute for one in sheet.attributes} >= {"m1524", "<$10k"}
