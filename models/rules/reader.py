@@ -56,6 +56,7 @@ _SENTENCE_START = re.compile(r"(?:\A|[.!?:;\n\"“(*•-])\s{0,3}\Z")
 _LAST_WORD = re.compile(r"\w{1,20}$")
 _OPENING_QUOTES = ('"', "“", "«")
 _LIST_LINK = re.compile(r"(?:,|,? and|,? or) $")
+_HOUSE_NUMBER = re.compile(r"(?:^|(?<!\d),|\()[ \t]*\d{1,5}[A-Za-z]? \Z", re.MULTILINE)
 _CONTEXT_LENGTH = 40
 
 
@@ -80,6 +81,7 @@ class RulesReader:
     def _extract_one(self, request: ExtractionRequest, title: str, found: Sequence[Span],
                      schema: GraphSchema) -> Extraction:
         prepared, text = _prepare(schema), request.text
+        found = [span for span in found if not _is_street_of_address(text, span)]
         title_spans = self._short_spans(title)
         follows_key = request.document.endswith(f": {title}")
         names = _Names(text, found, title, title_spans, keyed=follows_key)
@@ -216,6 +218,13 @@ def _subject_of_title(title: str, document: str) -> str:
     is_file_name = _FILE_NAME.search(head) or _FILE_NAME.sub("", document.rpartition("/")[2]) == head
     has_fitting_length = len(head) >= 2 and len(head.split()) <= _LONGEST_TITLE  # noqa: PLR2004
     return head if has_fitting_length and is_telling(head) and not is_file_name else ""
+
+
+def _is_street_of_address(text: str, span: Span) -> bool:
+    """Return True for the street of a postal address ("35 Olden Street, Princeton"), about which no text says more."""
+    before = text[max(0, span.start - _CONTEXT_LENGTH) : span.start]
+    return (span.kind == "location" and _HOUSE_NUMBER.search(before) is not None
+            and infer_type(name_of(text, span)) == "Location")
 
 
 def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:

@@ -29,10 +29,11 @@ _FENCED = re.compile(r"^ {0,3}(?P<fence>```|~~~).*?(?:^ {0,3}(?P=fence)|\Z)", re
 _INLINE = re.compile(r"(?<!`)(?P<marks>`{1,2})(?!`)[^`\n]{1,200}(?P=marks)(?!`)")  # words of a program in a sentence
 _ADDRESS = re.compile(r"https?://\S{1,500}|www\.\S{1,500}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}")
 _TAG = re.compile(r"<[^<>\n]{1,300}>")
-_CITED = r"[A-Z][\w’'-]{1,30}(?:(?:,? (?:and|&) |, )[A-Z][\w’'-]{1,30}){0,4}(?: et al\.?)?"
-_CITATION = re.compile(rf"[A-Z][\w’'-]{{1,30}} et al\b|"
-                       rf"[(;] ?(?:e\.g\.,? |see )?{_CITED},? (?:19|20)\d\d[a-z]?(?=[,;)])|"
-                       r"\b[A-Z][\w’'-]{1,30}(?: (?:and|&) [A-Z][\w’'-]{1,30})? \((?:19|20)\d\d[a-z]?\)")
+_AUTHOR = r"[A-Z][\w’'-]{0,30}(?:\s[A-Z][\w’'-]{1,30}){0,3}"  # "Lee", or a body such as "R Core Team"
+_CITED = rf"{_AUTHOR}(?:(?:,?\s(?:and|&)\s|,\s){_AUTHOR}){{0,4}}(?:\set\sal\.?)?"
+_CITATION = re.compile(rf"[A-Z][\w’'-]{{1,30}}\set\sal\b|"
+                       rf"[(;]\s?(?:e\.g\.,?\s|see\s)?{_CITED},?\s(?:19|20)\d\d[a-z]?(?=[,;)])|"
+                       r"\b[A-Z][\w’'-]{1,30}(?:\s(?:and|&)\s[A-Z][\w’'-]{1,30})?\s\((?:19|20)\d\d[a-z]?\)")
 """The authors that a text cites: "Lee et al.", "(Lee and Blum, 2004)", "Lee (2004)"."""
 
 
