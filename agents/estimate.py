@@ -23,9 +23,9 @@ from ..schemas.documents import Chunk, Document, Frozen
 from ..schemas.extraction import ExtractionRequest
 from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import GraphSchema
-from ..text.markup import has_statement
+from ..text.cleaning import has_statement
+from ..text.scripts import estimate_tokens
 from ..text.titles import metadata_line
-from ..text.tokens import estimate_tokens
 from .construction.inputs import DEFAULT_SCHEMA, check_model, is_inferred, named_schema
 from .resources import Resources
 from .schema_proposal import choose_excerpts, core_schema

@@ -18,7 +18,7 @@ from ..models.rules.recognition.name_kinds import PREPOSITIONS
 from ..schemas.documents import Frozen
 from ..schemas.naming import has_name, label_key
 from ..text.languages import Language, phrase_language
-from ..text.shown_numbers import format_count
+from ..text.quantities import format_count
 from ..text.titles import UNREAD
 from ..tools.entity_names import is_named_in_text
 from ..tools.reports import DocumentSummary, summarise_documents

@@ -16,7 +16,7 @@ from ..schemas.delta import Decided, Decision
 from ..schemas.documents import Chunk
 from ..schemas.formats.schema_loading import load_schema
 from ..schemas.graph_schema import ANY, AUTO_SCHEMA, GraphSchema, RelationType
-from ..text.tokens import estimate_tokens, first_tokens
+from ..text.scripts import estimate_tokens, first_tokens
 
 _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
 """The most tokens of a chunk's excerpt; the most tokens of a call; the characters of documents that take two calls."""

@@ -21,7 +21,7 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.agents.retrieval.wording import respelt
 from banyan.config import Settings
-from banyan.text.tokens import estimate_tokens
+from banyan.text.scripts import estimate_tokens
 from gold_brain import GoldPart, filled, gold_brain
 from llm_world import QUESTIONS, llm_server
 from rich.console import Console

@@ -2,7 +2,7 @@
 
 `python benchmarks/llm_cost.py` (`--documents 400 --schema general open`; `--lightrag PYTHON` and `--graphrag PYTHON`,
 interpreters that have lightrag-hku and Microsoft's graphrag, for those on the same passages and endpoint). The endpoint
-counts tokens with `text.tokens.estimate_tokens`, which errs upwards; the count by MiniLM's WordPiece vocabulary is
+counts tokens with `text.scripts.estimate_tokens`, which errs upwards; the count by MiniLM's WordPiece vocabulary is
 printed beside it. All prompts count, failures and repairs included, but not the JSON schema of the answer, which
 endpoints that decode by grammar do not show to the model.
 
@@ -26,7 +26,7 @@ import llm_peer_lightrag
 from banyan.agents.construction.graph import build_graph
 from banyan.agents.resources import Resources
 from banyan.config import Settings
-from banyan.text.tokens import estimate_tokens
+from banyan.text.scripts import estimate_tokens
 from llm_world import KB, RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table

@@ -1,7 +1,7 @@
 """Measure how close `build --dry-run` is to what a build over a real HTTP endpoint then pays.
 
 `python benchmarks/llm_estimate.py` (`--documents 120 400 --schema general open`). The endpoint answers MuSiQue passages
-with their recorded triples and counts as `text.tokens.estimate_tokens` does, or `--factor` times that, as another
+with their recorded triples and counts as `text.scripts.estimate_tokens` does, or `--factor` times that, as another
 tokenizer would. "Before" is estimated for a knowledge base that has paid for nothing, "after" for the second half of
 the documents once the first half is built: extraction alone, as later steps concern both halves.
 
@@ -26,7 +26,7 @@ from banyan.models.llm.extraction_reply import NumberedLines
 from banyan.models.llm.llm_reasoner import extraction_prompt
 from banyan.schemas.extraction import ExtractionRequest
 from banyan.schemas.formats.schema_loading import load_schema
-from banyan.text.tokens import estimate_tokens
+from banyan.text.scripts import estimate_tokens
 from llm_world import RECORDED, llm_server, recorded_brain, write_passages
 from rich.console import Console
 from rich.table import Table

@@ -22,7 +22,7 @@ from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph as retrieval
 from banyan.agents.retrieval.state import AskContext
 from banyan.config import Settings
-from banyan.text.tokens import estimate_tokens
+from banyan.text.scripts import estimate_tokens
 from llm_world import KB, ROOT, llm_server
 
 from llm_brain import reply, step  # isort: skip  (in the tests' folder, which llm_world adds)

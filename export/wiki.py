@@ -18,7 +18,7 @@ from ..graph_store.graph.graph_file import TreeGraph
 from ..graph_store.sql.engine import SqlEngine
 from ..schemas.records import TableInfo
 from ..text.cleaning import visible
-from ..text.shown_numbers import format_count
+from ..text.quantities import format_count
 
 INDEX = "index.md"
 _MOST_PAGES = 1_000

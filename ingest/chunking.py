@@ -15,9 +15,9 @@ from typing import NamedTuple
 from ..schemas.documents import Chunk, Document
 from ..schemas.naming import content_id
 from ..text.relative_dates import SayingDates, document_date, relative_dates
+from ..text.scripts import TOKEN, estimate_tokens, fits
 from ..text.section_lines import BETWEEN, Heading, headings, is_item, opening_of
 from ..text.sentences import split_sentences
-from ..text.tokens import TOKEN, estimate_tokens, fits
 
 _FILL = 0.75
 """The filled share of a chunk from which it may end. A smaller share realigns sooner after an edit, but makes more

@@ -14,11 +14,10 @@ from dataclasses import dataclass, field, replace
 
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
-from ..text.cleaning import one_line
-from ..text.markup import without_markup
+from ..text.cleaning import one_line, without_markup
 from ..text.section_lines import Line, lines_under, mark_length
 from ..text.table_rows import LIST_MARK
-from ..text.unfilled import is_unfilled
+from ..text.titles import is_unfilled
 from .reading import DEFAULT_LIMITS
 from .reference_lists import reference_tables
 

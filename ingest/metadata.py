@@ -11,8 +11,7 @@ from ..text.cleaning import clean_text, one_line
 from ..text.dates import parse_date
 from ..text.scripts import has_han
 from ..text.table_rows import DOCUMENT, LIST_MARK, Cell, row_lines
-from ..text.titles import UNREAD
-from ..text.unfilled import is_unfilled
+from ..text.titles import UNREAD, is_unfilled
 from .reading import UnreadableError
 from .records import read_fields
 

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, get_args
 
 from ..schemas.naming import UNSEEN
 from ..text.languages import language_of
-from ..text.tokens import estimate_tokens
+from ..text.scripts import estimate_tokens
 
 Language = Literal["en", "zh"]
 

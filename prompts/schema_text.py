@@ -7,7 +7,7 @@ from ..schemas.inquiry import Block, Inquiry
 from ..schemas.naming import canonical_name
 from ..schemas.retrieval import Mode, Passage
 from ..text.relative_dates import relative_dates, with_meant_dates
-from ..text.tokens import estimate_tokens
+from ..text.scripts import estimate_tokens
 from .rendering import Fenced, Language, close_item, fence
 
 SCHEMA_TOKENS = 235

@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any, Literal, Self
 
 import uvicorn
-from banyan.text.tokens import estimate_tokens
+from banyan.text.scripts import estimate_tokens
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 

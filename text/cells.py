@@ -1,7 +1,11 @@
-"""Cells of a column: which are empty, and how many may differ from the column's kind."""
+"""Cells of a column: which are empty, how many may differ from the column's kind, and which are lists."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
+
+from .number_cells import read_number
 
 DASHES = frozenset({"", "-", "–", "—", "−", "--", "---", "‐", "‑", "――"})
 _NOTHING = frozenset({
@@ -14,6 +18,25 @@ _MAY_DIFFER = 0.1
 nine; with more, sums would leave out too much of the column to be called its sum."""
 _SHORT_COLUMN = 5
 """In a column of this many cells, one may differ, although it is more than one of ten."""
+_SEPARATORS = ("\n", ";", "；", "|", "、", ",", "，")
+"""In the order in which they are tried: what separates names with commas in them is tried before the comma."""
+_COMMAS = frozenset({",", "，"})
+_BRACKETS = re.compile(r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|<[^<>]*>|\"[^\"]*\"|“[^“”]*”")
+_SENTENCE = re.compile(r"[.!?]\s+\S|[。！？]|[^\W\d_]{4}[.!?]$")
+_BULLET = re.compile(r"^[-*•·]\s+")
+_ADDRESS = re.compile(r"@\w")
+_LONGEST_ITEM, _MOST_WORDS, _MOST_WORDS_AT_COMMAS = 80, 10, 5
+_NEARLY_ALL = 0.9
+_MANY_LENGTHS = 2
+"""Places have few lengths, too, but their parts are single words."""
+_ENOUGH = 0.05
+"""The share of cells that must have a separator, unless all items stand alone; else it is part of their words."""
+_MIXING = 0.3
+"""The share of first items that are also later ones or alone, and of later ones that are also first or alone."""
+_MOST = 0.8
+_AND = re.compile(r" (?:and|und|et|y|e|&) ")
+_AND_BEFORE = re.compile(r"^(?:and|und|et|y|&) ")
+_FIGURES = re.compile(r"\d[\d.]*")
 
 Read = TypeVar("Read")
 
@@ -45,3 +68,72 @@ def read_most(cells: Mapping[str, int], read: Callable[[str], Read | None]) -> d
 def most_that_differ(cells: int) -> int:
     """Return how many cells of a column, of all that are not empty, may be of another kind than the column."""
     return max(int(cells * _MAY_DIFFER), 1 if cells >= _SHORT_COLUMN else 0)
+
+
+def read_lists(cells: Mapping[str, int]) -> dict[str, list[str]] | None:
+    """Return the items of each cell of a column of lists, or None if the cells are no lists.
+
+    Args:
+        cells: the distinct cells that are not empty, each with how often it occurs.
+    """
+    for separator in _SEPARATORS:
+        split = {cell: items for cell in cells if separator in cell and len(items := _split_cell(cell, separator)) > 1}
+        are_many = sum(map(cells.__getitem__, split)) >= _ENOUGH * sum(cells.values())
+        # "Governance, Packaging" beside both of them.
+        if not split or not (are_many or all(item in cells for items in split.values() for item in items)):
+            continue
+        # Nearly all parts are short and no sentences.
+        most_words = _MOST_WORDS_AT_COMMAS if separator in _COMMAS else _MOST_WORDS
+        parts = [item for items in split.values() for item in items]
+        short = sum(len(item) <= _LONGEST_ITEM and len(item.split()) <= most_words and not _SENTENCE.search(item)
+                    for item in parts)
+        if short >= _NEARLY_ALL * len(parts) and (separator not in _COMMAS or _are_alike(split, parts, cells)):
+            lists = {cell: split.get(cell) or [_clean_item(cell)] for cell in cells}
+            return _with_last_items(lists) if separator in _COMMAS else lists
+    return None
+
+
+def _split_cell(cell: str, separator: str) -> list[str]:
+    """Return the items of a cell; a separator within brackets or quotes separates nothing."""
+    if separator == "\n":
+        parts = cell.split("\n")
+    else:
+        hidden = _BRACKETS.sub(lambda group: group[0].replace(separator, "\0"), cell)
+        parts = [part.replace("\0", separator) for part in hidden.split(separator)]
+    return [item for part in parts if (item := _clean_item(part))]
+
+
+def _clean_item(part: str) -> str:
+    return _BULLET.sub("", " ".join(part.split()))
+
+
+def _are_alike(split: Mapping[str, Sequence[str]], parts: Sequence[str], cells: Iterable[str]) -> bool:
+    """Return True if what commas separate are things of one kind, and not the parts of one name or place."""
+    if sum(_ADDRESS.search(item) is not None for item in parts) >= _NEARLY_ALL * len(parts):
+        return True
+    if all(_FIGURES.fullmatch(item) for item in parts):
+        return not all(map(read_number, split))  # "1,234" is one number
+    # The same items are first, later and alone: "Berlin, Germany" has cities before countries.
+    alone = {_clean_item(cell) for cell in cells if cell not in split}
+    firsts = [items[0] for items in split.values()]
+    laters = [item for items in split.values() for item in items[1:]]
+    before, behind = {*firsts, *alone}, {*laters, *alone}
+    if (sum(item in behind for item in firsts) >= _MIXING * len(firsts)
+            and sum(item in before for item in laters) >= _MIXING * len(laters)):
+        return True
+    # Names of several words that hardly recur, in lists of many lengths.
+    recurring = sum(number - 1 for number in Counter(parts).values())
+    several_words = sum(" " in item for item in parts)
+    return (len(set(map(len, split.values()))) >= _MANY_LENGTHS and recurring * 10 <= len(parts)
+            and several_words >= _MOST * len(parts) and not any(map(str.isdigit, "".join(parts))))
+
+
+def _with_last_items(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return lists such as "pears, plums and apples" with two items for the last part, if others have both."""
+    known = {item for items in lists.values() for item in items}
+    complete: dict[str, list[str]] = {}
+    for cell, items in lists.items():
+        last = _AND_BEFORE.sub("", items[-1])
+        parts = _AND.split(last)
+        complete[cell] = [*items[:-1], *(parts if known.issuperset(parts) else [last])]
+    return complete

@@ -13,9 +13,8 @@ from typing import Any
 
 from ..schemas.naming import label_key
 from ..schemas.records import ColumnKind
-from .cells import DASHES, most_that_differ, says_nothing
+from .cells import DASHES, most_that_differ, read_lists, says_nothing
 from .date_cells import Precision, are_dates_in_figures, read_dates
-from .list_cells import read_lists
 from .number_cells import is_currency, scaled_unit_of
 from .number_columns import DecimalMark, read_numbers
 

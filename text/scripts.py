@@ -1,9 +1,10 @@
-"""Character classes of scripts, for splitting into sentences and tokens."""
+"""Scripts: their character classes, which one a text is in, and how many tokens of a model its letters make."""
 
 import re
 import unicodedata
 from collections import Counter
 from functools import lru_cache
+from itertools import islice
 
 CJK = ("\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30fa\u30fc-\u318f\u31a0-\u31ff"
        "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f"
@@ -19,9 +20,19 @@ MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963
 """Vowel signs, accents and joiners (with the letters of their blocks) that are parts of words, but not of `\\w`."""
 
 _CJK = re.compile(f"[{CJK}]")
-
-
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
+TOKEN = ("[A-Za-z\u00c0-\u024f]{1,6}"  # Latin: English words average 1.3 tokens, as they do here
+         "|[0-9]{1,3}"
+         r"|[!-/:-@\[-`{-~]{1,3}"  # runs such as `...` or `---` are mostly one token
+         f"|[^\\W_{CJK}]{{1,2}}"  # other alphabets: between one and three characters a token
+         r"|\S")
+"""A regular expression that matches one estimated token. It covers every character except white space,
+so a part of a text never costs more than the whole, nor the whole more than its parts.
+
+There is no tokenizer, because its vocabulary would have to be downloaded and each model has its own. The rule imitates
+byte-pair vocabularies and overestimates, because it serves as a limit.
+"""
+_TOKEN = re.compile(TOKEN)
 
 
 def with_ascii_digits(text: str) -> str:
@@ -52,3 +63,21 @@ def script_of(text: str) -> str:
     counts = Counter(map(_script_of_letter, filter(str.isalpha, text)))
     # Of scripts with equal counts, the first by name.
     return min(counts, key=lambda script: (-counts[script], script), default="")
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the number of tokens of a text, in time linear in its length.
+
+    It is at most the sum over the parts, so parts that fit a limit together still fit it when spaces join them.
+    """
+    return _TOKEN.subn("", text)[1]
+
+
+def first_tokens(text: str, count: int) -> int:
+    """Return the character offset at which the first `count` estimated tokens of a text end; 0 if it has none."""
+    return max((match.end() for match in islice(_TOKEN.finditer(text), max(count, 0))), default=0)
+
+
+def fits(text: str, max_tokens: int) -> bool:
+    """Return True if the estimate is at most `max_tokens`, counting no further than needed."""
+    return sum(1 for _ in islice(_TOKEN.finditer(text), max_tokens + 1)) <= max_tokens

@@ -1,12 +1,10 @@
-"""Titles of documents: telling them from placeholders such as "Presentation1", and shortening them as people do.
-
-And a document's metadata as one line.
-"""
+"""Titles and metadata of documents: telling them from what a program or template came with, and shortening them."""
 
 import re
 from collections.abc import Mapping
 
-from .tokens import estimate_tokens
+from .lexicon import word_set
+from .scripts import estimate_tokens
 
 _NOT_QUOTED = re.compile(r"^中华人民共和国|\s{0,3}[(（][^()（）]{0,60}[)）](?=\.\w{2,4}$|$)|\.\w{2,4}$")
 
@@ -23,7 +21,17 @@ _OPEN_END = " -–—:：|,;"
 """Characters at the end of a line that goes on; a title does not end with them."""
 _LEADING_FIELDS = ("date", "created", "updated", "sent", "author", "authors", "from", "to", "by")
 """Fields that say when a document was written and by whom; they come first."""
-
+_UNFILLED = frozenset({
+    "name surname", "firstname surname", "first name surname", "firstname lastname", "first name last name",
+    "first last", "surname name", "your name", "your name here", "your title", "your title here", "your email",
+    "your affiliation", "author name", "tbd", "tba", "tbc", "to be determined", "to be announced", "to be confirmed",
+    "fixme", "姓名", "你的姓名", "您的姓名", "待定", "待补充", "待填写"})
+_TASK = "todo"
+_FIELDS_OF_STATES = word_set("status state stage type kind category categories tag tags label labels keywords 状态")
+"""Words of fields in which "TODO" is a value: one of several states or kinds."""
+_BLANK = re.compile(r"<[^<>@/:]++>|\{\{[^{}]*+\}\}|(?:https?://doi\.org/|doi:)?[\d./-]*+x{3}[x\d./-]*+|"
+                    r"(?:https?://doi\.org/|doi:)?10\.[\dx]{3,9}/\S*+(?<=xxx)")
+"""A blank such as "<author>" or "{{ date }}", and an identifier of crosses: "xxxx", "10.5281/zenodo.xxxxx"."""
 
 UNREAD = "not read"
 """The field that names the parts of a document that Banyan could not read; it is not shown with the document's own."""
@@ -78,3 +86,11 @@ def metadata_line(metadata: Mapping[str, str], most_tokens: int) -> str:
             shown.append(field)
             tokens_left -= cost
     return "; ".join(shown)
+
+
+def is_unfilled(value: str, field: str = "") -> bool:
+    """Return True for what a template has in place of a value; the name of the field decides about "TODO"."""
+    words = " ".join(value.casefold().strip(" .,:;!*_-").split())
+    if words == _TASK:
+        return _FIELDS_OF_STATES.isdisjoint(re.split(r"[\W_]+", field.casefold()))
+    return words in _UNFILLED or _BLANK.fullmatch(words) is not None

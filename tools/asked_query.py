@@ -12,7 +12,7 @@ from ..graph_store.sql.value_words import FoundValue
 from ..schemas.naming import normalise
 from ..schemas.records import SqlResult, TableInfo
 from ..text.content_words import content_words
-from ..text.shown_numbers import show_value
+from ..text.quantities import show_value
 from .asked_parts import UnclearError, literal
 from .document_status import outdated_rows, without_documents
 from .question_query import plan_query

@@ -6,9 +6,9 @@ from itertools import groupby
 from ..graph_store.index.lexical import LexicalIndex, index_terms
 from ..schemas.retrieval import Passage
 from ..text.relative_dates import said_on_at
+from ..text.scripts import estimate_tokens
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
-from ..text.tokens import estimate_tokens
 
 _WHOLE_WEIGHT, _MOST_WHOLE = 3 / 5, 2
 """Passages with this share of the best one's weight are whole in a first look, at most this number of them."""

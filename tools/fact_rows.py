@@ -11,8 +11,8 @@ from ..graph_store.graph.knowledge_graph import Places
 from ..graph_store.graph_index import Dated, GraphIndex
 from ..schemas.inquiry import Block
 from ..schemas.retrieval import Kind, Passage, Place
+from ..text.scripts import estimate_tokens
 from ..text.times import Validity, read_day
-from ..text.tokens import estimate_tokens
 
 PER_LINE = 12
 """How many facts share one line. A longer list takes several lines, so that it can be cut and cited in parts."""

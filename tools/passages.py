@@ -9,9 +9,9 @@ from ..graph_store.graph_index import GraphIndex
 from ..schemas.inquiry import Block
 from ..schemas.lookups import PassageLookup
 from ..schemas.retrieval import EVERYTHING, Passage, Switches
+from ..text.scripts import estimate_tokens, first_tokens
 from ..text.sentences import split_sentences
 from ..text.table_rows import SET_APART
-from ..text.tokens import estimate_tokens, first_tokens
 from .excerpts import Excerpts
 from .fact_rows import item_cost
 from .retriever import Retriever

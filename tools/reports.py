@@ -18,8 +18,8 @@ from ..schemas.inquiry import Block
 from ..schemas.lookups import CommunityLookup
 from ..schemas.naming import normalise
 from ..schemas.retrieval import Passage
+from ..text.cleaning import without_markup
 from ..text.content_words import content_words
-from ..text.markup import without_markup
 from ..text.sentences import split_sentences
 from .fact_rows import fit_block, graph_item, item_cost, triple_rows
 from .query import Query, best_rows

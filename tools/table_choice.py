@@ -13,7 +13,7 @@ from ..schemas.records import Basis, ColumnInfo, TableInfo
 from ..schemas.retrieval import Passage, Place
 from ..text.content_words import content_words
 from ..text.dates import find_dates
-from ..text.tokens import estimate_tokens
+from ..text.scripts import estimate_tokens
 from .retriever import Retriever
 
 TABLE_TOKENS = 280

@@ -21,7 +21,7 @@ from ..schemas.naming import label_key, normalise
 from ..schemas.records import Basis, SqlResult, TableInfo
 from ..schemas.retrieval import Passage, Place
 from ..text.languages import Language
-from ..text.shown_numbers import show_value
+from ..text.quantities import show_value
 from .fact_rows import fit_lines
 from .sql_repair import (
     WantedValue,

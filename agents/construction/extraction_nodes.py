@@ -25,7 +25,7 @@ from ...schemas.documents import Chunk
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import content_id
-from ...text.markup import has_statement
+from ...text.cleaning import has_statement
 from ...text.section_lines import is_back_matter
 from ...text.table_rows import numbered_columns
 from ..estimate import extraction_request, reading_fingerprint

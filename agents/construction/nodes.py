@@ -28,8 +28,8 @@ from ...schemas.delta import Candidate, Decision
 from ...schemas.documents import Document
 from ...schemas.formats.schema_loading import load_schema
 from ...schemas.graph_schema import GraphSchema, SchemaError
+from ...text.scripts import estimate_tokens
 from ...text.titles import UNREAD
-from ...text.tokens import estimate_tokens
 from ..estimate import MOST_CHUNKS, pack_calls, reading_fingerprint
 from ..run_checks import check_context, check_readable, is_seen, is_served, resumed_run, served_client
 from ..schema_proposal import group_labels

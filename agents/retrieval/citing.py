@@ -10,10 +10,10 @@ from ...graph_store.store_errors import UnknownDocumentError
 from ...schemas.documents import Citation, Span
 from ...schemas.naming import normalise
 from ...schemas.retrieval import Answer, AnswerRow, Claim, DraftAnswer, Grade, Mode, Passage, Place, Quote, QuotedDraft
+from ...text.cleaning import without_markup
 from ...text.content_words import content_words
 from ...text.dates import MEANT
 from ...text.languages import Language, phrase_language
-from ...text.markup import without_markup
 from ...text.scripts import script_of
 from ...text.table_rows import SET_APART
 from ...tools.table_query import basis_text

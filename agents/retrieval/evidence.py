@@ -8,7 +8,7 @@ from ...schemas.inquiry import Block, Round
 from ...schemas.lookups import PassageLookup, Tool
 from ...schemas.naming import label_key
 from ...schemas.retrieval import Passage
-from ...text.tokens import estimate_tokens
+from ...text.scripts import estimate_tokens
 from ...tools.fact_rows import fit_block, item_cost
 from ...tools.passages import AT_LEAST
 from ...tools.retriever import Retriever

@@ -8,7 +8,7 @@ from string import Template
 from banyan.models.llm.model_calls import ModelCalls, prompt_language
 from banyan.models.llm.wire import Shape
 from banyan.prompts.rendering import Language, Prompt, fence
-from banyan.text.tokens import first_tokens
+from banyan.text.scripts import first_tokens
 from pydantic import BaseModel, ConfigDict, Field
 
 PREDICTION_TOKENS = 1500

@@ -28,7 +28,7 @@ from ...graph_store.ledger.extractions import RULES
 from ...ingest.fetching import Address
 from ...ingest.reading import LEFT_OUT
 from ...runtime.event_loop import run
-from ...text.shown_numbers import format_count
+from ...text.quantities import format_count
 from ..console import CommandError, err, money, on_a_line, out, print_json
 from ..session import AsJson, MaxCost, MaxTokens, NewKb, open_resources
 

@@ -19,7 +19,7 @@ from ...graph_store.ledger.extractions import IMPORTED, RULES
 from ...graph_store.ledger.token_accounts import Spent
 from ...graph_store.store_errors import StoreError
 from ...runtime.audit import entries
-from ...text.shown_numbers import format_count
+from ...text.quantities import format_count
 from ..console import CommandError, err, money, on_a_line, out, print_json, table_of
 from ..session import AsJson, Kb, open_resources
 

@@ -13,7 +13,7 @@ from ...graph_store.sql.sql_errors import unknown_table
 from ...schemas.documents import Scope
 from ...schemas.records import Basis, TableInfo
 from ...text.cleaning import visible
-from ...text.shown_numbers import format_count, show_number, show_value
+from ...text.quantities import format_count, show_number, show_value
 from ...tools.table_query import basis_text
 from ..console import CommandError, err, on_a_line, out, print_json, table_of
 from ..session import AsJson, Documents, Kbs, open_resources

@@ -15,7 +15,7 @@ from ...schemas.edits import decided_types
 from ...schemas.extraction import BoundedExtraction, Extraction
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.naming import label_key
-from ...text.tokens import estimate_tokens
+from ...text.scripts import estimate_tokens
 from ..bounding.admission import bound
 from ..bounding.labels import Bounds
 from ..ledger.database import Database

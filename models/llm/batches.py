@@ -13,7 +13,7 @@ from ...prompts import Prompt
 from ...runtime.budgets import CallLedger, batched
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
-from ...text.tokens import estimate_tokens
+from ...text.scripts import estimate_tokens
 from ..reasoner import ReasonerError
 from .chat_model import ChatClient
 from .endpoint import Reply, name_of, reported_count

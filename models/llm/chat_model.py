@@ -18,7 +18,7 @@ from langchain_openai import ChatOpenAI
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from ...config import OPENAI, Settings
-from ...text.tokens import estimate_tokens
+from ...text.scripts import estimate_tokens
 from ..claim_stream import OnText, text_listener
 from .capability import SYSTEM_ROLE, Capability, Form, leave_out, may_mean_the_form, merge_system, refused_parameter
 from .endpoint import Messages, Reply, chosen_parameters, name_of, reported_count

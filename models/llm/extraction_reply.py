@@ -18,9 +18,9 @@ from ...schemas.extraction import ExtractedAttribute, ExtractedEntity, Extracted
 from ...schemas.graph_schema import GraphSchema, SchemaElement
 from ...schemas.naming import normalise
 from ...text.relative_dates import relative_dates, with_meant_dates
+from ...text.scripts import estimate_tokens
 from ...text.sentences import split_sentences
 from ...text.times import read_time
-from ...text.tokens import estimate_tokens
 
 _LONGEST_LINE = 300
 """Characters of a line from which it is cut between sentences: a number should not stand for half a page."""

@@ -16,7 +16,7 @@ import anyio
 
 from ...config import Settings
 from ...runtime.threads import once_in_each_process
-from ...text.tokens import estimate_tokens
+from ...text.scripts import estimate_tokens
 from .capability import Capability
 from .endpoint import Messages, Reply, host_of, name_of
 from .failures import Breaker

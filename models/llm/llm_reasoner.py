@@ -17,8 +17,7 @@ from ...schemas.inquiry import Inquiry, Judgement
 from ...schemas.naming import is_readable_label, label_key
 from ...schemas.resolution import EntityCard, EntityPair, PairVerdict
 from ...schemas.retrieval import CommunityDigest, CommunitySummary
-from ...text.scripts import script_of
-from ...text.tokens import estimate_tokens
+from ...text.scripts import estimate_tokens, script_of
 from . import wire
 from .endpoint import Endpoint
 from .extraction_reply import NumberedLines

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ...config import Settings
 from ...runtime.budgets import charge
 from ...runtime.event_loop import in_parallel, run
-from ...text.tokens import estimate_tokens
+from ...text.scripts import estimate_tokens
 from .endpoint import name_of, reported_count
 from .failures import NOT_OPENAI, NOT_SET_UP, Fix, failure
 from .limits import LimitedCalls

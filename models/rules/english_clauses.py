@@ -1,6 +1,5 @@
 """The clauses of a parsed English sentence: their subjects and tenses, and the parts that words play in them."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...text.lexicon import word_set
@@ -11,8 +10,28 @@ if TYPE_CHECKING:
 SUBJECTS = word_set("nsubj nsubjpass")
 CURRENT = word_set("current present")
 """What may qualify a role that is asked for in the present tense."""
+RELATIVE_PRONOUNS = frozenset({"WP", "WDT"})
+"""The tags of "who" and "which"."""
 _NO_CLAUSE = word_set("aux auxpass amod compound")
 """How a verb depends on another word that is no clause of its own."""
+
+
+def main_verb(doc: "Doc") -> "Token":
+    """Return the verb of a question's main clause."""
+    root = next((token for token in doc if token.dep_ == "ROOT"), doc[0])
+    # "In which city was Ada born?" is often parsed as if "was" were the predicate.
+    return next((token for token in root.children if token.dep_ == "ccomp" and root.lemma_ == "be"), root)
+
+
+def asked_token(doc: "Doc", verb: "Token") -> "Token":
+    """Return the noun that a question asks for ("Which river"), or its question word; the verb if it has neither."""
+    question_word = next((token for token in doc if token.tag_ in {"WP", "WDT", "WRB", "WP$"}), verb)
+    asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
+    nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in {"NOUN", "PROPN"})
+    asked = next(nouns, question_word)
+    following = doc[min(asked.i + 1, len(doc) - 1)]
+    # "Which RFC defines" is often parsed as if "which" and "RFC" were both arguments.
+    return following if asked.tag_ == "WDT" and following.pos_ in {"NOUN", "PROPN"} else asked
 
 
 def is_verb(token: "Token") -> bool:
@@ -53,7 +72,7 @@ def own_subject(clause: "Token") -> "Token | None":
 def subject_of(clause: "Token") -> "Token | None":
     """Return the subject of a clause: of a relative clause its antecedent, of a further verb that of the first one."""
     own = own_subject(clause)
-    if clause.dep_ in {"relcl", "acl"} and (own is None or own.tag_ in {"WP", "WDT"}):
+    if clause.dep_ in {"relcl", "acl"} and (own is None or own.tag_ in RELATIVE_PRONOUNS):
         return clause.head
     if own is None and clause.dep_ in {"conj", "xcomp", "advcl"} and is_verb(clause.head):
         return subject_of(clause.head)
@@ -72,18 +91,30 @@ def tense_of(verb: "Token") -> str:
 
 
 def qualifiers_of(noun: "Token") -> list["Token"]:
-    """Return the words that tell which one of its kind a common or proper noun means, as in "physics prize"."""
+    """Return the words that tell which one of its kind a noun means, as in "physics prize"; [] for another word."""
+    if noun.pos_ not in {"NOUN", "PROPN"}:
+        return []
     return [child for child in noun.children if child.dep_ in {"compound", "amod"} and child.pos_ != "NUM"
-            and child.i < noun.i and child.lemma_.lower() not in CURRENT] if noun.pos_ in {"NOUN", "PROPN"} else []
+            and child.i < noun.i and child.lemma_.lower() not in CURRENT]
 
 
-def find_name(doc: "Doc", name: str) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of the tokens of each occurrence of a name in a text, or of its last word."""
-    words = [word.casefold() for word in name.split()]
+def find_name(doc: "Doc", name: str) -> list[tuple[int, int]]:
+    """Return the (start, end) of the tokens of each occurrence of a name, or else of its last word ("Blum")."""
     texts = [token.text.casefold().removesuffix("'s") for token in doc]
-    for wanted in (words, words[-1:]) if "of" not in words else (words,):
-        found = [(at, at + len(wanted)) for at in range(len(texts) - len(wanted) + 1)
-                 if texts[at:at + len(wanted)] == wanted]
-        if found:
-            yield from found
-            return
+    words = [word.casefold() for word in name.split()]
+    # The last word of "University of Oslo" is another thing.
+    forms = [words] if "of" in words else [words, words[-1:]]
+    for form in forms:
+        places = [(start, start + len(form)) for start in range(len(texts) - len(form) + 1)
+                  if texts[start:start + len(form)] == form]
+        if places:
+            return places
+    return []
+
+
+def is_content_clause(clause: "Token") -> bool:
+    """Return True for a clause after a noun that says what it is: "the rumour that he sold it", not "that he sold"."""
+    first, subject = clause.left_edge, own_subject(clause)
+    has_object = any(child.dep_ in {"dobj", "attr", "acomp"} and child != first for child in clause.children)
+    lacks_nothing = first.lower_ == "that" and subject is not None and subject != first and has_object
+    return lacks_nothing or any(child.dep_ == "mark" for child in clause.children)

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 from ...text.lexicon import word_set
 from .english_clauses import (
     CURRENT,
+    RELATIVE_PRONOUNS,
     SUBJECTS,
     antecedent_of,
+    asked_token,
     clause_head,
     find_name,
+    is_content_clause,
     is_verb,
+    main_verb,
     own_subject,
     qualifiers_of,
     role_of,
@@ -68,38 +72,41 @@ class AskedClause:
     """The clause of an English question: its predicate, the part that its question word plays, and its tense."""
 
     def __init__(self, question: Question, doc: "Doc") -> None:
+        """Read the parse of a question."""
         self.question = question
         self.words = frozenset(question.words_of(question.text))
         self.lemmas = frozenset(token.lemma_.lower() for token in doc)
-        root = next((token for token in doc if token.dep_ == "ROOT"), doc[0])
-        # "In which city was Ada born?" is often parsed as if "was" were the predicate.
-        root = next((token for token in root.children if token.dep_ == "ccomp" and root.lemma_ == "be"), root)
-        question_word = next((token for token in doc if token.tag_ in {"WP", "WDT", "WRB", "WP$"}), root)
-        asks_for_noun = question_word.dep_ in {"det", "amod"} or question_word.head.dep_ == "amod"
-        nouns = (token for token in question_word.ancestors if asks_for_noun and token.pos_ in {"NOUN", "PROPN"})
-        asked_noun = next(nouns, question_word)
-        following = doc[min(asked_noun.i + 1, len(doc) - 1)]
-        if asked_noun.tag_ == "WDT" and following.pos_ in {"NOUN", "PROPN"}:
-            asked_noun = following  # "Which RFC defines" is often parsed as if both were arguments
-        self.role = role_of(asked_noun)
-        self.preposition = asked_noun.head.lemma_.lower() if asked_noun.head.dep_ == "prep" else ""
-        self.is_light = root.lemma_ in _LIGHT
-        name_words = {word for name in question.names for word in name.split()}
-        nouns = (token for token in root.children if token.dep_ in SUBJECTS | {"attr", "dobj"}
-                 and token != asked_noun and token.text not in name_words)
-        self.predicate = (next(filter(None, map(self._noun_stems, nouns)), frozenset()) if self.is_light
-                          else self._stems(root))
-        self.is_present = tense_of(root) == "present"
-        self._qualified = [(self._stems(noun), [self._stems(word) for word in words]) for noun in doc
-                           if not noun.ent_type_ and (words := qualifiers_of(noun))]
+        verb = main_verb(doc)
+        asked = asked_token(doc, verb)
+        self.role = role_of(asked)
+        self.preposition = asked.head.lemma_.lower() if asked.head.dep_ == "prep" else ""
+        self.is_light = verb.lemma_ in _LIGHT
+        self.is_present = tense_of(verb) == "present"
+        self.predicate = self._noun_predicate(verb, asked) if self.is_light else self._stems(verb)
+        # The nouns that other words qualify ("physics prize"), each with these words.
+        self._qualified: list[tuple[frozenset[str], list[frozenset[str]]]] = []
+        for noun in doc:
+            qualifiers = [] if noun.ent_type_ else qualifiers_of(noun)
+            if qualifiers:
+                self._qualified.append((self._stems(noun), [self._stems(word) for word in qualifiers]))
+
+    def _noun_predicate(self, verb: "Token", asked: "Token") -> frozenset[str]:
+        """Return the stems of the noun that says what is asked: "mayor" in "Who is the mayor of Ulm?"."""
+        name_words = {word for name in self.question.names for word in name.split()}
+        for noun in verb.children:
+            is_argument = noun.dep_ in SUBJECTS | {"attr", "dobj"} and noun != asked and noun.text not in name_words
+            if is_argument and (stems := self._noun_stems(noun)):
+                return stems
+        return frozenset()
 
     def is_of_same_things(self, doc: "Doc") -> bool:
         """Return False if the question qualifies a noun by other words than a sentence: a prize of another name."""
-        for noun, wanted in self._qualified:
-            found = [token for token in doc if not noun.isdisjoint(self._stems(token))]
-            said = frozenset(stem for token in doc for stem in self._stems(token))
-            is_same = any(not qualifiers_of(token) for token in found) or all(map(said.intersection, wanted))
-            if found and not is_same:
+        words_of_doc = frozenset(stem for token in doc for stem in self._stems(token))
+        for noun_stems, qualifiers in self._qualified:
+            same_nouns = [token for token in doc if not noun_stems.isdisjoint(self._stems(token))]
+            is_bare = any(not qualifiers_of(token) for token in same_nouns)
+            has_qualifiers = all(not stems.isdisjoint(words_of_doc) for stems in qualifiers)
+            if same_nouns and not (is_bare or has_qualifiers):
                 return False
         return True
 
@@ -112,11 +119,17 @@ class AskedClause:
         return not self.predicate.isdisjoint(self._stems(token))
 
     def _noun_stems(self, noun: "Token") -> frozenset[str]:
-        """Return a noun's stems; of one that says nothing, those of what it is of: "the name of the wife"."""
-        objects = (token for prep in noun.children if prep.lower_ == "of" for token in prep.children)
-        return self._stems(noun) or next((self._noun_stems(token) for token in objects), frozenset())
+        """Return a noun's stems; of one without content, those of what it is of: "wife" in "the name of the wife"."""
+        if stems := self._stems(noun):
+            return stems
+        for preposition in noun.children:
+            if preposition.lower_ == "of":
+                for token in preposition.children:
+                    return self._noun_stems(token)
+        return frozenset()
 
     def _stems(self, token: "Token") -> frozenset[str]:
+        """Return the stems of a token and of its lemma; empty for a function word."""
         return frozenset(self.question.words_of(token.text)[:1] + self.question.words_of(token.lemma_)[:1])
 
 
@@ -134,17 +147,21 @@ class EnglishStatement:
     def stated(self, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return those values, given as (start, end) in characters, that the sentence states as the answer.
 
-        What describes another one is left out: "Foo Ltd, a company of Bar Group".
+        What describes another one is left out: "Bar Group" in "Foo Ltd, a company of Bar Group".
         """
         if self._doc.text.rstrip().endswith("?") or not self._asked.is_of_same_things(self._doc):
             return []
-        spans = {place: span for place in places
-                 if (span := self._doc.char_span(*place, alignment_mode="expand")) and self._states(span.root)}
-        described = {token.i for span in spans.values() for child in span.root.children if child.dep_ == "appos"
-                     for token in child.subtree}
-        return [place for place, span in spans.items() if span.root.i not in described]
+        roots: dict[tuple[int, int], Token] = {}
+        for place in places:
+            span = self._doc.char_span(*place, alignment_mode="expand")
+            if span and self._states(span.root):
+                roots[place] = span.root
+        describing = {token.i for root in roots.values() for child in root.children if child.dep_ == "appos"
+                      for token in child.subtree}
+        return [place for place, root in roots.items() if root.i not in describing]
 
     def _states(self, value: "Token") -> bool:
+        """Return True if the sentence states a value, given by its root, as the answer."""
         if self._is_excluded(value):
             return False
         # A value may stand beside the noun of the question: "the mayor, Karl Brandt", "director Ada Blum".
@@ -153,27 +170,38 @@ class EnglishStatement:
         if noun := next(filter(self._asked.is_predicate, beside), None):
             clause = clause_head(noun)
             return self._is_whole(noun) and (not is_verb(clause) or self._is_asserted(clause))
-        if any(self._states_of(value, relative, role_of(pronoun)) for relative in value.children
-               if relative.dep_ == "relcl" and (pronoun := own_subject(relative)) and pronoun.tag_ in {"WP", "WDT"}):
-            return True
+        for relative in value.children:  # "Ada Blum, who founded it"
+            pronoun = own_subject(relative) if relative.dep_ == "relcl" else None
+            is_subject = pronoun is not None and pronoun.tag_ in RELATIVE_PRONOUNS
+            if pronoun is not None and is_subject and self._states_of(value, relative, role_of(pronoun)):
+                return True
         return self._states_of(value, clause_head(value), role_of(value))
 
     def _states_of(self, value: "Token", clause: "Token", role: str) -> bool:
-        """Return True if a clause states the value, which plays a part in it, as the answer."""
+        """Return True if a clause states the value, which plays the part `role` in it, as the answer."""
         if not is_verb(clause) or not self._is_linked(value, clause) or not self._has_subject(value, clause):
             return False
+        is_outdated = self._asked.is_present and tense_of(clause) == "past"
+        return (self._fits_role(clause, role) and self._has_names(clause) and not is_outdated
+                and self._is_asserted(clause))
+
+    def _fits_role(self, clause: "Token", role: str) -> bool:
+        """Return True if a value with a role in a clause can be what the question word asks for."""
         asked = self._asked
-        may_have_any_role = asked.question.expected in {"date", "number", "location"} or asked.is_light
-        is_text = role == "prepositional" and clause.lemma_ in _DESCRIBING and any(
-            child.dep_ == "nsubjpass" for child in clause.children)
-        if not (may_have_any_role or role == asked.role or (asked.role == "agent" and (role == "attr" or is_text))):
-            return False
+        if role == asked.role or asked.is_light or asked.question.expected in {"date", "number", "location"}:
+            return True
+        is_passive = any(child.dep_ == "nsubjpass" for child in clause.children)
+        is_describing_text = role == "prepositional" and clause.lemma_ in _DESCRIBING and is_passive
+        return asked.role == "agent" and (role == "attr" or is_describing_text)
+
+    def _has_names(self, clause: "Token") -> bool:
+        """Return True if each name of the question that the sentence has is, as a whole, in the clause."""
         tokens = {token.i for token in self._tokens(clause)}
-        for name in asked.question.names:  # if the sentence has it, it is an argument in the clause, as a whole
-            places = list(find_name(self._doc, name))
+        for name in self._asked.question.names:
+            places = find_name(self._doc, name)
             if places and not any(end - 1 in tokens and self._is_whole_name(start, end) for start, end in places):
                 return False
-        return not (asked.is_present and tense_of(clause) == "past") and self._is_asserted(clause)
+        return True
 
     def _is_whole(self, noun: "Token") -> bool:
         """Return True if nothing but the question's words qualifies a noun: a "deputy director" is no director."""
@@ -188,34 +216,38 @@ class EnglishStatement:
         asked = self._asked
         sized = next(filter(asked.is_predicate, value.ancestors), None)
         if sized and asked.is_light and asked.question.expected == "number" and clause.is_ancestor(sized):
-            return self._is_whole(sized) and self._reaches(value, sized, value)  # "a batch size of 64"
-        if not self._reaches(value, clause, value):
+            return self._is_whole(sized) and self._reaches(value, sized)  # "a batch size of 64"
+        if not self._reaches(value, clause):
             return False
-        roles = list(filter(asked.is_predicate, self._tokens(clause)))
-        is_named = clause.lemma_ in _LIGHT or asked.says(clause) or (
-            asked.is_light and clause.lemma_ in _STATIVE) or (bool(roles) and clause.lemma_ in _IMPLICATIVE)
+        predicates = list(filter(asked.is_predicate, self._tokens(clause)))
+        has_verb_of_question = clause.lemma_ in _LIGHT or asked.says(clause)
+        is_stative = asked.is_light and clause.lemma_ in _STATIVE
+        is_implicative = bool(predicates) and clause.lemma_ in _IMPLICATIVE
         if asked.is_light and asked.question.expected in {"person", "organization"}:
-            roles = [noun for noun in roles if noun.head == clause and self._is_whole(noun)]
-        return is_named and (bool(roles) or not asked.predicate)
+            # Whoever holds a post is joined to it by the verb itself: "Ada Blum is the mayor".
+            predicates = [noun for noun in predicates if noun.head == clause and self._is_whole(noun)]
+        has_predicate = bool(predicates) or not asked.predicate
+        return has_predicate and (has_verb_of_question or is_stative or is_implicative)
 
-    def _reaches(self, token: "Token", clause: "Token", value: "Token") -> bool:
-        """Return True if only words of the question stand between a token and a word that governs it."""
-        places = self._asked.question.expected == "location" and token == value
-        prepositions = [one.lemma_.lower() for one in (token, *token.ancestors) if one.dep_ == "prep"][:1]
-        if token == value and self._asked.preposition and prepositions != [self._asked.preposition]:
+    def _reaches(self, value: "Token", governor: "Token") -> bool:
+        """Return True if only words of the question stand between a value and a word that governs it."""
+        asked = self._asked
+        asks_for_place = asked.question.expected == "location"
+        prepositions = [one.lemma_.lower() for one in (value, *value.ancestors) if one.dep_ == "prep"]
+        if asked.preposition and prepositions[:1] != [asked.preposition]:
             return False
-        step = token
-        while step != clause and step.dep_ != "ROOT":
-            if step.dep_ == "prep" and token == value:
+        step = value
+        while step != governor and step.dep_ != "ROOT":
+            if step.dep_ == "prep":
                 lemma = step.lemma_.lower()
-                is_bound = self._asked.question.expected == "date" and lemma in _BOUNDS
-                is_origin = lemma == "from" and lemma not in self._asked.lemmas
-                is_nested = step.head != clause and lemma not in _LOCATIVE
-                if is_bound or is_origin or (is_nested and places):
+                is_bound = asked.question.expected == "date" and lemma in _BOUNDS
+                is_origin = lemma == "from" and lemma not in asked.lemmas
+                is_nested = step.head != governor and lemma not in _LOCATIVE
+                if is_bound or is_origin or (is_nested and asks_for_place):
                     return False
-            is_inner_noun = step not in {token, value} and step.pos_ in {"NOUN", "PROPN"}
-            if is_inner_noun and not (self._asked.says(step) or places or token.dep_ == "appos"
-                                      or step.ent_type_ == token.ent_type_ != ""):
+            is_inner_noun = step != value and step.pos_ in {"NOUN", "PROPN"}
+            is_of_same_kind = step.ent_type_ == value.ent_type_ != ""
+            if is_inner_noun and not (asked.says(step) or asks_for_place or value.dep_ == "appos" or is_of_same_kind):
                 return False
             while step.dep_ == "conj":  # what a value is joined to does not govern it
                 step = step.head
@@ -227,14 +259,15 @@ class EnglishStatement:
         subject = subject_of(clause)
         if subject is None or value == subject or subject in value.conjuncts:
             return True
-        if subject.pos_ == "PRON" and subject.text.lower() not in _SPEAKERS:
+        is_speaker = subject.text.lower() in _SPEAKERS
+        if subject.pos_ == "PRON" and not is_speaker:
             return True
-        if clause.lemma_ in _LIGHT | _STATIVE and subject.text.lower() not in _SPEAKERS:
+        if clause.lemma_ in _LIGHT | _STATIVE and not is_speaker:
             return any(map(self._asked.says, subject.subtree)) or value in subject.subtree
-        counted = {value.i, value.head.i} if self._asked.predicate else {value.i}  # "40 members" of which body?
-        arguments = (token for token in self._tokens(clause) if token != clause and token.pos_ in {"NOUN", "PROPN"}
-                     and token.i not in counted)
-        return any(map(self._asked.says, arguments))
+        # Some argument beside the value, and what it counts, has to be of the question: "40 members" of which body?
+        counted = {value.i, value.head.i} if self._asked.predicate else {value.i}
+        return any(self._asked.says(token) for token in self._tokens(clause)
+                   if token != clause and token.pos_ in {"NOUN", "PROPN"} and token.i not in counted)
 
     def _is_whole_name(self, start: int, end: int) -> bool:
         """Return True if tokens are no part of a longer name, and qualify no noun that the question lacks."""
@@ -255,32 +288,39 @@ class EnglishStatement:
 
     def _tokens(self, clause: "Token") -> "Iterator[Token]":
         """Yield the tokens of a clause, with its subject or antecedent, but without the clauses in it."""
-        happened = {one.i for one in clause.children if one.dep_ == "xcomp" and clause.lemma_ in _IMPLICATIVE}
-        inner = {token.i for one in clause.subtree if one != clause and is_verb(one) and one.i not in happened and (
-                     one.dep_ in _EMBEDDED or (one.dep_ == "conj" and own_subject(one) is not None))
-                 for token in one.subtree}
+        inner = set[int]()
+        for verb in clause.subtree:
+            is_own_clause = verb.dep_ in _EMBEDDED or (verb.dep_ == "conj" and own_subject(verb) is not None)
+            # "went on to win" states the winning itself.
+            has_happened = verb.head == clause and verb.dep_ == "xcomp" and clause.lemma_ in _IMPLICATIVE
+            if verb != clause and is_verb(verb) and is_own_clause and not has_happened:
+                inner.update(token.i for token in verb.subtree)
         yield from (token for token in clause.subtree if token.i not in inner)
-        own = {token.i for token in clause.subtree}
-        outer = (antecedent_of(clause) if clause.dep_ in {"relcl", "acl"} else
-                 clause.head if clause.dep_ == "xcomp" else subject_of(clause))
+        if clause.dep_ in {"relcl", "acl"}:
+            outer: Token | None = antecedent_of(clause)
+        else:
+            outer = clause.head if clause.dep_ == "xcomp" else subject_of(clause)
         if outer is not None:
+            own = {token.i for token in clause.subtree}
             yield from (token for token in outer.subtree if token.i not in own)
 
     def _is_excluded(self, value: "Token") -> bool:
         """Return True if a sentence says that it is not the value: "not by X but by Y", "instead of X", "nor X"."""
-        span = {token.i for token in value.subtree}
+        own = {token.i for token in value.subtree}
         if any(child.dep_ in {"neg", "preconj"} and child.i < value.i for child in value.children):
             return True
         for token in (value, *value.ancestors):
-            words = {child.lemma_.lower() for child in token.children if child.i < value.i and child.i not in span
-                     and child.dep_ in {"neg", "preconj", "advmod", "det"} and token.pos_ == "ADP"}
-            if (token.dep_ == "prep" and token.lemma_.lower() in _EXCLUDING) or words & {"not", "instead", "rather"}:
+            if token.dep_ == "prep" and token.lemma_.lower() in _EXCLUDING:
                 return True
+            for child in token.children if token.pos_ == "ADP" else ():  # "not by X", "rather than by X"
+                is_adverb = child.dep_ in {"neg", "preconj", "advmod", "det"} and child.i < value.i
+                if is_adverb and child.i not in own and child.lemma_.lower() in {"not", "instead", "rather"}:
+                    return True
             if is_verb(token):
                 break
-        left = min(span)
-        before = [token.lower_ for token in self._doc[max(0, left - 3):left]]
-        return bool({"not", "neither", "nor"}.intersection(before[-2:])) or before[-2:] == ["other", "than"]
+        first = min(own)
+        before = [token.lower_ for token in self._doc[max(0, first - 2):first]]
+        return not {"not", "neither", "nor"}.isdisjoint(before) or before == ["other", "than"]
 
     def _is_asserted(self, clause: "Token") -> bool:
         """Return True if a clause and those that it depends on are facts for the sentence's author."""
@@ -289,14 +329,11 @@ class EnglishStatement:
             if any(self._weakens(word, step) for word in step.children):
                 return False
             head = step.head
-            if step.dep_ in {"relcl", "acl"}:  # but "the rumour that he sold it" says what the rumour is
-                that, own = step.left_edge, own_subject(step)
-                has_object = any(child.dep_ in {"dobj", "attr", "acomp"} and child != that for child in step.children)
-                has_no_gap = that.lower_ == "that" and own is not None and own != that and has_object
-                return not has_no_gap and all(child.dep_ != "mark" for child in step.children)
+            if step.dep_ in {"relcl", "acl"}:
+                return not is_content_clause(step)
             if step.dep_ == "advcl":
                 return True  # "when he founded it" is taken for granted
-            if step.dep_ in {"ccomp", "xcomp", "csubj", "csubjpass", "pcomp", "parataxis"}:
+            if step.dep_ in _EMBEDDED:
                 is_independent = any(token.text == ";" for token in self._doc[step.i:head.i])
                 if is_independent or not (self._asked.says(head) or head.lemma_ in _IMPLICATIVE):
                     return is_independent

@@ -22,7 +22,7 @@ from ...text.scripts import CJK
 from ...text.section_lines import BETWEEN, is_telling, lines_under
 from ...text.section_lines import LIST_MARK as ITEM_MARK
 from ...text.table_rows import DOCUMENT, LIST_MARK, Cell, Row, states_something
-from ...text.unfilled import is_unfilled
+from ...text.titles import is_unfilled
 
 ALIAS = "alias"
 _LONGEST_VALUE = 1000

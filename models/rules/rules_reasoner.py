@@ -20,8 +20,7 @@ from ...text.languages import phrase_language
 from ...text.table_rows import DOCUMENT
 from ..parsing.parser import Parser
 from .finder import TRUSTED_LESS, Finder, named_documents, tier_of
-from .follow_ups import ask_back, condense
-from .question import Question, analyse
+from .question import Question, analyse, ask_back, condense
 from .short_answers import is_asked_thing, short_answer
 from .units import Unit, readable_row
 
@@ -103,7 +102,7 @@ class RulesReasoner:
         return Judgement(draft=await in_thread(self._answers.answer, inquiry.question, list(inquiry.items())))
 
     async def condense(self, question: str, messages: Sequence[tuple[str, str]]) -> str:
-        """Make a follow-up question self-contained; see `follow_ups.condense`."""
+        """Make a follow-up question self-contained; see `question.condense`."""
         return await in_thread(condense, question, messages, self._parser)
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ...schemas.naming import canonical_name, has_name
+from ...text.cleaning import without_markup
 from ...text.content_words import content_words
 from ...text.lexicon import word_set
-from ...text.markup import without_markup
 from ...text.quantities import kind_of
 from ...text.relative_dates import with_meant_dates
 from ...text.table_rows import DOCUMENT, Cell, Row

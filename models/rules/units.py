@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 
 from ...schemas.retrieval import Passage
-from ...text.markup import has_words
+from ...text.cleaning import has_words
 from ...text.relative_dates import RelativeDate, relative_dates
 from ...text.section_lines import LIST_MARK, mark_length
 from ...text.sentences import split_sentences

@@ -27,7 +27,7 @@ from ...graph_store.layout import knowledge_bases, split_names
 from ...graph_store.store_errors import UnknownKnowledgeBaseError
 from ...schemas.documents import DocumentNames, MetadataValues
 from ...schemas.retrieval import Mode
-from ...text.tokens import estimate_tokens
+from ...text.scripts import estimate_tokens
 from ..responses import (
     Body,
     Items,

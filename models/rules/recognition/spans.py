@@ -13,8 +13,8 @@ from ....text.quantities import find_values
 from ....text.scripts import CJK, script_of
 from ....text.sentences import split_sentences
 from ...parsing.parser import Parser
-from .chinese_spans import find_chinese_names, is_outside
 from .name_kinds import VALUES, Span, name_of, without_overlaps
+from .names import find_chinese_names, is_outside
 from .spelled_names import find_spelled_names, without_emphasis
 
 if TYPE_CHECKING:

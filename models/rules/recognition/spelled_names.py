@@ -25,7 +25,7 @@ from .name_kinds import (
     name_of,
     without_overlaps,
 )
-from .name_runs import NameRuns
+from .names import NameRuns
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc

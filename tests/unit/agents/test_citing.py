@@ -9,7 +9,7 @@ from banyan.agents.retrieval.shown_text import find_marks, plain_text, without_m
 from banyan.schemas.documents import Document
 from banyan.schemas.records import Basis, LeftOut
 from banyan.schemas.retrieval import Claim, DraftAnswer, Passage, Place, Quote, QuotedDraft
-from banyan.text.markup import without_markup
+from banyan.text.cleaning import without_markup
 from hypothesis import given
 from hypothesis import strategies as st
 

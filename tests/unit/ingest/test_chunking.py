@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 from banyan.ingest.chunking import chunk_document
 from banyan.schemas.documents import Chunk, Document
+from banyan.text.scripts import estimate_tokens, fits
 from banyan.text.section_lines import headings
 from banyan.text.sentences import split_sentences
-from banyan.text.tokens import estimate_tokens, fits
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,16 +4,11 @@ import re
 
 import pytest
 from banyan.models.parsing.parser import Parser
-from banyan.models.rules import follow_ups
-from banyan.models.rules.question import analyse
+from banyan.models.rules.question import analyse, ask_back, condense
 from hypothesis import given
 from hypothesis import strategies as st
 
 PARSER = Parser()
-
-
-def condense(question, messages):
-    return follow_ups.condense(question, messages, PARSER)
 
 
 @pytest.mark.parametrize(("question", "expected"), [
@@ -46,15 +41,15 @@ ZH_COUNTRY = [("user", "波兰的人口是多少？"), ("assistant", "波兰人�
     (ZH_COUNTRY, "那里有多少大学？", "波兰有多少大学？"),
     (ZH_PERSON, "她出生在哪里？", "屠呦呦出生在哪里？")])
 def test_follow_ups_are_made_to_stand_alone(messages, question, expected):
-    assert condense(question, messages) == expected
+    assert condense(question, messages, PARSER) == expected
 
 
 @pytest.mark.parametrize("question", [
     "When was radium discovered?", "When did Ada Byron win her first prize?", "Is there a museum?", "屠呦呦是谁？",
 ])
 def test_a_question_that_stands_alone_is_unchanged(question):
-    assert condense(question, COUNTRY) == question
-    assert condense(question, []) == question
+    assert condense(question, COUNTRY, PARSER) == question
+    assert condense(question, [], PARSER) == question
 
 
 @pytest.mark.parametrize(("earlier", "question", "expected"), [
@@ -68,7 +63,7 @@ def test_a_question_that_stands_alone_is_unchanged(question):
 ])
 def test_a_pronoun_means_the_last_subject_of_its_kind(earlier, question, expected):
     messages = [("user", text) for text in re.findall(r"[^?？]+[?？]", earlier)]
-    assert condense(question, messages) == expected
+    assert condense(question, messages, PARSER) == expected
 
 
 @pytest.mark.parametrize(("question", "asked"), [
@@ -79,7 +74,7 @@ def test_a_pronoun_means_the_last_subject_of_its_kind(earlier, question, expecte
     ("What happens to a block when it is orphaned?", ""), ("Where is Ulm?", ""),
     ("他在哪里工作？", "“他”指的是谁？"), ("它的总部在哪里？", "“它”指的是什么？"), ("屠呦呦和她的丈夫住在哪里？", "")])
 def test_a_pronoun_that_nothing_explains_is_asked_back(question, asked):
-    assert follow_ups.ask_back(analyse(question), PARSER) == asked
+    assert ask_back(analyse(question), PARSER) == asked
 
 
 PIECES = ("the of who which that where whose in was born does lie Marie Curie 's author city # #1 , ? first or and "
@@ -90,5 +85,5 @@ ANY = st.text(max_size=80) | st.lists(WORDS, max_size=14).map(" ".join) | st.lis
 
 @given(ANY, st.lists(st.tuples(st.sampled_from(["user", "assistant"]), ANY), max_size=4))
 def test_condense_never_fails(question, messages):
-    assert isinstance(condense(question, messages), str)
-    assert condense(question, []) == question
+    assert isinstance(condense(question, messages, PARSER), str)
+    assert condense(question, [], PARSER) == question

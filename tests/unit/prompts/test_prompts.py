@@ -24,7 +24,7 @@ from banyan.schemas.formats.schema_loading import load_schema
 from banyan.schemas.graph_schema import GraphSchema
 from banyan.schemas.inquiry import Inquiry
 from banyan.schemas.lookups import TOOLS
-from banyan.text.tokens import estimate_tokens
+from banyan.text.scripts import estimate_tokens
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -2,7 +2,7 @@
 
 import pytest
 from banyan.schemas.extraction import Extraction
-from banyan.text.markup import has_statement, has_words, without_markup
+from banyan.text.cleaning import has_statement, has_words, without_markup
 
 from ...scripted import ScriptedReasoner, Workshop
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from banyan.schemas.documents import Citation
 from banyan.schemas.records import Basis, ColumnInfo, TableInfo
-from banyan.text.tokens import estimate_tokens
+from banyan.text.scripts import estimate_tokens
 from banyan.tools.table_choice import describe_tables
 
 
