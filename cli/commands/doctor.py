@@ -89,6 +89,8 @@ def _run_checks(settings: Settings) -> Iterator[Check]:
     yield _check_home(settings)
     yield _attempt("knowledge bases", lambda: f"{len(knowledge_bases(settings))} in "
                    + ("the database" if settings.database else str(settings.home)))
+    if "server" in extras:
+        yield _check_keys(settings)
     yield from _check_models(settings)
     with Resources(settings) as resources:
         started = monotonic()
@@ -135,6 +137,22 @@ def _check_home(settings: Settings) -> Check:
     if free < _LEAST_FREE:
         return Check("home folder", "warning", found, "free some space, or set BANYAN_HOME to a folder on another disk")
     return Check("home folder", "ok", found)
+
+
+def _check_keys(settings: Settings) -> Check:
+    from ...server.security.keys import Keys  # noqa: PLC0415  (of an optional package)
+
+    try:
+        keys = Keys.of(settings)
+        count, refused = len(keys.all()), keys.refused()
+    except BanyanError as error:
+        return _failure("API keys", error)
+    found = f"{count} for the server"
+    if not refused:
+        return Check("API keys", "ok", found)
+    reasons = "; ".join(f"{name!r} ({reason})" for name, reason in refused.items())
+    return Check("API keys", "warning", f"{found}; refused: {reasons}",
+                 "run `banyan key NAME --revoke`, then make the key again with `banyan key`")
 
 
 def _check_models(settings: Settings) -> Iterator[Check]:

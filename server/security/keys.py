@@ -11,10 +11,11 @@ import re
 import secrets
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
 
 from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -35,7 +36,7 @@ WORK: tuple[Scope, ...] = ("read", "ask", "write", "review")
 """The scopes for work with knowledge bases."""
 KEYS_FILE = "server-keys.json"
 EVERY = 1.0
-"""Seconds between two reads: a revoked key stops working within this time."""
+"""Seconds between two reads of keys in PostgreSQL: a revoked key stops working within this time."""
 OLDEST = 30.0
 """Seconds for which keys stay valid while PostgreSQL does not answer; after that, no request is accepted."""
 _LOG = logging.getLogger("banyan.server")
@@ -64,6 +65,7 @@ class Bases(NamedTuple):
 
 
 NONE = Bases(frozenset())
+"""No knowledge base."""
 
 
 class Client(NamedTuple):
@@ -105,15 +107,28 @@ class Key(BaseModel):
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    keys: tuple[Key, ...] = ()
+    keys: tuple[dict[str, Any], ...] = ()
+    """Each as `Key` describes it; they are checked one by one."""
+
+
+class _CheckedKeys(NamedTuple):
+    """Stored keys, of which each was checked alone: one that cannot be used leaves the others in force."""
+
+    usable: tuple[Key, ...] = ()
+    refused: Mapping[str, str] = MappingProxyType({})
+    """Why others cannot be used, by their names."""
 
 
 class Keys:
     """The keys in a file, which is read again after a change, so a revoked key stops working at once."""
 
     def __init__(self, path: Path) -> None:
+        """Read nothing yet; the audit log is in the folder of the file."""
         self._path = path
-        self._cached: tuple[tuple[int, int], tuple[Key, ...]] | None = None
+        self._cached: tuple[tuple[int, int], _CheckedKeys] | None = None
+        """The time of the file's last change and its size when it was read, and its keys."""
+        self._logged: Mapping[str, str] = {}
+        """The refused keys that the log names already, with the reasons."""
         self._is_needed = False
 
     @staticmethod
@@ -135,19 +150,56 @@ class Keys:
         """Read changed keys; does nothing for a file. Keys in a database may have to wait for it."""
 
     def all(self) -> tuple[Key, ...]:
-        """Return the keys, none if there is no file; raise KeysError if it cannot be read."""
+        """Return the keys that can be used, none if there is no file; raise KeysError if it cannot be read."""
+        return self._current().usable
+
+    def refused(self) -> Mapping[str, str]:
+        """Return why stored keys cannot be used, by their names; raise KeysError if they cannot be read."""
+        return self._current().refused
+
+    def _current(self) -> _CheckedKeys:
+        """Return the keys of the file, which is read if it has changed."""
         try:
             status = self._path.stat()
-            state = (status.st_mtime_ns, status.st_size)
-            if self._cached is None or self._cached[0] != state:
-                self._cached = state, _File.model_validate_json(self._path.read_bytes()).keys
         except FileNotFoundError:
             self._cached = None
+            return _CheckedKeys()
+        except OSError as error:
+            raise self._unreadable_file() from error
+        state = (status.st_mtime_ns, status.st_size)
+        cached = self._cached
+        if cached is None or cached[0] != state:
+            cached = self._cached = state, self._check_keys(self._read_records())
+        return cached[1]
+
+    def _read_records(self) -> Sequence[dict[str, Any]]:
+        try:
+            return _File.model_validate_json(self._path.read_bytes()).keys
+        except FileNotFoundError:
             return ()
         except (OSError, ValidationError) as error:
-            raise KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with "
-                            "`banyan key`") from error
-        return self._cached[1]
+            raise self._unreadable_file() from error
+
+    def _unreadable_file(self) -> KeysError:
+        return KeysError(f"the keys in {self._path} cannot be read: fix the file, or make new keys with `banyan key`")
+
+    def _check_keys(self, records: Iterable[dict[str, Any]]) -> _CheckedKeys:
+        """Separate the stored keys that can be used from others, and log why those are refused, each once."""
+        usable = list[Key]()
+        refused = dict[str, str]()
+        for record in records:
+            try:
+                usable.append(Key.model_validate(record))
+            except ValidationError as error:
+                problem = error.errors(include_input=False, include_url=False)[0]  # without the hash
+                field = ".".join(map(str, problem["loc"]))
+                refused[str(record.get("name"))] = "no key may have this name" if field == "name" else (
+                    f"{field}: {problem['msg']}")
+        for name, reason in refused.items():
+            if self._logged.get(name) != reason:
+                _LOG.warning("the key %r is refused: %s", name, reason)
+        self._logged = refused
+        return _CheckedKeys(tuple(usable), refused)
 
     def needs_key(self) -> bool:
         """Return True if every request needs a key: from the first key on, also when the last one was revoked."""
@@ -191,7 +243,8 @@ class Keys:
 
     def revoke(self, name: str) -> None:
         """Revoke a key; raise KeysError if there is none with that name."""
-        if name not in {key.name for key in self.all()}:
+        checked = self._current()
+        if name not in {key.name for key in checked.usable} and name not in checked.refused:
             raise KeysError(f"there is no key {name!r}; `banyan key` lists them")
         self._store_key(name, None)
         try:
@@ -200,18 +253,21 @@ class Keys:
             _LOG.warning("key %s was revoked, but this could not be written to the audit log: %s", name, error)
 
     def _store_key(self, name: str, key: Key | None) -> None:
+        """Store a client's key in place of its earlier one; with None, remove that."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self._path}.lock"):
-            others = [known for known in self.all() if known.name != name]
-            keys = [*others, *([key] if key else [])]
-            data = json.dumps({"keys": [known.model_dump(mode="json", exclude_none=True) for known in keys]}, indent=2)
+            records = [record for record in self._read_records() if record.get("name") != name]
+            if key is not None:
+                records.append(key.model_dump(mode="json", exclude_none=True))
+            data = json.dumps({"keys": records}, indent=2)
             try:
                 with whole_file(self._path) as whole:
                     whole.write(data.encode())
             except OSError:
                 if key is not None:
                     raise
-                # On a full disk, too. If this writing is interrupted, the file is invalid, and no request is accepted.
+                # A full disk has no room for a second file, and a key must be revocable there too. So the file itself
+                # is overwritten. If this is interrupted, the file is invalid, and no request is accepted.
                 with self._path.open("r+", encoding="utf-8") as file:
                     file.write(data)
                     file.truncate()
@@ -228,18 +284,22 @@ class SharedKeys(Keys):
     """
 
     def __init__(self, database: ServerDatabase, home: Path) -> None:
-        """Read nothing yet; `home` contains the audit log."""
-        super().__init__(home / KEYS_FILE)
+        """Read nothing yet; changes are recorded in the audit log of the home folder."""
+        super().__init__(home / KEYS_FILE)  # only its folder is used
         self.database = database
-        self._known: tuple[Key, ...] | None = None
-        self._ever_made = False
-        """Whether there has ever been a key."""
-        self._read_at = self._tried_at = float("-inf")
+        self._last_read: _CheckedKeys | None = None
+        """None until the table was read for the first time."""
+        self._has_names = False
+        """Whether the table has a name, even if only of revoked keys."""
+        self._read_at = float("-inf")
+        """When the table was last read, by the monotonic clock."""
+        self._tried_at = float("-inf")
+        """When reading it was last tried, with or without success."""
         self._failure: Exception | None = None
 
     @property
     def stale(self) -> bool:
-        """Whether `EVERY` seconds have passed since the keys were last read, so they may have changed."""
+        """Whether `EVERY` seconds have passed since reading was last tried, so the keys may have changed."""
         return time.monotonic() >= self._tried_at + EVERY
 
     def refresh(self) -> None:
@@ -248,29 +308,29 @@ class SharedKeys(Keys):
         try:
             with self.database.reading() as connection:
                 records = connection.execute(text("SELECT record FROM banyan_keys ORDER BY name")).scalars().all()
-            self._known = tuple(Key.model_validate_json(record) for record in records if record is not None)
-        except (DatabaseError, ValidationError) as error:
+            self._last_read = self._check_keys(json.loads(record) for record in records if record is not None)
+        except (DatabaseError, ValueError) as error:  # ValueError: a record is not JSON
             self._failure = error
             _LOG.warning("the keys cannot be read: %s", message_for_log(error))
         else:
-            self._ever_made, self._read_at = bool(records), self._tried_at
+            self._has_names, self._read_at = bool(records), self._tried_at
 
-    def all(self) -> tuple[Key, ...]:
-        """Return the keys that were last read, now if that is more than `OLDEST` seconds ago; or raise KeysError."""
-        # Each request refreshes them, but a run that nobody else's request accompanies asks for them later.
+    def _current(self) -> _CheckedKeys:
+        """Return the keys that were last read; first read them again if that is more than `OLDEST` seconds ago."""
+        # `Clients.refresh` reads them at each request. A build may need them when no request has come for long.
         if self._is_too_old() and self.stale:
             self.refresh()
-        if self._known is None or self._is_too_old():
+        if self._last_read is None or self._is_too_old():
             raise KeysError("the keys in PostgreSQL cannot be read: check the database that BANYAN_DATABASE_URL "
                             "names, or try again") from self._failure
-        return self._known
+        return self._last_read
 
     def _is_too_old(self) -> bool:
         return time.monotonic() > self._read_at + OLDEST
 
     def needs_key(self) -> bool:
         """Return True if every request needs a key, as it does once there has been any key in the table."""
-        self._is_needed = self._is_needed or bool(self.all()) or self._ever_made
+        self._is_needed = self._is_needed or bool(self.all()) or self._has_names
         return self._is_needed
 
     def _store_key(self, name: str, key: Key | None) -> None:

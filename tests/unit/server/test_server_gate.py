@@ -62,11 +62,36 @@ async def test_a_key_gives_its_scopes_until_it_is_taken_back(tmp_path):
 
 @pytest.mark.anyio
 async def test_a_damaged_file_of_keys_lets_nobody_in(tmp_path):
-    (tmp_path / KEYS_FILE).write_text('{"keys": [{"name": "x"}]}', "utf-8")
+    (tmp_path / KEYS_FILE).write_text('{"keys": [{"name": "x"}', "utf-8")
     async with behind(tmp_path) as client:
         said = await client.get("/x")
     assert (said.status_code, said.json()["error"]["type"]) == (503, "KeysError")
     assert str(tmp_path) not in said.text
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("name", "fields", "reason"), [
+    ("local", {}, "no key may have this name"), ("eve", {"scopes": ["all"]}, "scopes.0: Input should be 'read'"),
+    ("eve", {"sha256": "0"}, "sha256: String should match pattern")])
+async def test_a_key_that_cannot_be_used_is_refused_alone(tmp_path, caplog, name, fields, reason):
+    file, secrets = tmp_path / KEYS_FILE, {}
+    keys = Keys(file)
+    for client in ("ann", "bob"):
+        secrets[client] = keys.make(client, ["read"])
+    stored = json.loads(file.read_text("utf-8"))
+    stored["keys"][1] |= {"name": name, **fields}
+    file.write_text(json.dumps(stored), "utf-8")
+    async with behind(tmp_path) as client:
+        statuses = [(await client.get("/x", headers={"X-API-Key": secrets[one]})).status_code
+                    for one in ("ann", "bob", "bob")]
+    assert statuses == [200, 401, 401]
+    assert keys.refused()[name].startswith(reason)
+    assert caplog.text.count(f"the key {name!r} is refused: {reason}") == 2, "once for each of the two that read it"
+    keys.make("joe", ["read"])
+    assert name in Keys(file).refused(), "making another key leaves it in the file"
+    keys.revoke(name)
+    assert not keys.refused()
+    assert [key.name for key in keys.all()] == ["ann", "joe"]
 
 
 def test_keys_are_stored_as_hashes_for_their_owner_alone(tmp_path):
