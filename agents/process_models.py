@@ -13,9 +13,9 @@ from ..graph_store.ledger.database import Database
 from ..graph_store.ledger.token_accounts import Calls
 from ..models.embedding.embedder import Embedder
 from ..models.embedding.embedding_models import EmbeddingModels, default_name, load_embedder
+from ..models.embedding.unbundled import Reranker, load_reranker
 from ..models.parsing.parser import Parser
 from ..models.reasoner import Reasoner
-from ..models.reranker import Reranker, load_reranker
 from ..runtime.budgets import Budget, Prices, PricesError, load_prices
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ..graph_store.ledger.token_accounts import Calls
 from ..graph_store.sql.engine import SqlEngine
 from ..ingest.reading import MEGABYTE, Limits
 from ..models.embedding.embedder import Embedder
-from ..models.reranker import Reranker
+from ..models.embedding.unbundled import Reranker
 from ..runtime import audit
 from ..runtime.budgets import Budget
 from ..runtime.threads import once

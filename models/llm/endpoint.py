@@ -1,19 +1,47 @@
-"""What is sent to a model and comes back, with its tokens: the interface of everything that sends calls."""
+"""Endpoints: what is sent to a model and comes back, with its tokens, and the forms of request that each takes.
 
+Which form of structured output and which parameters an endpoint and model take is learnt from the calls that are made.
+Forms are tried from the strictest down. A refusal costs nothing: a form is tried with the next due call, and a request
+is sent again at once without the parameter that the refusal names. The results last as long as the process.
+"""
+
+import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from ...config import Settings
 from ...schemas.services import effort_of
+from .failures import cause_of, status_of, words_of
 
 Messages = Sequence[tuple[str, str]]
 """(role, text), the role one of "system", "user" and "assistant"."""
 _OPENAI = "https://api.openai.com"
 _MOST_TOKENS = 1_000_000_000
 """Tokens of one call; more is no count."""
+SYSTEM_ROLE = "system"
+"""Stands for the role of the instructions among the names of parameters."""
+# Endpoints know one name or the other for the most tokens of a reply.
+_OTHER_NAMES = {"max_completion_tokens": "max_tokens", "max_tokens": "max_completion_tokens"}
+_MAY_BE_REFUSALS = frozenset({400, 404, 422, 500, 501})
+_WORDS = re.compile(r"\w+")
+_NAMES_THE_ROLE = re.compile(r"\broles?\b|\b(?:system|developer)[ _](?:role|message|prompt|instruction)", re.IGNORECASE)
+Form = Literal["json_schema", "json_object", "text"]
+"""Structured output by the schema, `response_format` for any JSON object, and plain text in the form that the prompt
+describes."""
+FORMS: tuple[Form, ...] = get_args(Form)
+MISSES_IN_A_ROW = 3
+"""Calls in a row that a form failed. One may have another cause: a refusal that passes, an answer that is the model's
+own fault."""
+# Statuses that may concern the form, and words that always do: some servers answer 404 or 500.
+_MAY_MEAN_THE_FORM = frozenset({400, 422, 501})
+_NAMES_THE_FORM = re.compile(r"response[_ ]?format|json[_ ]?(?:schema|object|mode)|structured|grammar|guided|"
+                             r"\btools?\b|tool[_ ](?:choice|call|use)|function", re.IGNORECASE)
+_LOG = logging.getLogger("banyan.llm")
 
 
 def _ignore_feedback(_: bool) -> None:
@@ -89,3 +117,83 @@ def reported_count(usage: object, *names: str) -> int:
         if isinstance(count, int | float) and not isinstance(count, bool) and 0 < count <= _MOST_TOKENS:
             return math.ceil(count)
     return 0
+
+
+class Capability:
+    """The forms and parameters that one endpoint and model take. Used only on the process's event loop."""
+
+    def __init__(self, name: str) -> None:
+        """Begin with the strictest form and all parameters; `name` is the model's, for the log."""
+        self._name = name
+        self._misses: Counter[Form] = Counter()
+        self.proven: set[Form] = set()
+        """The forms in which usable answers came."""
+        self.refused: frozenset[str] = frozenset()
+        """The names of parameters that are not sent any more."""
+
+    def forms(self) -> Sequence[Form]:
+        """Return the forms to try, in order: those that did not fail several times in a row, or all if each did."""
+        return [form for form in FORMS if self._misses[form] < MISSES_IN_A_ROW] or FORMS
+
+    def record_refusals(self, forms: Collection[Form], parameters: Collection[str], chosen: Collection[str]) -> None:
+        """Record without which forms and parameters a request was answered; warn of those that the user chose."""
+        for form in forms:
+            self._count_miss(form)
+        for name in sorted(set(parameters) - self.refused):
+            _LOG.log(logging.WARNING if name in chosen else logging.INFO,
+                     "%s refuses %s, which is not sent to it any more", self._name, name)
+        self.refused |= set(parameters)
+
+    def record_answer(self, form: Form, usable: bool) -> None:
+        """Record whether an answer could be used: an endpoint may accept a form and ignore it."""
+        if usable:
+            self.proven.add(form)
+            self._misses[form] = 0
+        elif form not in self.proven:  # else the answer is the model's own fault
+            self._count_miss(form)
+
+    def _count_miss(self, form: Form) -> None:
+        self._misses[form] += 1
+        if self._misses[form] == MISSES_IN_A_ROW:
+            _LOG.info("%s is not asked in the form %s any more, which failed", self._name, form)
+
+
+def leave_out(parameters: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+    """Return the parameters without the refused ones; one that has another name is sent under that (`_OTHER_NAMES`)."""
+    parameters_left: dict[str, Any] = {}
+    for name, value in parameters.items():
+        sent_as = name if name not in refused else _OTHER_NAMES.get(name)
+        if sent_as is not None and sent_as not in refused:
+            parameters_left.setdefault(sent_as, value)
+    return parameters_left
+
+
+def merge_system(messages: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the messages with the text of the system's ones at the beginning of the first other message."""
+    system = [text for role, text in messages if role == SYSTEM_ROLE]
+    (role, first), *rest = [message for message in messages if message[0] != SYSTEM_ROLE]
+    return [(role, "\n\n".join([*system, first])), *rest]
+
+
+def refused_parameter(error: BaseException, parameters: Collection[str],
+                      messages: Sequence[tuple[str, str]]) -> str | None:
+    """Return the parameter that an error names as refused, or `SYSTEM_ROLE` if it names that role; None if neither.
+
+    The names in `parameters` and the messages are those that were sent.
+    """
+    if status_of(error) not in _MAY_BE_REFUSALS:
+        return None
+    named = getattr(error, "param", None)  # OpenAI's field; other endpoints have the name only in their words
+    words = words_of(error)
+    name = named if named in parameters else next((word for word in _WORDS.findall(words) if word in parameters), None)
+    if name is None and _NAMES_THE_ROLE.search(words) and any(role == SYSTEM_ROLE for role, _ in messages):
+        return SYSTEM_ROLE
+    return name
+
+
+def may_mean_the_form(error: BaseException) -> bool:
+    """Return True if an error may be a refusal of the form of request."""
+    if cause_of(error):  # such as a request that is too long
+        return False
+    status = status_of(error)
+    return status in _MAY_MEAN_THE_FORM or (status in {404, 500} and bool(_NAMES_THE_FORM.search(words_of(error))))

@@ -1,22 +1,28 @@
-"""The HTTP clients of endpoints: what they read of a response is bounded, from any server."""
+"""The HTTP clients of endpoints: what they read of a response is bounded, from any server.
+
+Importing this module takes about a second: only what is about to make a call imports it.
+"""
 
 import asyncio
 import json
 import re
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
 import openai
 
 from ...config import Settings
-from ...runtime.event_loop import close_with_loop
+from ...runtime.budgets import charge
+from ...runtime.event_loop import close_with_loop, in_parallel, run
 from ...runtime.threads import once
+from ...text.scripts import estimate_tokens
 from ..reasoner import ReasonerError
-from .endpoint import name_of, proxy_before
-from .failures import NO_KEY, find_cause
+from .endpoint import name_of, proxy_before, reported_count
+from .failures import NO_KEY, NOT_OPENAI, NOT_SET_UP, Fix, failure, find_cause
+from .limits import LimitedCalls
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes of a response: far more than the longest answer, or a batch of embeddings."""
@@ -128,3 +134,71 @@ def _status_in(body: bytes) -> int:
     if _STATUS.fullmatch(code):
         return int(code)
     return httpx2.codes.BAD_REQUEST if find_cause(json.dumps(error)) else httpx2.codes.BAD_GATEWAY
+
+
+ServedRequest = tuple[dict[str, Any], Sequence[str]]
+"""The body of a request, and the texts in it that the model reads: their tokens are limited and counted."""
+
+
+class _ServedAnswer(NamedTuple):
+    """The body of an answer and its tokens, by the names of `Reply`."""
+
+    body: dict[str, Any]
+    prompt_tokens: int
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class ServedModel:
+    """A model behind another path than the chat, such as `/embeddings`, with the chat's limits, timeouts and retries.
+
+    Args:
+        settings: with the model's address, key and name in place of the chat's.
+        variables: the prefix of the model's own settings, for messages.
+        operation: what the calls do, for the log and telemetry.
+    """
+
+    def __init__(self, settings: Settings, variables: str, operation: str) -> None:
+        self._settings = settings
+        self._variables = variables
+        self._calls = LimitedCalls(self._connect, settings, operation)
+
+    def post(self, path: str, requests: Sequence[ServedRequest]) -> list[dict[str, Any]]:
+        """Send requests and return their answers in order. Their tokens are charged as `charge_calls` says."""
+        charged, paid_tokens = charge(), list[int]()
+
+        async def ask(request: ServedRequest) -> dict[str, Any]:
+            """Send one request, charge its tokens, and return its answer."""
+            _, texts = request
+            answer = await self._calls.ask(texts, lambda: None, lambda client: self._send(client, path, request))
+            paid_tokens.append(answer.prompt_tokens)
+            if charged.budget is not None:
+                charged.budget.add(self._settings.llm_model, answer.prompt_tokens, 0)
+            return answer.body
+
+        try:
+            return run(in_parallel, ask, requests, self._settings.llm_concurrency)
+        finally:  # calls before an error are paid, too
+            if charged.account and paid_tokens:
+                charged.account(path.strip("/"), self._settings.llm_model, len(paid_tokens), sum(paid_tokens))
+
+    def _connect(self) -> openai.AsyncOpenAI:
+        try:
+            return open_openai(self._settings)
+        except openai.OpenAIError as error:  # such as a missing key
+            raise self._failure(error, fix=NOT_SET_UP) from None
+
+    async def _send(self, client: openai.AsyncOpenAI, path: str, request: ServedRequest) -> _ServedAnswer:
+        """Return the answer with its tokens, which are estimated if the endpoint does not report them."""
+        sent_body, texts = request
+        try:
+            body = await client.post(path, body=sent_body, cast_to=object)
+        except openai.OpenAIError as error:
+            raise self._failure(error) from None
+        if not isinstance(body, dict):
+            raise self._failure(ValueError(type(body).__name__), fix=NOT_OPENAI)
+        reported_tokens = reported_count(body.get("usage"), "prompt_tokens", "total_tokens")
+        return _ServedAnswer(body, reported_tokens or sum(map(estimate_tokens, texts)))
+
+    def _failure(self, error: Exception, fix: Fix | None = None) -> ReasonerError:
+        return failure(error, name_of(self._settings), self._settings.llm_api_key, fix=fix, variables=self._variables)

@@ -13,11 +13,9 @@ from ...config import LLM_STEPS, Settings
 from ...prompts import Language, Prompt, text_language
 from ...runtime.budgets import CallLedger
 from ...runtime.event_loop import in_parallel, run
-from .capability import Capability
-from .endpoint import Endpoint, Reply, chosen_parameters, name_of
+from .endpoint import Capability, Endpoint, Reply, chosen_parameters, name_of
 from .failures import Filtered, TooLong
-from .limits import LimitedEndpoint, SendIn
-from .observing import LOG
+from .limits import LOG, LimitedEndpoint, SendIn
 from .structured import StructuredChat
 from .wire import Shape
 

@@ -18,7 +18,7 @@ from ...text.cleaning import clean_json, clean_text
 from ..reasoner import ReasonerError
 from .endpoint import Endpoint, Messages, Reply
 from .failures import EndpointDown, Filtered, TooLong
-from .observing import observed_step
+from .limits import observed_step
 from .wire import Shape
 
 _DECODER = json.JSONDecoder(strict=False)  # line breaks within strings are a common and harmless slip

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before the import: see models/embedding/onnx_embedder
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # before the import: see models/embedding/minilm.py
 
 from ..local_models import package_folder, verify_file
 

@@ -18,8 +18,8 @@ from banyan.models.embedding import minilm
 from banyan.models.embedding.embedder import EmbeddingError
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.models.embedding.minilm import WEIGHTS, bundled_export, bundled_model
+from banyan.models.embedding.unbundled import RerankerError, load_reranker
 from banyan.models.local_models import ModelError
-from banyan.models.reranker import RerankerError, load_reranker
 
 from .. import small_base as base
 from ..newest import newest

@@ -5,7 +5,7 @@ import pytest
 from banyan.config import Settings
 from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder, as_queries
 from banyan.models.embedding.embedding_models import load_embedder
-from banyan.models.reranker import RerankerError, load_reranker
+from banyan.models.embedding.unbundled import RerankerError, load_reranker
 from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 
 from .. import llama_server

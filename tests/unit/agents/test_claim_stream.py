@@ -10,9 +10,8 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands import ask as command
 from banyan.config import Settings
-from banyan.models.claim_stream import complete_claims
 from banyan.models.llm.llm_reasoner import LlmReasoner
-from banyan.models.reasoner import ReasonerError
+from banyan.models.reasoner import ReasonerError, complete_claims
 from banyan.server.app import create_app
 from rich.console import Console
 from starlette.testclient import TestClient

@@ -7,13 +7,12 @@ import httpx2
 import pytest
 from banyan.config import Settings
 from banyan.models.embedding.embedder import EmbeddingError
-from banyan.models.embedding.unbundled import EndpointEmbedder
+from banyan.models.embedding.unbundled import EndpointEmbedder, EndpointReranker, RerankerError
 from banyan.models.llm import chat_model, http_client  # noqa: F401  (its imports subclass what a fixture replaces)
 from banyan.models.llm.http_client import open_openai
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.llm.llm_reasoner import LlmReasoner
 from banyan.models.reasoner import ReasonerError
-from banyan.models.reranker import EndpointReranker, RerankerError
 from banyan.runtime.event_loop import run
 
 from ...in_memory_calls import InMemoryCalls

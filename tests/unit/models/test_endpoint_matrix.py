@@ -9,11 +9,10 @@ from typing import Any
 import httpx2
 import pytest
 from banyan.config import Settings
-from banyan.models.claim_stream import claims_to
 from banyan.models.llm import chat_model, http_client  # noqa: F401  (its imports subclass what a fixture replaces)
 from banyan.models.llm.limits import process_endpoints
 from banyan.models.llm.llm_reasoner import LlmReasoner
-from banyan.models.reasoner import ReasonerError
+from banyan.models.reasoner import ReasonerError, claims_to
 from banyan.runtime.event_loop import run
 from banyan.schemas.retrieval import CommunityDigest
 from openai._base_client import BaseClient

@@ -6,11 +6,10 @@ import json
 import httpx2
 import pytest
 from banyan.config import Settings
-from banyan.models.claim_stream import claims_to
 from banyan.models.llm import http_client
-from banyan.models.llm.capability import Capability
 from banyan.models.llm.chat_model import ChatClient
-from banyan.models.reasoner import ReasonerError
+from banyan.models.llm.endpoint import Capability
+from banyan.models.reasoner import ReasonerError, claims_to
 from banyan.runtime.event_loop import run
 
 SAID = ('{"answerable": true, "claims": [{"text": "One.", "quotes": []}, {"text": "Two.", "quotes": []}], '
