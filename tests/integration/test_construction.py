@@ -131,3 +131,14 @@ def test_while_a_person_decides_others_may_write(shop):
             other.database.set_meta("someone", "else")
         result = graph.invoke(Command(resume={"decisions": []}), config, context=BuildContext(review=True))
     assert result["report"]["stopped"] == ""
+
+
+def test_a_build_names_each_file_before_it_reads_it(tmp_path, hashed_embedder):
+    shop = scripted.Workshop(tmp_path, hashed_embedder)
+    paths = shop.write({"a.txt": "Ada:Person --employer--> Acme:Organization.", "b.csv": "name,city\nAda,Bonn\n"})
+    with shop.resources() as resources:
+        events = list(build_graph(resources).stream(shop.given(paths), stream_mode="custom"))
+    begun = [(event["file"], event["done"]) for event in events if event["step"] == "read"]
+    assert [file for file, _ in begun[:2]] == ["a.txt", "b.csv"]
+    assert begun[-1] == ("b.csv", 2)
+    assert {event["file"] for event in events if event["step"] != "read"} == {""}

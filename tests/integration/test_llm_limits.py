@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from platformdirs import user_cache_path
 
 from .. import command_line, llm_server, warm_start
 from ..http_servers import collecting
@@ -218,3 +219,16 @@ def test_the_key_is_in_no_log_and_no_file(tmp_path, endpoint):
     assert {"ledger.sqlite", "everything.log", "kept.zip"} <= {path.name for path in files}
     for path in files:
         assert KEY.encode() not in path.read_bytes(), path
+
+
+def test_onnxruntime_keeps_no_identifier_of_the_machine_and_nothing_to_upload(tmp_path):
+    """It keeps both in the user's cache before it sends anything; in a CI it would be silent by itself."""
+    environment = {name: value for name, value in command_line.clean_environment().items()
+                   if name != "CI" and not name.startswith(("ORT_", "XDG_", "GITHUB_"))}
+    kept = os.environ.get("BANYAN_CACHE") or str(user_cache_path("banyan", appauthor=False))
+    program = ("from banyan.config import Settings\n"
+               "from banyan.models.embedding.embedding_models import load_embedder\n"
+               "load_embedder(Settings(_env_file=None)).encode(['a text'])\n")
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, timeout=120,
+                   env={**environment, "HOME": str(tmp_path), "BANYAN_CACHE": kept})
+    assert [path for path in Path(tmp_path).rglob("*") if "onnx" in path.name.lower()] == []

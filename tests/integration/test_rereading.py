@@ -135,3 +135,21 @@ def test_what_one_call_read_with_a_deleted_document_is_read_again(tmp_path, hash
         resources.delete_documents("kb", ["ada.md"])
         assert estimate_reread(resources, newest(resources).kb).chunks == 0
     home.state()
+
+
+def test_deleting_one_of_twenty_documents_costs_nothing_at_the_next_build(home, server, tmp_path):
+    """Stored replies belong to the documents whose text they have: they go with these, and the others stay."""
+    paths = [tmp_path / f"{number}.md" for number in range(20)]
+    for number, path in enumerate(paths):
+        path.write_text(f"# Ada{number} Berg\n\nAda{number} Berg was born in Graz{number}.", "utf-8")
+    assert home.build("scripted", paths)["tokens"]["calls"] >= len(paths)
+    first = paths[1].read_text("utf-8")
+    paths[1].write_text(f"{first} It is small.", "utf-8")
+    assert home.build("scripted", paths)["tokens"]["calls"], "of a text that was not read before"
+    with home.resources("scripted") as resources:
+        resources.delete_documents("kb", [paths[0].name])
+    before = server.stats.requests
+    paths[1].write_text(first, "utf-8")
+    report = home.build("scripted", paths[1:])
+    assert (report["documents"], report["chunks_failed"], report["tokens"]["calls"]) == (19, 0, 0)
+    assert server.stats.requests == before

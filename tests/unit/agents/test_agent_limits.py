@@ -1,22 +1,28 @@
-"""What a question may cost at most: lookups, whatever a reasoner asks for, and SQL statements, which are bounded."""
+"""What a question may cost, whatever a reasoner asks for, and what a round of lookups shows within its budget."""
 
 import json
-from contextlib import contextmanager
 
 import pytest
-from banyan.agents.resources import Resources
-from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.retrieval.evidence import completed_round
 from banyan.agents.retrieval.state import CapError
-from banyan.config import Settings
-from banyan.schemas.inquiry import Judgement
-from banyan.schemas.lookups import TOOLS, EntityLookup, PassageLookup, PathLookup, TripleLookup, lookup_text
+from banyan.prompts import block_note
+from banyan.schemas.inquiry import Block, Judgement, Round
+from banyan.schemas.lookups import (
+    TOOLS,
+    EntityLookup,
+    Lookup,
+    PassageLookup,
+    PathLookup,
+    TableQuery,
+    TripleLookup,
+    lookup_text,
+)
+from banyan.schemas.retrieval import Passage
 from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
-from sqlalchemy import Engine, event
 
 from ... import asking
-from ... import small_base as base
 from ...conftest import EXAMPLES
 
 opened, resources = asking.opened, asking.resources
@@ -66,36 +72,58 @@ def test_any_question_ends_within_its_caps_and_shows_nothing_twice(opened, quest
     assert len(json.dumps(said["trace"], ensure_ascii=False)) < 3000 * (2 + len(searched) + len(replies))
 
 
-@contextmanager
-def counted():
-    statements = []
-
-    def count(connection, cursor, statement, *_):
-        statements.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", count)
-    try:
-        yield statements
-    finally:
-        event.remove(Engine, "before_cursor_execute", count)
+BUDGET = 1000
+"""Tokens of a round."""
 
 
-def statements_after(numbers, home, embedder):
-    """Add documents; returns the statements of a question that is not the first one."""
-    with base.create(home, "kb", embedder) as kb, kb.writing():
-        base.put_meetings(kb, numbers)
-        base.finish(kb)
-    with Resources(Settings(home=home, llm_base_url=None), embedder) as resources:
-        ask = build_graph(resources).invoke
-        ask({"knowledge_base": "kb", "question": "Who met P2?"})
-        with counted() as statements:
-            answer = ask({"knowledge_base": "kb", "question": "Whom did P3 meet?"})
-        assert "P3 met P4" in answer["answer"]
-        return statements
+def passages(name: str, words: int = 300, count: int = 6) -> list[Block]:
+    return [Block(title=name, left_hint="passages, less near than these", items=tuple(
+        Passage(chunk_id=f"{name}{number}", document=f"{name}{number}", title="", text="wasp " * words, start=0,
+                score=1.0 - number / 10) for number in range(count)))]
 
 
-def test_a_question_takes_as_many_statements_in_a_base_twice_as_large(tmp_path, hashed_embedder):
-    # Each passage that a question looks at takes one; there are more passages than it looks at.
-    large = statements_after(range(70), tmp_path, hashed_embedder)
-    twice_as_large = statements_after(range(70, 140), tmp_path, hashed_embedder)
-    assert 0 < len(twice_as_large) == len(large) < 120
+def rows(name: str, count: int) -> list[Block]:
+    return [Block(title=name, items=tuple(
+        Passage(chunk_id="", document="d", title="", text="x", start=0, score=0.0, kind="row",
+                statement=f"{name} number {number}: 1,234") for number in range(count)))]
+
+
+def completed(*found: tuple[Lookup, list[Block]]) -> list[Block]:
+    asked = Round(lookups=tuple(lookup for lookup, _ in found))
+    return list(completed_round([], asked, [blocks for _, blocks in found], BUDGET).blocks)
+
+
+@given(st.integers(1, 60), st.integers(1, 4))
+def test_a_list_of_up_to_sixty_short_rows_is_whole_whatever_is_looked_up_beside_it(count, searches):
+    found = [(PassageLookup(query=f"q{number}"), passages(f"q{number}")) for number in range(searches)]
+    found.insert(searches // 2, (TripleLookup(relation="votes"), rows("votes", count)))
+    blocks = completed(*found, (TableQuery(sql="SELECT 1"), rows("sql", count)))
+    listed = [block for block in blocks if block.title in {"votes", "sql"}]
+    assert [len(block.items) for block in listed] == [count, count]
+    assert all(block.items for block in blocks), "each search shows a passage"
+
+
+def test_lists_that_are_longer_share_their_budget_and_say_what_is_left():
+    short, *others = completed((TripleLookup(relation="a"), rows("a", 3)), (TripleLookup(relation="b"), rows("b", 500)),
+                               (EntityLookup(entity="c"), rows("c", 500)))
+    assert (len(short.items), block_note(short)) == (3, "")
+    for block in others:
+        assert len(block.items) > 60
+        assert block_note(block) == f"{500 - len(block.items)} more lines: narrow it"
+
+
+def test_passages_that_do_not_fit_are_counted():
+    (block,) = completed((PassageLookup(query="q"), passages("q", count=8)))
+    assert len(block.items) == 3
+    assert block_note(block) == "5 more passages, less near than these"
+
+
+def test_a_search_in_some_documents_shows_each_of_them(resources):
+    names = ("ada", "ulm", "carl", "zh")
+    resources.fake.replies = [asking.look(PassageLookup(query="the river of Ulm", documents=names), "wasps", "ants")]
+    resources.settings.context_tokens = 200
+    asking.ask(resources)
+    resources.settings.context_tokens = 4000
+    first, second = resources.fake.inquiries[-1].rounds
+    searched = {item.document for block in (*first.blocks, second.blocks[0]) for item in block.items}
+    assert searched == set(names)

@@ -134,10 +134,14 @@ def test_marks_of_a_models_words_are_taken_out_however_they_are_nested(documents
     assert not set("[]") & set(said)
 
 
+def source_of(text: str):
+    """A source whose only document has this text."""
+    return SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {}, meant_dates=lambda *_: ())
+
+
 def quote_all(text: str, shown: str = ""):
     """Answer with a document's whole text as a quote, or with other words that the text supports."""
-    source = SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {},
-                             meant_dates=lambda *_: ())
+    source = source_of(text)
     draft = QuotedDraft(answerable=True, confidence=1, short=text, claims=[
         Claim(text=shown or " ".join(text.split()), quotes=[Quote(item=1, words=text)])])
     return cite(draft, [Passage(chunk_id="c", document="d", title="", text=text, start=0, score=1)], source, "reject")
@@ -166,8 +170,7 @@ def test_a_quote_is_shown_as_a_reader_of_its_markup_sees_it(text):
 
 def test_a_quote_says_its_documents_title_and_the_nearest_heading():
     text = "Intro.\n## Fees\nMembers pay [40 euros](fees.html).\n## Rooms\nThere are nine."
-    source = SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {},
-                             meant_dates=lambda *_: ())
+    source = source_of(text)
     item = Passage(chunk_id="c", document="d.md", title="Club", text=text, start=0, score=1, heading="Club > Rules")
 
     def shown(words: str) -> str:
@@ -182,8 +185,7 @@ def test_a_quote_says_its_documents_title_and_the_nearest_heading():
 
 def test_a_claim_that_quotes_no_words_cites_the_field_above_the_passage_that_it_names():
     text = "---\ntitle: Fork\nstatus: Draft\n---\nNo epoch is filled in."
-    source = SimpleNamespace(text=lambda _: text, page=lambda *_: None, metadata=lambda _: {},
-                             meant_dates=lambda *_: ())
+    source = source_of(text)
     item = Passage(chunk_id="c", document="d.md", title="Fork", text=text[36:], start=36, score=1,
                    about="created: 2024-09-26; status: Draft")
     (citation,) = answered(source, claim("The fork is still a draft.", 1), items=[item]).citations

@@ -1,7 +1,12 @@
-"""Claims are read from a reply while it arrives, checked, shown by every face, withdrawn if it does not keep them."""
+"""Claims are read from a reply while it arrives, checked, shown by every face, withdrawn if it does not keep them.
+
+To chat pages lookups are tool calls, and the answer is one message that grows.
+"""
 
 import json
+from functools import reduce
 from io import StringIO
+from operator import add
 
 import openai
 import pytest
@@ -10,20 +15,69 @@ from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
 from banyan.cli.commands import ask as command
 from banyan.config import Settings
+from banyan.models.llm.endpoint import Reply
 from banyan.models.llm.llm_reasoner import LlmReasoner
-from banyan.models.reasoner import ReasonerError, complete_claims
+from banyan.models.reasoner import ReasonerError, complete_claims, text_listener
+from banyan.schemas.lookups import EntityLookup
 from banyan.server.app import create_app
+from banyan.subagent.tool import as_subagent
+from langchain_core.messages import AIMessageChunk
+from langgraph.graph import START, MessagesState, StateGraph
 from rich.console import Console
 from starlette.testclient import TestClient
 
 from ... import asking, sse
-from ... import scripted_replies as scripted
 from ...in_memory_calls import InMemoryCalls
 
 opened, resources = asking.opened, asking.resources
 
-BORN, WAS, claim, reply = scripted.BORN, scripted.WAS, scripted.claim, scripted.reply
+BORN = "She was born in Ulm, Germany, on 3 May 1801."
+WAS = "Ada Byron was a mathematician."
+
+
+def claim(text, words=None):
+    return {"text": text, "quotes": [{"item": 1, "words": words or text}], "unstated": ""}
+
+
+def reply(*claims):
+    """A reply that answers."""
+    return json.dumps({"thought": "", "lookups": [], "answerable": True, "claims": list(claims), "short": "",
+                       "confidence": 0.9})
+
+
 TWO = reply(claim("One."), claim("Two."))
+KEPT = reply(claim("She was born in Ulm.", BORN), claim("She was a mathematician.", WAS))
+OTHER = reply(claim("She was a mathematician.", WAS))
+BROKEN = reply(claim("She was born in Ulm.", BORN))[:-20]
+LINES = ["She was born in Ulm. [1]", "She was a mathematician. [2]"]
+
+
+class StreamingEndpoint:
+    """Sends its replies in order, to the listener by the character; one that ends in "fails" is lost at its end."""
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+
+    async def send(self, messages, json_schema, permit):
+        permit()
+        said, listener = self.replies.pop(0), text_listener()
+        if listener is not None:
+            for end in range(len(said) + 1):
+                await listener(said[:end])
+        if said.endswith("fails"):
+            raise ReasonerError("the endpoint failed")
+        return Reply(said, 10, 5)
+
+
+@pytest.fixture
+def says(resources):
+    """Sets the replies of the model."""
+    def says(*replies):
+        endpoint = StreamingEndpoint(*replies)
+        resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
+        return resources
+
+    return says
 
 
 @pytest.mark.parametrize(("text", "count"), [
@@ -36,10 +90,8 @@ def test_claims_are_read_once_they_are_complete_and_the_evidence_suffices(text, 
     assert len(complete_claims(text)) == count
 
 
-def events(resources, *replies, **context):
+def events(resources, **context):
     """What the graph streams of claims, and the answer."""
-    endpoint = scripted.StreamingEndpoint(*replies)
-    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
     seen, answer = [], {}
     for kind, event in build_graph(resources).stream({"knowledge_base": "kb", "question": asking.QUESTION},
                                                      context=AskContext(documents=("ada", "carl"), **context),
@@ -52,54 +104,34 @@ def events(resources, *replies, **context):
     return seen, answer
 
 
-def test_each_sound_claim_is_shown_as_a_line_of_the_answer(resources):
+def test_each_sound_claim_is_shown_as_a_line_of_the_answer(says):
     said = reply(claim("She was born in Ulm.", BORN), claim("Invented.", "words of no document"),
                  claim("She was a mathematician.", WAS), claim("Ulm is her birthplace.", BORN))
-    shown, answer = events(resources, said)
+    shown, answer = events(says(said))
     assert [step for step, *_ in shown] == ["claim"] * 3
     assert [line for _, line in shown] == answer["answer"].splitlines()[:-1]
     assert [line[-3:] for _, line in shown] == ["[1]", "[2]", "[1]"]
 
 
-def test_a_claim_of_its_own_is_shown_in_mode_open(resources):
-    shown, answer = events(resources, reply({"text": "Mine.", "quotes": []}), mode="open")
+def test_a_claim_of_its_own_is_shown_in_mode_open(says):
+    shown, answer = events(says(reply({"text": "Mine.", "quotes": []})), mode="open")
     assert shown == [("claim", answer["answer"])]
     assert answer["answer"].endswith("(Not from the documents.)")
 
 
-def test_a_repair_with_other_claims_withdraws_the_first(resources):
-    first, second = reply(claim("She was born in Ulm.", BORN)), reply(claim("She was a mathematician.", WAS))
-    shown, answer = events(resources, first[:-20], second)
+def test_a_repair_with_other_claims_withdraws_the_first(says):
+    shown, answer = events(says(BROKEN, OTHER))
     assert [step for step, *_ in shown] == ["claim", "withdrawn", "claim"]
     assert shown[-1][1] == answer["answer"]
 
 
-def test_a_failure_withdraws_all(resources):
-    seen = []
-    endpoint = scripted.StreamingEndpoint(reply(claim("She was born in Ulm.", BORN)) + "fails")
-    resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
+def test_a_failure_withdraws_all(says):
+    seen, resources = [], says(reply(claim("She was born in Ulm.", BORN)) + "fails")
     stream = build_graph(resources).stream({"knowledge_base": "kb", "question": asking.QUESTION},
                                            context=AskContext(documents=("ada", "carl")), stream_mode="custom")
     with pytest.raises(ReasonerError):
         seen.extend(event["step"] for event in stream)
     assert seen[-2:] == ["claim", "withdrawn"]
-
-
-KEPT = scripted.reply(scripted.claim("She was born in Ulm.", BORN), scripted.claim("She was a mathematician.", WAS))
-OTHER = scripted.reply(scripted.claim("She was a mathematician.", WAS))
-BROKEN = scripted.reply(scripted.claim("She was born in Ulm.", BORN))[:-20]
-LINES = ["She was born in Ulm. [1]", "She was a mathematician. [2]"]
-
-
-@pytest.fixture
-def says(resources):
-    """Sets the replies of the model."""
-    def says(*replies):
-        endpoint = scripted.StreamingEndpoint(*replies)
-        resources.fake = LlmReasoner(Settings(_env_file=None), InMemoryCalls(), lambda _: endpoint)
-        return resources
-
-    return says
 
 
 @pytest.fixture
@@ -163,3 +195,66 @@ def test_a_terminal_shows_claims_once(says, terminal):
     assert [line.strip() for line in printed[:2]] == LINES
     assert sum(line.strip() in LINES for line in printed) == 2
     assert "1] " in printed[2]
+
+
+TEXT = "  \n".join(LINES)
+ASKED = {"messages": [("user", asking.QUESTION)]}
+
+
+def streamed(graph, **more):
+    """The messages of a run as they come, but the question, and those that its state has in the end."""
+    messages, state = [], {}
+    for *_, kind, event in graph.stream(ASKED, stream_mode=["messages", "values"], **more):
+        if kind == "messages":
+            messages.append(event[0])
+        else:
+            state = event
+    return messages, state["messages"][1:]
+
+
+def answered(resources):
+    return streamed(build_graph(resources), context=AskContext(knowledge_base="kb", documents=("ada", "carl")))
+
+
+def test_claims_are_chunks_that_join_to_the_answers_message(says):
+    chunks, (answer,) = answered(says(KEPT))
+    assert [chunk.content[0]["text"] for chunk in chunks] == ["She was born in Ulm. [1]",
+                                                              "  \nShe was a mathematician. [2]", ""]
+    assert all(isinstance(chunk, AIMessageChunk) for chunk in chunks)
+    assert {chunk.id for chunk in chunks} == {answer.id}
+    joined = reduce(add, chunks)
+    assert [{key: value for key, value in block.items() if key != "index"} for block in joined.content] == (
+        answer.content)
+    assert answer.content[0]["text"] == TEXT
+    assert [note["cited_text"] for note in joined.content[0]["annotations"]] == [BORN, WAS]
+
+
+def test_lookups_are_tool_calls_and_their_results_come_before_the_answer(resources):
+    resources.fake.replies = [asking.look(EntityLookup(entity="Ulm"), "mathematician", thought="Unchecked.")]
+    resources.fake.reply = asking.quoting(("ada", "born in Ulm"))
+    messages, state = answered(resources)
+    assert [message.id for message in messages] == [message.id for message in state], "each comes once"
+    calls, *results, answer = messages
+    assert [(call["name"], call["args"]) for call in calls.tool_calls] == [
+        ("entity_search", {"entity": "Ulm"}), ("passage_search", {"query": "mathematician"})]
+    assert calls.text == "", "a thought is not checked"
+    assert sorted((result.name, result.tool_call_id) for result in results) == sorted(
+        (call["name"], call["id"]) for call in calls.tool_calls)
+    assert all(result.text and result.text != "nothing was found" for result in results)
+    assert answer.text.startswith("Claim on ada")
+
+
+@pytest.mark.parametrize("subgraphs", [False, True])
+@pytest.mark.parametrize("streams", [False, True])
+def test_in_another_graph_the_answer_has_one_id(says, resources, subgraphs, streams):
+    if streams:
+        says(KEPT)
+    else:
+        resources.fake.reply = asking.quoting(("ada", "born in Ulm"))
+    parent = StateGraph(MessagesState)
+    parent.add_node("documents", as_subagent("kb", resources=resources)["runnable"])
+    parent.add_edge(START, "documents")
+    messages, (answer,) = streamed(parent.compile(), subgraphs=subgraphs)
+    assert {message.id for message in messages} == {answer.id}
+    assert "".join(message.text for message in messages) == answer.text
+    assert answer.name == "documents_kb"

@@ -1,6 +1,5 @@
 """What a question begins with: passages, and for a model the chain between two things that it asks to connect."""
 
-import numpy as np
 import pytest
 from banyan.agents.retrieval.evidence import terms_text
 from banyan.ingest.chunking import chunk_document
@@ -8,7 +7,6 @@ from banyan.ingest.loaders import load_documents
 from banyan.schemas.graph_schema import open_schema
 from banyan.schemas.lookups import TOOLS
 from banyan.tools.first_look import first_look
-from banyan.tools.passages import passage_items
 from banyan.tools.retriever import Retriever
 
 from ... import small_base as base
@@ -28,17 +26,18 @@ def looked_up(retriever, question, tools=("dfs_search",)):
             for block in first_look(retriever, open_schema(), question, 2000, tools)]
 
 
-@pytest.mark.parametrize("question", [
-    "How is Ada Byron connected with the Danube?", "What is the relation between Ada Byron and the Danube?",
-    "How do the facts on Ada Byron, born in Ulm, lead to the Danube?", "Ada Byron 和 Danube 有什么关系？"])
-def test_a_question_that_connects_two_things_begins_with_the_chain_between_them(retriever, question):
-    assert looked_up(retriever, question) == [
-        ("Ada Byron … Danube", "Ada Byron -born in-> Ulm -lies on-> Danube (ada, ulm)")]
+CHAIN = ("Ada Byron … Danube", "Ada Byron -born in-> Ulm -lies on-> Danube (ada, ulm)")
 
 
-def test_the_chain_is_read_in_the_order_of_the_question(retriever):
-    assert looked_up(retriever, "What links the Danube to Ada Byron?") == [
-        ("Danube … Ada Byron", "Danube <-lies on- Ulm <-born in- Ada Byron (ulm, ada)")]
+@pytest.mark.parametrize(("question", "chain"), [
+    ("How is Ada Byron connected with the Danube?", CHAIN),
+    ("What is the relation between Ada Byron and the Danube?", CHAIN),
+    ("How do the facts on Ada Byron, born in Ulm, lead to the Danube?", CHAIN),
+    ("Ada Byron 和 Danube 有什么关系？", CHAIN),
+    ("What links the Danube to Ada Byron?",
+     ("Danube … Ada Byron", "Danube <-lies on- Ulm <-born in- Ada Byron (ulm, ada)"))])
+def test_a_question_that_connects_two_things_begins_with_the_chain_in_its_order(retriever, question, chain):
+    assert looked_up(retriever, question) == [chain]
 
 
 @pytest.mark.parametrize("question", ["How is Ada Byron connected with the Danube?", "Where was Ada Byron born?"])
@@ -48,23 +47,6 @@ def test_without_a_model_nothing_is_looked_up_that_is_not_quoted(retriever, ques
                                                          reasons=reasons) for item in block.items]
              for reasons in (True, False)}
     assert (set(found[True]), found[False]) == ({"fact"}, [])
-
-
-def test_metadata_is_read_only_where_it_is_shown(retriever, monkeypatch):
-    read = []
-    monkeypatch.setattr(retriever, "_about", lambda document: read.append(document) or "written by Ana Ruiz")
-    chunks = [chunk.id for chunk in retriever.index.chunks]
-    shown = passage_items(retriever, [(chunk, 1.0) for chunk in chunks], 2000)
-    assert (len(shown), read) == (len(chunks), []), "each begins its document, which says of itself what it is"
-    assert retriever.described(shown[0]).header.endswith("(written by Ana Ruiz)")
-
-
-def test_a_ranking_has_no_passage_without_weight(retriever):
-    scores = np.zeros(len(retriever.index.chunks), np.float32)
-    scores[[0, 2]] = 0.5, 0.7
-    keys = [chunk.id for chunk in retriever.index.chunks]
-    for limit, rows in ((0, []), (1, [2]), (2, [2, 0]), (99, [2, 0])):
-        assert [key for key, _ in retriever.ranking(scores, limit)] == [keys[row] for row in rows]
 
 
 @pytest.mark.parametrize("question", [

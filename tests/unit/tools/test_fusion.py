@@ -1,11 +1,20 @@
-"""Ranking: beta, trust, what each switch adds (invariant 7), ties, and what a retriever caches."""
+"""Ranking: beta, trust, what each switch adds (invariant 7), words, walks, and the steps of nested questions."""
 
 import numpy as np
 import pytest
+from banyan.graph_store.index.contents import build_steps
+from banyan.graph_store.index.lexical import LexicalIndex
+from banyan.graph_store.index.spreading import Seeds, SpreadingGraph
+from banyan.models.parsing.parser import Parser
 from banyan.schemas.retrieval import ROUTES, Switches
 from banyan.tools.ranking.fusion import beta, rank_chunks
+from banyan.tools.ranking.nested_english import Step, split_question
 from banyan.tools.retriever import Retriever
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ... import graph_index as graphs
+from ... import hashed_embedding as hashed
 from ... import small_base as base
 
 PEOPLE = ["Ada Byron", "Carl Berg", "Ines Moreau", "Otto Falk", "Lena Sand", "Hugo Stern"]
@@ -102,18 +111,6 @@ def test_rankings_are_deterministic_and_queries_do_not_affect_each_other(kb, ret
         assert retriever.rank_passages(question, 20) == Retriever(kb).rank_passages(question, 20)
 
 
-def test_a_question_is_embedded_once_however_many_are_asked_meanwhile(kb, monkeypatch):
-    retriever, encoded = Retriever(kb), []
-    encode = type(retriever.index.embedder).encode
-    monkeypatch.setattr(type(retriever.index.embedder), "encode",
-                        lambda self, texts: encoded.extend(texts) or encode(self, texts))
-    questions = [f"Where was number {number} born?" for number in range(200)]
-    first = [retriever.compare(question).vector for question in questions]
-    again = [retriever.compare(question).vector for question in questions]
-    np.testing.assert_array_equal(first, again)
-    assert sorted(encoded) == sorted(questions)
-
-
 def test_an_empty_knowledge_base_ranks_nothing(tmp_path, hashed_embedder):
     with base.create(tmp_path, "empty", hashed_embedder) as kb:
         for switches in (Switches(), Switches(spreading=False)):
@@ -129,3 +126,129 @@ def test_a_question_during_a_build_is_answered_from_what_is_written(tmp_path, ha
         # Written, but not embedded yet: what another process sees between two steps of a build.
         base.put(kb, "b", "Ida met Bo.", entities={"Ida": "P", "Bo": "P"}, triples=[("Ida", "met", "Bo")])
         assert ranked(Retriever(kb), "Where does Ida live?") == ["a", "b"]
+
+
+CHUNKS = [
+    graphs.Stated("Ada Byron was born in Ulm.", [("Ada Byron", "born_in", "Ulm")]),
+    graphs.Stated("Ada Byron owned hives.", [("Ada Byron", "owned", "hives")]),
+    graphs.Stated("Barges moor at the quay of Ulm.", entities=["Ulm", "quay of Ulm"]),
+    graphs.Stated("Barges moor at the quay of Graz.", entities=["Graz", "quay of Graz"]),
+]
+
+
+@pytest.fixture(scope="module")
+def index():
+    return graphs.index_of(CHUNKS, hashed.HashedEmbedder(),
+                           communities={"towns": ["quay of Ulm", "Graz"], "ada": ["Ada Byron", "hives"]})
+
+
+_switches = st.builds(Switches, routes=st.sets(st.sampled_from(ROUTES)).map(sorted).map(tuple), dense=st.booleans(),
+                      lexical=st.booleans(), spreading=st.booleans(), beta=st.none() | st.floats(0, 1))
+_questions = st.sampled_from(["Where was Ada Byron born?", "Ulm", "towns", "", "?", "林小雨", "Ada Byron Graz hives"])
+
+
+@given(_questions, st.none() | st.floats(0, 1), _switches)
+def test_weights_are_sound_and_always_the_same(index, question, trust, switches):
+    turned = switches.model_copy(update={"routes": switches.routes[::-1]})
+    weights, again = (rank_chunks(index, [(graphs.asked(index, question, trust=trust), ())], switches)
+                      for switches in (switches, turned))
+    assert weights.shape == (len(index.chunks),)
+    assert np.isfinite(weights).all()
+    assert (weights >= 0).all()
+    np.testing.assert_array_equal(weights, again)
+
+
+def test_only_texts_that_share_a_term_have_a_score():
+    index = LexicalIndex.of(["the river Danube", "公司的净利润", "", "a river, a river"])
+    assert index.scores("unheard 词").tolist() == [0.0] * 4
+    assert index.scores("").tolist() == [0.0] * 4
+    river = index.scores("Rivers? no: RIVER unheard")
+    assert river[0] > 0
+    assert river[3] > river[0]
+    assert river[1] == river[2] == 0
+    assert np.flatnonzero(index.scores("净利润率")).tolist() == [1]
+
+
+def test_a_date_finds_the_text_that_writes_it_otherwise():
+    index = LexicalIndex.of(["minutes 2020.2.18", "minutes 2020.3.31", "minutes 2018.2.20", "minutes 2019-10-15"])
+    for asked, best in [("minutes of 18 February 2020", 0), ("2020年3月31日", 1), ("minutes of October 2019", 3)]:
+        scores = index.scores(asked)
+        assert scores.argmax() == best
+        assert scores[best] > np.delete(scores, best).max() + 0.5 * index.idf(1), asked
+
+
+def test_a_word_is_found_in_its_other_forms():
+    index = LexicalIndex.of(["The board meets on Mondays.", "Prices of bread", "Der Müller mahlt"])
+    assert [int(index.scores(asked).argmax()) for asked in ("meeting of a board", "price", "Müller")] == [0, 1, 2]
+    assert all(map(index.knows, ("meeting", "prices", "müller")))
+    assert not index.knows("metre")
+
+
+def spread_from(graph: SpreadingGraph, weights):
+    """The stationary weights of a walk that restarts by all nodes' weights."""
+    seeds = Seeds.of(weights, np.arange(len(weights)))
+    return graph.select_part(seeds).spread(seeds)
+
+
+def test_a_large_graph_is_walked_where_it_is_reached_and_ranks_alike():
+    chance = np.random.default_rng(11)
+    nodes = 30_000
+    ends = chance.integers(nodes, size=(60_000, 2))
+    graph = SpreadingGraph(build_steps("walk", nodes, ends[:, 0], ends[:, 1]), "walk")
+    seeds = np.zeros(nodes, np.float32)
+    seeds[chance.integers(1, nodes, size=20)] = 1
+    assert graph.whole
+    whole = spread_from(graph, seeds)
+    graph.whole = False
+    local = spread_from(graph, seeds)
+    assert np.count_nonzero(local) < np.count_nonzero(whole) / 2
+    assert np.abs(local - whole).max() <= 5e-3 * whole.max()
+    assert set(np.argsort(-local)[:20]) == set(np.argsort(-whole)[:20])
+    assert np.array_equal(local, spread_from(graph, seeds))
+
+
+PARSER = Parser()
+
+
+def steps(question: str, *known: str) -> list[tuple[str, tuple[int, ...]]]:
+    """The steps after the question itself."""
+    first, *others = split_question(question, PARSER, lambda text: [name for name in known if name in text])
+    assert first == Step(question.strip())
+    return [tuple(step) for step in others]
+
+
+@pytest.mark.parametrize(("question", "expected"), [
+    ("What is the river of the birthplace of the discoverer of polonium?",
+     [("Who is the discoverer of polonium?", ()), ("What is the birthplace of ?", (1,)),
+      ("What is the river of ?", (2,))]),
+    ("What is the capital of the country where Frida Kahlo was born?",
+     [("In which country was Frida Kahlo born?", ()), ("What is the capital of ?", (1,))]),
+    ("Who taught the author of the book that won the Golden Leaf in 1981?",
+     [("Which book won the Golden Leaf in 1981?", ()), ("Who is the author of ?", (1,)), ("Who taught ?", (2,))]),
+    ("The Grey Ferry was built by a yard that was closed when?",
+     [("The Grey Ferry was built by which yard?", ()), ("was closed when?", (1,))]),
+    ("Who is the spouse of the Silver Lamp performer?",
+     [("Who is the Silver Lamp performer?", ()), ("Who is the spouse of ?", (1,))])])
+def test_nested_questions_are_split_innermost_first(question, expected):
+    assert steps(question) == expected
+
+
+@pytest.mark.parametrize("question", [
+    "", "What is the capital of France?", "Who was the man who wrote Emma?", "What is the University of Vienna?",
+    "Where is the company that Ada Byron founded?", "What is the name of the film directed by Agnes Varda?",
+    "法国的首都有多少人口？", "What is the river of the birthplace of the discoverer of polonium? " * 40])
+def test_a_simple_long_or_unclear_question_is_searched_as_it_is(question):
+    assert steps(question) == []
+
+
+def test_a_split_whose_first_step_has_no_known_name_is_misread():
+    question = "Which town is the birthplace of the author of Emma near?"
+    assert steps(question, "Emma")
+    assert steps(question, "town") == []
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_searched_and_steps_follow_earlier_ones(question):
+    for number, (text, follows) in enumerate(steps(question.replace("{", "")), 1):
+        assert text
+        assert all(earlier < number for earlier in follows)

@@ -84,16 +84,6 @@ def test_groups_of_a_graph_that_is_too_large_are_refused_with_the_way_out(retrie
         weighted(retriever, "state", 0.5)
 
 
-def test_a_path_goes_on_in_either_direction_until_nothing_is_new(retriever):
-    block = survey(retriever, theme="Cart", along="needs -> *")
-    assert block.title == "Cart along needs -> *: 3 reached"
-    assert [line.partition(" (")[0] for line in lines(block)] == [
-        "1. Cart needs -> Frame", "2. Frame needs -> Nut", "3. Nut needs -> Bolt"]
-    backward = survey(retriever, theme="Bolt", along="<needs -> *")
-    assert backward.title.endswith("4 reached")
-    assert lines(backward)[0].startswith("1. Bolt <- needs: Nut")
-
-
 def test_each_step_of_a_path_may_be_another_relation(retriever):
     block = survey(retriever, theme="Cart", along="needs -> made_by")
     assert [line.partition(" (")[0] for line in lines(block)] == ["1. Cart needs -> Frame", "2. Frame made by -> Orlan"]

@@ -59,6 +59,7 @@ def test_the_table_of_documents_is_described_where_it_has_words_of_the_question(
     asked, unasked = lines([BIRDS, fields], "species in Final"), lines([BIRDS, fields], "How heavy is the Gentoo?")
     assert [line.partition(" ")[0] for line in asked] == ["birds", "documents"]
     assert unasked[1] == "other tables: documents 4 (title, source, status)"
+    assert lines([DOCUMENTS], "status") == [], "without fields it is no table"
 
 
 def test_dates_that_are_texts_show_one_in_their_form():
@@ -87,12 +88,6 @@ def test_words_values_and_the_documents_of_near_passages_choose(question, near, 
 
 def test_several_documents_and_the_title_are_told():
     assert lines([CARS], "cars")[0].startswith("cars “Cars of 1983” (406 rows): document: a.csv 400, b.csv 6; origin")
-
-
-def test_documents_are_a_table_if_they_have_fields():
-    fields = DOCUMENTS.model_copy(update={"columns": (*DOCUMENTS.columns, column("status", frequent=(("Final", 3),)))})
-    assert lines([DOCUMENTS], "status") == []
-    assert lines([fields], "status")[0].endswith("status: Final 3")
 
 
 def test_what_does_not_fit_is_named_or_counted():
