@@ -14,6 +14,7 @@ from ..schemas.edits import trust_ranks
 from ..schemas.naming import canonical_name
 from ..text.dates import find_dates, parse_date
 from .graph.document_links import AMENDS, SUPERSEDES, YEAR, in_force_since, read_name, version_of
+from .ledger.document_rows import DocumentSummary
 
 if TYPE_CHECKING:
     from .graph_index import GraphIndex
@@ -32,7 +33,7 @@ it is there because nothing better was found in it."""
 
 
 class Versions:
-    """The documents of an index that supersede and amend one another."""
+    """The documents of an index that supersede and amend one another; documents are given by id."""
 
     def __init__(self, index: "GraphIndex") -> None:
         """Read the relations when they are first asked for."""
@@ -41,30 +42,37 @@ class Versions:
         self._dates: dict[str, str] = {}
 
     @cached_property
-    def _about(self) -> dict[str, tuple[str, Mapping[str, str]]]:
-        return {document: (title, metadata) for document, title, _, metadata in self._index.store.documents.about()}
+    def _summaries(self) -> dict[str, DocumentSummary]:
+        return {summary.id: summary for summary in self._index.store.documents.about()}
 
-    def _links(self, relation: str) -> dict[str, list[str]]:
-        index, links = self._index, dict[str, list[str]]()
-        rows = index.of_relation(relation).tolist()
-        ids = {canonical_name(document_name(document, title, metadata)): document
-               for document, (title, metadata) in self._about.items()} if rows else {}
+    def _find_newer(self, relation: str) -> dict[str, list[str]]:
+        """Return for each older document of a relation, `SUPERSEDES` or `AMENDS`, the newer ones."""
+        rows = self._index.of_relation(relation).tolist()
+        if not rows:
+            return {}
+        documents = {canonical_name(document_name(one.id, one.title, one.metadata)): one.id
+                     for one in self._summaries.values()}
+        newer_of: dict[str, list[str]] = {}
         for row in rows:
-            newer, older = (next((ids[key] for key in map(canonical_name, index.names_of(entity)) if key in ids), "")
-                            for entity in index.ends_of(row))
+            newer, older = (self._document_of(entity, documents) for entity in self._index.ends_of(row))
             if newer and older and newer != older:
-                links.setdefault(older, []).append(newer)
-        return links
+                newer_of.setdefault(older, []).append(newer)
+        return newer_of
+
+    def _document_of(self, entity: int, documents: Mapping[str, str]) -> str:
+        """Return the document that the entity of a row stands for, from documents by their canonical names; or ""."""
+        names = map(canonical_name, self._index.names_of(entity))
+        return next((documents[name] for name in names if name in documents), "")
 
     @cached_property
     def superseded(self) -> dict[str, list[str]]:
         """For each superseded document those that take its place."""
-        return self._links(SUPERSEDES)
+        return self._find_newer(SUPERSEDES)
 
     @cached_property
     def amended(self) -> dict[str, list[str]]:
         """For each amended document those that amend it."""
-        return self._links(AMENDS)
+        return self._find_newer(AMENDS)
 
     @cached_property
     def trust(self) -> dict[str, int]:
@@ -78,8 +86,8 @@ class Versions:
         "" if there is none. Of documents that supersede one another, the ranks decide nothing.
         """
         family = next((family for family in self._families if document in family), set[str]())
-        higher = [one for one in others if self.trust[one] > self.trust[document] and one not in family]
-        return f"trusted less than {self._called(max(higher, key=self.trust.__getitem__))}" if higher else ""
+        higher = [other for other in others if self.trust[other] > self.trust[document] and other not in family]
+        return f"trusted less than {self._describe(max(higher, key=self.trust.__getitem__))}" if higher else ""
 
     def status(self, document: str, *, is_later: bool = False) -> str:
         """Return what became of a document: "superseded by Travel policy 2023"; "" if nothing is known.
@@ -87,36 +95,45 @@ class Versions:
         `is_later`: it is not in force because it came later than the time of a question.
         """
         if document in self.superseded:
-            newest, seen = document, {document}
-            while newer := sorted({*self.superseded.get(newest, ())} - seen, key=lambda one: (self._since(one), one)):
-                newest = newer[-1]
-                seen.add(newest)
-            return f"superseded by {self._called(newest)}"
+            return f"superseded by {self._describe(self._find_newest(document))}"
         if is_later:
             return f"in force only since {self._since(document) or 'later'}"
         amending = sorted(self.amended.get(document, ()), key=self._since)
-        return f"amended by {', '.join(map(self._called, amending))}" if amending else ""
+        return f"amended by {', '.join(map(self._describe, amending))}" if amending else ""
 
-    def _called(self, document: str) -> str:
-        named, since = self._about[document][0], self._since(document)
-        title = named or document
-        if sum(other == named for other, _ in self._about.values()) > 1:
-            return f"{title} ({document})"
+    def _find_newest(self, document: str) -> str:
+        """Return the end of the chain of documents that supersede a document; of several successors, follow the latest."""
+        newest, seen = document, {document}  # documents may supersede one another in a circle
+        while newer := set(self.superseded.get(newest, ())) - seen:
+            newest = max(newer, key=lambda one: (self._since(one), one))
+            seen.add(newest)
+        return newest
+
+    def _describe(self, document: str) -> str:
+        """Return a document's title, with its id if others have the same title, else with its year if it lacks one."""
+        title, since = self._summaries[document].title, self._since(document)
+        if sum(other.title == title for other in self._summaries.values()) > 1:
+            return f"{title or document} ({document})"
+        title = title or document
         return f"{title} of {since[:4]}" if since and not YEAR.search(title) else title
 
     def _since(self, document: str) -> str:
+        """Return the date from which a document is in force; "" if it is not known."""
         if document not in self._dates:
+            _, title, _, metadata = self._summaries[document]
             text = self._index.store.documents.text(document)
-            self._dates[document] = in_force_since(document, *self._about[document], text)
+            self._dates[document] = in_force_since(document, title, metadata, text)
         return self._dates[document]
 
     @cached_property
     def _families(self) -> list[set[str]]:
-        """The documents that are versions of one another."""
+        """The sets of documents that are versions of one another."""
         families: list[set[str]] = []
         for older, newer in sorted(self.superseded.items()):
-            joined = {older, *newer}.union(*(family for family in families if not family.isdisjoint({older, *newer})))
-            families = [family for family in families if family.isdisjoint(joined)] + [joined]
+            versions = {older, *newer}
+            related = [family for family in families if not family.isdisjoint(versions)]
+            families = [family for family in families if family.isdisjoint(versions)]
+            families.append(versions.union(*related))
         return families
 
     def outdated(self, question: str) -> frozenset[str]:
@@ -126,56 +143,69 @@ class Versions:
         """
         if not (self.superseded or self.amended):
             return frozenset()
-        dates = {normal for start, end in find_dates(question)
-                 if re.match(r"\d{4}", normal := parse_date(question[start:end]))}
+        dates = {parse_date(question[start:end]) for start, end in find_dates(question)}
+        dates = {date for date in dates if re.match(r"\d{4}", date)}  # without "in May", whose year is unknown
         if _COMPARES.search(question) or len(dates) > 1:
             return frozenset()
-        at, version = min(dates, default=""), version_of(question)
-        out = {later for amending in self.amended.values() for later in amending
-               if at and self._since(later)[:len(at)] > at}
+        date, version = min(dates, default=""), version_of(question)
+        outdated = set[str]()
+        if date:  # what amends a document later
+            outdated.update(one for amending in self.amended.values() for one in amending
+                            if self._since(one)[:len(date)] > date)
         for family in self._families:
-            out |= family - self._in_force(family, at, version)
-        return frozenset(out)
+            outdated |= family - self._in_force(family, date, version)
+        return frozenset(outdated)
 
-    def _in_force(self, family: set[str], at: str, version: tuple[int, ...]) -> set[str]:
-        current = family - self.superseded.keys() or family
-        named = {one for one in family if version and read_name(one, self._about[one][0]).version == version}
-        if named or not at:
-            return named or current
-        begun = [one for one in family if self._since(one)[:len(at)] <= at]
-        return {max(begun, key=lambda one: (self._since(one), one not in self.superseded, one))} if begun else current
+    def _in_force(self, family: set[str], date: str, version: tuple[int, ...]) -> set[str]:
+        """Return those of a document's versions that are of a `version`, or else in force at a date; "" means now."""
+        named = {one for one in family if version and read_name(one, self._summaries[one].title).version == version}
+        if named:
+            return named
+        begun = [one for one in family if date and self._since(one)[:len(date)] <= date]
+        if begun:
+            return {max(begun, key=lambda one: (self._since(one), one not in self.superseded, one))}
+        return family - self.superseded.keys() or family  # all, if they supersede one another in a circle
 
     def rank(self, scores: NDArray[np.float32], question: str) -> NDArray[np.float32]:
-        """Return the weights of chunks with those of older versions behind the best of the newer ones.
+        """Return the weights of chunks, shape (chunks,), with older versions behind the best of the newer ones.
 
         Those of less trusted documents are behind the best of more trusted ones that are about the same.
         """
-        outdated, behind = self.outdated(question), dict[str, set[str]]()
-        scores = self._rank_by_trust(scores, outdated) if self.trust else scores
+        outdated = self.outdated(question)
+        if self.trust:
+            scores = self._rank_by_trust(scores, outdated)
+        newer_of = dict[str, set[str]]()  # the documents that each one has to be behind
         for family in self._families:
-            behind |= dict.fromkeys(family & outdated, family - outdated)
-        behind |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
-        if not behind:
+            newer_of |= dict.fromkeys(family & outdated, family - outdated)
+        newer_of |= {older: {*newer} - outdated for older, newer in self.amended.items() if older not in outdated}
+        if not newer_of:
             return scores
         row, document_of = self._index.document_row, self._index.documents[1]
-        best, share = np.zeros(len(row), np.float32), np.ones(len(row), np.float32)
-        np.maximum.at(best, document_of, scores)
-        for older, newer in sorted(behind.items()):
-            most = max((best[row[one]] for one in newer if one in row), default=0) * np.float32(_BEHIND)
-            if older in row and 0 < most < best[row[older]]:
-                share[row[older]] = most / best[row[older]]
-                best[row[older]] = most
+        best, share = self._best_scores(scores), np.ones(len(row), np.float32)
+        for older, newer in sorted(newer_of.items()):
+            highest = max((best[row[one]] for one in newer if one in row), default=0) * np.float32(_BEHIND)
+            if older in row and 0 < highest < best[row[older]]:
+                share[row[older]] = highest / best[row[older]]
+                best[row[older]] = highest
         return scores * share[document_of]
 
+    def _best_scores(self, scores: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the highest weight of each document's chunks, shape (documents,)."""
+        best = np.zeros(len(self._index.document_ids), np.float32)
+        np.maximum.at(best, self._index.documents[1], scores)
+        return best
+
     def _rank_by_trust(self, scores: NDArray[np.float32], outdated: frozenset[str]) -> NDArray[np.float32]:
+        """Return the weights of chunks, with less trusted documents behind the current more trusted ones."""
         ids, document_of = self._index.document_ids, self._index.documents[1]
-        ranks, current = np.array([[self.trust[one], one not in outdated] for one in ids]).T
-        best, share = np.zeros(len(ids), np.float32), np.ones(len(ids), np.float32)
-        np.maximum.at(best, document_of, scores)
-        ahead = np.float32(0)
+        ranks = np.array([self.trust[one] for one in ids])
+        is_current = np.array([one not in outdated for one in ids])
+        best, share = self._best_scores(scores), np.ones(len(ids), np.float32)
+        ahead = np.float32(0)  # the best weight of the documents of higher ranks
         for rank in sorted({*ranks.tolist()}, reverse=True):
-            most = np.max(best, where=(ranks == rank) & (current == 1), initial=0)
-            if COMPETES * most <= ahead < most:
-                share[ranks == rank] = ahead * np.float32(_BEHIND) / most
-            ahead = max(ahead, most * share[ranks == rank][0])
+            of_rank = ranks == rank
+            highest = np.max(best, where=of_rank & is_current, initial=0)
+            if COMPETES * highest <= ahead < highest:
+                share[of_rank] = ahead * np.float32(_BEHIND) / highest
+            ahead = max(ahead, highest * share[of_rank][0])
         return scores * share[document_of]

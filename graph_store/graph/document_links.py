@@ -23,19 +23,77 @@ from ...schemas.naming import label_key, normalise
 from ...text.dates import find_dates, parse_date
 from ...text.relative_dates import document_date
 from ...text.scripts import has_han
-from ..ledger.document_rows import Documents
+from ..ledger.document_rows import Documents, DocumentSummary
 from ..ledger.extractions import AdmittedRows, Extractions
 from ..ledger.schema_rows import SchemaHistory
 
-CITES = "cites"
-_FEWEST_WORDS, _FEWEST_CERTAIN = 2, 5
-"""The fewest words of a title by which a work is known, and of one in a reference whose own title is not known."""
+CITES, SUPERSEDES, AMENDS = "cites", "supersedes", "amends"
+_FEWEST_WORDS = 2
+"""The fewest words of a title by which a reference's own title is recognised."""
+_OPENING = 5
+"""The fewest words of a title that is searched for within a reference, whose own title is not known."""
 _WORD = re.compile(r"[^\W_]+")
 _STORED = "%{}%".format(json.dumps(COLUMNS, separators=(",", ":")))  # the header of a list of references, in SQL
+_VERSION = re.compile(r"\b(?:v|ver|version|rev|revision|release|edition)[ ._-]?"
+                      r"(?P<number>\d{1,3}(?:\.\d{1,4}){0,3})(?!\w)"
+                      r"|\b(?P<ordinal>\d{1,2})(?:st|nd|rd|th) (?:edition|revision)\b"
+                      r"|第(?P<han>[一二三四五六七八九\d]{1,2})版|(?P<before>\d(?:\.\d)?)版", re.IGNORECASE)
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_. /年](?:0?[1-9]|1[0-2])(?:[-_. /月](?:0?[1-9]|[12]\d|3[01])日?)?)?"
+                   r"(?!\d)年?(?:版|修订|修正)?")
+_WORD_OR_NUMBER = re.compile(r"[^\W\d_]+|\d+")
+_NOT_DISTINCTIVE = frozenset(("the", "a", "an", "of", "for", "our", "new", "old", "revised", "edition", "version",
+                              "revision", "final", "draft", "as", "amended", "and", "的", "版"))
+"""Words of titles that tell no document from another."""
+_IN_FORCE = re.compile(r"(?:effective|in force|valid|applies|(?:takes?|enters?|comes?) (?:into )?(?:effect|force))"
+                       r"(?: as)?(?: from| on| of| since)?:? (?P<date>[^\n]{4,40})"
+                       r"|自(?P<chinese>[^\n]{4,20})起(?:施行|实施|生效|执行)", re.IGNORECASE)
+_EFFECTIVE_FIELDS = ("effective", "effective date", "effective from", "in force", "in force since", "valid from",
+                     "施行日期", "生效日期", "实施日期")
+_BEGINNING = 20_000
+"""Characters of a text that are searched for the date from which it is in force."""
+_VERB = r"(?P<verb>supersed|replac|obsolet|repeal|amend|updat|revis|withdraw)"
+_AMENDING = re.compile(r"amend|updat|revis|修|addend|supplement", re.IGNORECASE)
+_WHAT = r"(?P<what>[^\n;]{2,200}?)(?=\.(?:\s|$)|[\n;]|$)"
+_ACTIVE = rf"(?:\b(?:this|the present|it|which)\b[^.\n]{{0,80}}?|^[^\w\n]{{0,6}})\b{_VERB}e?s[:*_]{{0,3}} {_WHAT}"
+_PASSIVE = rf"(?P<passive>\bthis\b[^.\n]{{0,60}}?|^[^\w\n]{{0,6}})\b{_VERB}ed[ -]by[:*_]{{0,3}} {_WHAT}"
+_REPEALED = (rf"(?:^|[.;:]\s)(?P<what>[^.;:\n]{{3,160}}?) (?:is|are) (?:hereby |herewith )?{_VERB}(?:ed|n)\b"
+             r"(?! by (?!this|the following))")
+_TITLE = rf"^[# ]{{0,4}}(?:\w{{1,10}} )?(?P<verb>amendment|addendum|supplement)(?: \S{{1,6}}){{0,3}}? (?:to|of) {_WHAT}"
+_CHINESE = (r"(?P<passive>已?(?:被|由))?(?P<lead>(?:代替|替代|取代|废止|修订|修改|修正)[了原]{0,2})?"
+            r"《(?P<what>[^》\n]{2,100})》(?:[（(][^）)\n]{0,60}[）)]|〔[^〕\n]{0,60}〕)?(?P<verb>(?:自[^。\n]{0,30})?(?:同时|即行|予以|现予)?"
+            r"(?:废止|取代|代替|替代|[作做][^。\n]{0,6}修[改订正]))?")
+_STATEMENTS = [re.compile(form, re.IGNORECASE | re.MULTILINE)
+               for form in (_ACTIVE, _PASSIVE, _REPEALED, _TITLE, _CHINESE)]
+"""Groups: `verb` (in Chinese `lead`, too) is what happens, `what` the other document's name; `passive`: it is newer."""
+_PART = re.compile(r"\s*(?:section|paragraph|article|clause|annex|chapter|rule)\b", re.IGNORECASE)
+"""The beginning of what is replaced if it is only a part of another document, which this one then amends."""
+_ACTIVE_FIELDS = ("supersedes", "replaces", "obsoletes", "updates", "amends", "代替", "替代", "取代", "废止", "修订",
+                  "修改")
+"""Metadata fields that name what a document supersedes or amends."""
+_PASSIVE_FIELDS = ("superseded by", "replaced by", "obsoleted by", "amended by", "updated by", "被代替", "被取代")
+"""Metadata fields that name what supersedes or amends a document."""
+_RULES = frozenset("""policy policies handbook manual guide guideline guidelines rules regulation regulations procedure
+    procedures standard specification terms conditions code charter contract agreement directive statute bylaws
+    protocol tariff fees prices price 制度 办法 规定 手册 指南 规范 条例 章程 细则 标准 守则 价目表 收费""".split())  # noqa: SIM905
+"""Words in titles of documents of which one is in force at a time; the report of a year does not replace another's."""
+_HAN_RULES = tuple(word for word in _RULES if not word.isascii())
+_HISTORIES = frozenset(("notes", "changelog", "changes", "release", "minutes", "report", "news", "announcement",
+                        "发布说明", "更新日志", "纪要", "报告"))
+"""Words in titles of documents that stay valid beside those of other versions."""
+_NOWHERE = -1, -1
+"""The place of a link that a name or field states, which is no part of the text."""
+_NUMBERED_NAME = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
+_NO_LETTER = re.compile(r"[\W_]+")
+_LIKELY = ("upersed", "eplac", "bsolet", "epeal", "mend", "pdat", "evis", "ithdraw", "ddend", "upplement", "代替",
+           "替代", "取代", "废止", "修")
+"""Parts of words in all texts that state a link, to preselect these in SQL; without first letters, for capitals."""
+_HAN_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
+_ISO_DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 
 
 class DocumentLink(NamedTuple):
-    """A relation between two documents, by id, and the document with the words that state it, `start` to `end`.
+    """A relation between two documents, by id, and the document whose characters `start` to `end` state it.
 
     Words that are in none of its chunks, such as a name or heading, are quoted by its first line.
     """
@@ -50,101 +108,77 @@ class DocumentLink(NamedTuple):
 
 def with_document_links(rows: AdmittedRows, links: Iterable[DocumentLink], documents: Documents,
                         extractions: Extractions, schemas: SchemaHistory) -> AdmittedRows:
-    """Return the rows of all documents with links between them as facts, and their mentions."""
+    """Return the rows of all documents with links between them as facts, and with mentions of the linked ones."""
     distinct = list(dict.fromkeys(links))
     if not distinct or not schemas.version():
         return rows
-    linked = {document for link in distinct for document in (link.head, link.tail)}
-    names = {document: document_name(document, title, metadata) for document, title, _, metadata in documents.about()
-             if document in linked}
-    types, default = extractions.types_of(list(names.values())), document_type(schemas.current())
+    linked = {link.head for link in distinct} | {link.tail for link in distinct}
+    names = {one.id: document_name(one.id, one.title, one.metadata) for one in documents.about() if one.id in linked}
+    types, default_type = extractions.types_of(list(names.values())), document_type(schemas.current())
     chunks: dict[str, list[Chunk]] = {}
-    for chunk in documents.chunks_of({link.stated_in for link in distinct}):
+    for chunk in sorted(documents.chunks_of({link.stated_in for link in distinct}), key=lambda chunk: chunk.ordinal):
         chunks.setdefault(chunk.document_id, []).append(chunk)
     mentions: list[tuple[object, ...]] = []
     facts: list[tuple[object, ...]] = []
     for link in distinct:
-        own = sorted(chunks.get(link.stated_in, ()), key=lambda chunk: chunk.ordinal)
-        holders = [chunk for chunk in own if chunk.start <= link.start < chunk.end]
-        for chunk in (holders or own)[:1]:
-            ends = [(names[document], types.get(names[document], default)) for document in (link.head, link.tail)]
-            place = ((link.start - chunk.start, min(link.end, chunk.end) - chunk.start) if holders
-                     else (0, len(chunk.text.partition("\n")[0])))
-            mentions += [(chunk.id, 0, *name_and_type, *place) for name_and_type in ends]
-            facts.append((chunk.id, 0, *ends[0], link.relation, *ends[1], "", *place, 1.0))
+        if link.stated_in in chunks:
+            chunk_id, *place = _find_quote(link, chunks[link.stated_in])
+            head, tail = ((names[document], types.get(names[document], default_type))
+                          for document in (link.head, link.tail))
+            mentions += [(chunk_id, 0, *entity, *place) for entity in (head, tail)]
+            facts.append((chunk_id, 0, *head, link.relation, *tail, "", *place, 1.0))
     return rows._replace(mentions=chain(rows.mentions, mentions), facts=chain(rows.facts, facts))
+
+
+def _find_quote(link: DocumentLink, chunks: Sequence[Chunk]) -> tuple[str, int, int]:
+    """Return which of a document's chunks, in order, is quoted for a link, with start and end of the quote in it."""
+    for chunk in chunks:
+        if chunk.start <= link.start < chunk.end:
+            return chunk.id, link.start - chunk.start, min(link.end, chunk.end) - chunk.start
+    return chunks[0].id, 0, len(chunks[0].text.partition("\n")[0])
 
 
 def find_citations(documents: Documents) -> Iterator[DocumentLink]:
     """Yield which document cites which, with the reference that says so."""
     lists = [(document, table) for document, table in documents.tables(_STORED) if table.columns == COLUMNS]
-    known: dict[object, list[str]] = {}  # documents by DOI, by the letters of their title, and by its first words
-    titles: dict[str, list[str]] = {}
-    for document, title, _, metadata in documents.about() if lists else ():
-        words = titles[document] = _WORD.findall(normalise(title))
-        keys = (find_doi(metadata.get("doi", "")), "".join(words) if len(words) >= _FEWEST_WORDS else "",
-                tuple(words[:_FEWEST_CERTAIN]) if len(words) >= _FEWEST_CERTAIN else ())
-        for key in filter(None, keys):
-            known.setdefault(key, []).append(document)
+    if not lists:
+        return
+    works = _CitedWorks(documents.about())
     for document, table in lists:
         for (reference, _, _, title, _, doi), span in zip(table.rows, table.spans, strict=True):
-            words = [] if title else _WORD.findall(normalise(reference))
-            places = ((at, tuple(words[at:at + _FEWEST_CERTAIN])) for at in range(len(words)))
-            within = (other for at, opening in places for other in known.get(opening, ())
-                      if words[at:at + len(titles[other])] == titles[other])
-            named = known.get("".join(_WORD.findall(normalise(title))), ())
-            yield from (DocumentLink(document, CITES, other, document, *span)
-                        for other in chain(known.get(doi, ()), named, within) if other != document)
+            for cited in works.find(reference, title, doi):
+                if cited != document:
+                    yield DocumentLink(document, CITES, cited, document, *span)
 
 
-_VERSION = re.compile(r"\b(?:v|ver|version|rev|revision|release|edition)[ ._-]?"
-                      r"(?P<number>\d{1,3}(?:\.\d{1,4}){0,3})(?!\w)"
-                      r"|\b(?P<ordinal>\d{1,2})(?:st|nd|rd|th) (?:edition|revision)\b"
-                      r"|第(?P<han>[一二三四五六七八九\d]{1,2})版|(?P<before>\d(?:\.\d)?)版", re.IGNORECASE)
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_. /年](?:0?[1-9]|1[0-2])(?:[-_. /月](?:0?[1-9]|[12]\d|3[01])日?)?)?"
-                   r"(?!\d)年?(?:版|修订|修正)?")
-_WORD = re.compile(r"[^\W\d_]+|\d+")
-_EMPTY = frozenset(("the", "a", "an", "of", "for", "our", "new", "old", "revised", "edition", "version", "revision",
-                    "final", "draft", "as", "amended", "and", "的", "版"))
-_IN_FORCE = re.compile(r"(?:effective|in force|valid|applies|(?:takes?|enters?|comes?) (?:into )?(?:effect|force))"
-                       r"(?: as)?(?: from| on| of| since)?:? (?P<date>[^\n]{4,40})"
-                       r"|自(?P<chinese>[^\n]{4,20})起(?:施行|实施|生效|执行)", re.IGNORECASE)
-_EFFECTIVE = ("effective", "effective date", "effective from", "in force", "in force since", "valid from", "施行日期",
-              "生效日期", "实施日期")
-_READ = 20_000
-SUPERSEDES, AMENDS = "supersedes", "amends"
-_VERB = r"(?P<verb>supersed|replac|obsolet|repeal|amend|updat|revis|withdraw)"
-_AMENDING = re.compile(r"amend|updat|revis|修|addend|supplement", re.IGNORECASE)
-_WHAT = r"(?P<what>[^\n;]{2,200}?)(?=\.(?:\s|$)|[\n;]|$)"
-_ACTIVE = rf"(?:\b(?:this|the present|it|which)\b[^.\n]{{0,80}}?|^[^\w\n]{{0,6}})\b{_VERB}e?s[:*_]{{0,3}} {_WHAT}"
-_PASSIVE = rf"(?P<passive>\bthis\b[^.\n]{{0,60}}?|^[^\w\n]{{0,6}})\b{_VERB}ed[ -]by[:*_]{{0,3}} {_WHAT}"
-_REPEALED = (rf"(?:^|[.;:]\s)(?P<what>[^.;:\n]{{3,160}}?) (?:is|are) (?:hereby |herewith )?{_VERB}(?:ed|n)\b"
-             r"(?! by (?!this|the following))")
-_TITLE = rf"^[# ]{{0,4}}(?:\w{{1,10}} )?(?P<verb>amendment|addendum|supplement)(?: \S{{1,6}}){{0,3}}? (?:to|of) {_WHAT}"
-_CHINESE = (r"(?P<passive>已?(?:被|由))?(?P<lead>(?:代替|替代|取代|废止|修订|修改|修正)[了原]{0,2})?"
-            r"《(?P<what>[^》\n]{2,100})》(?:[（(][^）)\n]{0,60}[）)]|〔[^〕\n]{0,60}〕)?(?P<verb>(?:自[^。\n]{0,30})?(?:同时|即行|予以|现予)?"
-            r"(?:废止|取代|代替|替代|[作做][^。\n]{0,6}修[改订正]))?")
-_STATEMENTS = [re.compile(form, re.IGNORECASE | re.MULTILINE)
-               for form in (_ACTIVE, _PASSIVE, _REPEALED, _TITLE, _CHINESE)]
-_PART = re.compile(r"\s*(?:section|paragraph|article|clause|annex|chapter|rule)\b", re.IGNORECASE)
-"""The beginning of what is replaced if it is only a part of another document, which this one then amends."""
-_FIELDS = ("supersedes", "replaces", "obsoletes", "updates", "amends", "代替", "替代", "取代", "废止", "修订", "修改")
-_PASSIVE_FIELDS = ("superseded by", "replaced by", "obsoleted by", "amended by", "updated by", "被代替", "被取代")
-_RULES = frozenset("""policy policies handbook manual guide guideline guidelines rules regulation regulations procedure
-    procedures standard specification terms conditions code charter contract agreement directive statute bylaws
-    protocol tariff fees prices price 制度 办法 规定 手册 指南 规范 条例 章程 细则 标准 守则 价目表 收费""".split())  # noqa: SIM905
-"""Of documents of which one is in force at a time; a report of one year does not replace that of another."""
-_HISTORIES = frozenset(("notes", "changelog", "changes", "release", "minutes", "report", "news", "announcement",
-                        "发布说明", "更新日志", "纪要", "报告"))
-"""Of documents that stand beside those of earlier versions."""
-_NOWHERE = -1, -1
-"""The place of what a name or field says."""
-_KEY = re.compile(r"[^\W\d_]{2,10}[ -]?0*\d{1,6}")
-_LETTERS = re.compile(r"[\W_]+")
-_LIKELY = ("upersed", "eplac", "bsolet", "epeal", "mend", "pdat", "evis", "ithdraw", "ddend", "upplement", "代替",
-           "替代", "取代", "废止", "修")
-"""What texts have that state it, without the first letters, which may be capitals."""
+class _CitedWorks:
+    """Documents, found by the references that other documents have to them."""
+
+    def __init__(self, documents: Iterable[DocumentSummary]) -> None:
+        self._by_doi: dict[str, list[str]] = {}
+        self._by_title: dict[str, list[str]] = {}  # by the joined words of a title
+        # The id and the words of each title, by its first words.
+        self._by_opening: dict[tuple[str, ...], list[tuple[str, list[str]]]] = {}
+        for document in documents:
+            words = _WORD.findall(normalise(document.title))
+            if doi := find_doi(document.metadata.get("doi", "")):
+                self._by_doi.setdefault(doi, []).append(document.id)
+            if len(words) >= _FEWEST_WORDS:
+                self._by_title.setdefault("".join(words), []).append(document.id)
+            if len(words) >= _OPENING:
+                self._by_opening.setdefault(tuple(words[:_OPENING]), []).append((document.id, words))
+
+    def find(self, reference: str, title: str, doi: str) -> Iterator[str]:
+        """Yield the ids of the documents that a reference means, some repeatedly; `title` and `doi` may be empty."""
+        yield from self._by_doi.get(doi, ())
+        if title:
+            yield from self._by_title.get("".join(_WORD.findall(normalise(title))), ())
+            return
+        words = _WORD.findall(normalise(reference))
+        for start in range(len(words)):
+            for document, title_words in self._by_opening.get(tuple(words[start:start + _OPENING]), ()):
+                if words[start:start + len(title_words)] == title_words:
+                    yield document
 
 
 class DocumentName(NamedTuple):
@@ -169,86 +203,93 @@ class DocumentName(NamedTuple):
 
 def read_name(document_id: str, title: str) -> DocumentName:
     """Return what a document's title and file name say of its version."""
-    stem = re.sub(r"[_-]", " ", PurePosixPath(document_id).stem)
-    named = f"{title} {stem}"
-    found = _VERSION.search(named)
-    number = next(filter(None, found.groups()), "") if found else ""
-    number = number.translate(str.maketrans("一二三四五六七八九", "123456789"))
-    dates = [match[0] for match in _DATE.finditer(f"{title} {PurePosixPath(document_id).stem}")]
-    date = next((re.sub(r"[_. /年月]", "-", one).strip("-日版修订正") for one in dates), "")
-    date = "-".join(part.zfill(2) for part in date.split("-")) if date else ""
-    return DocumentName(document_id, title, core_words(title), tuple(map(int, number.split("."))) if number else (),
-                        frozenset(YEAR.findall(named)), date)
+    file = PurePosixPath(document_id).stem
+    names = f"{title} {re.sub(r'[_-]', ' ', file)}"
+    date = ""
+    if match := _DATE.search(f"{title} {file}"):
+        parts = re.sub(r"[_. /年月]", "-", match[0]).strip("-日版修订正").split("-")
+        date = "-".join(part.zfill(2) for part in parts)
+    return DocumentName(document_id, title, core_words(title), version_of(names), frozenset(YEAR.findall(names)), date)
 
 
 def core_words(text: str) -> tuple[str, ...]:
     """Return the words of a title without those that name its version or say nothing."""
     bare = _DATE.sub(" ", _VERSION.sub(" ", re.sub(r"[_-]", " ", text)))
-    return tuple(word for word in _WORD.findall(normalise(bare)) if word not in _EMPTY)
+    return tuple(word for word in _WORD_OR_NUMBER.findall(normalise(bare)) if word not in _NOT_DISTINCTIVE)
 
 
 def version_of(text: str) -> tuple[int, ...]:
     """Return the version that a text names, as numbers; empty if it names none."""
-    return read_name("", text).version
+    match = _VERSION.search(text)
+    if match is None:
+        return ()
+    number = next(filter(None, match.groups()))  # each form of a version has a group of its own
+    return tuple(map(int, number.translate(_HAN_DIGITS).split(".")))
 
 
 def in_force_since(document_id: str, title: str, metadata: Mapping[str, str], text: str) -> str:
     """Return the date from which a document holds: a field or its text says so, or else its name or date; or ""."""
     fields = {label_key(name): value for name, value in metadata.items()}
-    stated = [fields[name] for name in _EFFECTIVE if name in fields]
-    stated += [found["date"] or found["chinese"] for found in _IN_FORCE.finditer(text[:_READ])]
+    stated = [fields[name] for name in _EFFECTIVE_FIELDS if name in fields]
+    stated += [match["date"] or match["chinese"] for match in _IN_FORCE.finditer(text[:_BEGINNING])]
     for words in stated:
         for start, end in find_dates(words):
-            if re.fullmatch(r"\d{4}(?:-\d\d){0,2}", normal := parse_date(words[start:end])):
-                return normal
+            date = parse_date(words[start:end])
+            if _ISO_DATE.fullmatch(date):
+                return date
     return read_name(document_id, title).date or document_date(document_id, title, metadata)
 
 
 def find_supersessions(documents: Documents, edits: Iterable[Edit]) -> Iterator[DocumentLink]:
     """Yield which document supersedes or amends which, each pair once, with the words that say so.
 
-    What persons decided (`edits`) comes first, then what documents say, then their names.
+    What persons decided (`edits`) comes first, then what documents say, then their names. A later source that says the
+    opposite of an earlier one is ignored.
     """
     about = documents.about()
-    names = {document: read_name(document, title) for document, title, _, _ in about}
-    found: dict[tuple[str, str], DocumentLink] = {}
-    decided = [DocumentLink(edit.newer, SUPERSEDES, edit.older, edit.newer, *_NOWHERE) for edit in edits
-               if isinstance(edit, Supersede) and {edit.newer, edit.older} <= names.keys()]
+    names = {one.id: read_name(one.id, one.title) for one in about}
     named = NamedDocuments(names)
-    stated = [*_by_words(documents, names, named), *_by_fields(about, named)]
-    for link in (*decided, *stated, *_by_names(names.values())):
-        if (link.tail, link.head) not in found:
-            found.setdefault((link.head, link.tail), link)
-    yield from found.values()
+    decided = [DocumentLink(edit.newer, SUPERSEDES, edit.older, edit.newer, *_NOWHERE) for edit in edits
+               if isinstance(edit, Supersede) and edit.newer in names and edit.older in names]
+    in_texts = [link for document, text in documents.texts_with(_LIKELY)
+                for link in _read_statements(text, document, named)]
+    in_titles = [link._replace(start=_NOWHERE[0], end=_NOWHERE[1]) for name in names.values()
+                 for link in _read_statements(name.title, name.id, named)]
+    links: dict[tuple[str, str], DocumentLink] = {}
+    for link in (*decided, *in_texts, *in_titles, *_read_fields(about, named), *_compare_names(names.values())):
+        if (link.tail, link.head) not in links:
+            links.setdefault((link.head, link.tail), link)
+    yield from links.values()
 
 
-def _by_words(documents: Documents, names: Mapping[str, DocumentName], named: "NamedDocuments",
-              ) -> Iterator[DocumentLink]:
-    texts = [*documents.texts_with(_LIKELY), *((name.id, name.title) for name in names.values())]
-    for document, text in texts:
-        for match in (match for statement in _STATEMENTS for match in statement.finditer(text)):
-            place = match.span() if text is not names[document].title else _NOWHERE
+def _read_statements(text: str, document: str, named: "NamedDocuments") -> Iterator[DocumentLink]:
+    """Yield the links that sentences of a document state, such as "This policy replaces the travel policy of 2021"."""
+    for statement in _STATEMENTS:
+        for match in statement.finditer(text):
             parts = match.groupdict()
             verb = (parts.get("lead") or "") + (parts["verb"] or "")
-            kind = AMENDS if _AMENDING.search(verb) or _PART.match(parts["what"]) else SUPERSEDES
-            if verb and (other := named.find(parts["what"], document)):
-                head, tail = (other, document) if parts.get("passive") is not None else (document, other)
-                yield DocumentLink(head, kind, tail, document, *place)
+            other = named.find(parts["what"], document) if verb else ""  # a quoted Chinese title may have no verb
+            if other:
+                head, tail = (document, other) if parts.get("passive") is None else (other, document)
+                relation = AMENDS if _AMENDING.search(verb) or _PART.match(parts["what"]) else SUPERSEDES
+                yield DocumentLink(head, relation, tail, document, *match.span())
 
 
-def _by_fields(about: Iterable[tuple[str, str, str, Mapping[str, str]]], named: "NamedDocuments",
-               ) -> Iterator[DocumentLink]:
-    for document, _, _, metadata in about:
-        for field, value in metadata.items():
+def _read_fields(documents: Iterable[DocumentSummary], named: "NamedDocuments") -> Iterator[DocumentLink]:
+    """Yield the links that metadata fields state, such as `obsoletes: 822`."""
+    for document in documents:
+        for field, value in document.metadata.items():
             key = label_key(field)
-            kind = AMENDS if _AMENDING.search(key) else SUPERSEDES
-            for part in re.split(r"[,;、；，]", value) if key in (*_FIELDS, *_PASSIVE_FIELDS) else ():
-                if other := named.find(part, document):
-                    head, tail = (document, other) if key in _FIELDS else (other, document)
-                    yield DocumentLink(head, kind, tail, document, *_NOWHERE)
+            if key not in (*_ACTIVE_FIELDS, *_PASSIVE_FIELDS):
+                continue
+            relation = AMENDS if _AMENDING.search(key) else SUPERSEDES
+            for part in re.split(r"[,;、；，]", value):
+                if other := named.find(part, document.id):
+                    head, tail = (document.id, other) if key in _ACTIVE_FIELDS else (other, document.id)
+                    yield DocumentLink(head, relation, tail, document.id, *_NOWHERE)
 
 
-def _by_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
+def _compare_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
     """Yield each version of a document with the one before it, if their names say which versions they are."""
     groups: dict[tuple[str, ...], list[DocumentName]] = {}
     for name in names:
@@ -257,16 +298,21 @@ def _by_names(names: Iterable[DocumentName]) -> Iterator[DocumentLink]:
     for words, group in groups.items():
         if not _HISTORIES.isdisjoint(words):
             continue
-        is_rule = any(word in _RULES or word.endswith(tuple(rule for rule in _RULES if not rule.isascii()))
-                      for word in words)
-        is_revised = any(_AMENDING.search(one.title) for one in group if one.date)
-        versions, dates = [one.version for one in group], [(one.date,) if one.date and is_rule else () for one in group]
-        for keys, may_lack_one in ((versions, True), (dates, is_revised)):  # "Handbook" and "Handbook v2"
-            if len(group) > 1 and any(keys) and len(set(keys)) == len(keys) and (may_lack_one or all(keys)):
-                ordered = [name for _, name in sorted(zip(keys, group, strict=True))]
-                for older, newer in pairwise(ordered):
-                    yield DocumentLink(newer.id, SUPERSEDES, older.id, newer.id, *_NOWHERE)
-                break
+        versions, dates = [name.version for name in group], [name.date for name in group]
+        is_rule = any(word in _RULES or word.endswith(_HAN_RULES) for word in words)
+        is_revised = any(_AMENDING.search(name.title) for name in group if name.date)
+        ordered: list[DocumentName] = []
+        if _are_distinct(versions, may_lack_one=True):  # "Handbook" and "Handbook v2"
+            ordered = sorted(group, key=lambda name: name.version)
+        elif is_rule and _are_distinct(dates, may_lack_one=is_revised):
+            ordered = sorted(group, key=lambda name: name.date)
+        for older, newer in pairwise(ordered):
+            yield DocumentLink(newer.id, SUPERSEDES, older.id, newer.id, *_NOWHERE)
+
+
+def _are_distinct(keys: Sequence[object], *, may_lack_one: bool) -> bool:
+    """Return True if keys, of which one may be empty if `may_lack_one`, tell several documents from one another."""
+    return len(keys) > 1 and len(set(keys)) == len(keys) and (may_lack_one or all(keys))
 
 
 class NamedDocuments:
@@ -277,48 +323,54 @@ class NamedDocuments:
         self._by_file: dict[str, list[DocumentName]] = {}
         parts_of: dict[str, Sequence[str]] = {}
         for name in names.values():
-            file = name.id.rpartition("/")[2]  # without its folder and format
+            file = name.id.rpartition("/")[2]
             self._by_file.setdefault(_letters(file.rpartition(".")[0] or name.id), []).append(name)
             whole = "".join(name.words)
             parts_of[name.id] = whole if has_han(whole) else name.words  # letters, if no spaces separate words
-        times = Counter(chain.from_iterable(parts_of.values()))
+        # List each document under its rarest word, so that a text is compared with few documents.
+        counts = Counter(chain.from_iterable(parts_of.values()))
         self._by_rarest: dict[str, list[DocumentName]] = {}
         for document, parts in parts_of.items():
             if len("".join(names[document].words)) > 2:  # noqa: PLR2004  (a letter or two name nothing)
-                self._by_rarest.setdefault(min(parts, key=lambda part: (times[part], part)), []).append(names[document])
+                rarest = min(parts, key=lambda part: (counts[part], part))
+                self._by_rarest.setdefault(rarest, []).append(names[document])
 
-    def find(self, said: str, document: str) -> str:
-        """Return the document that some words of another one name, or "".
+    def find(self, phrase: str, document: str) -> str:
+        """Return the id of the document that a phrase of another document names, or "".
 
-        Of several versions it is the one that they say, or else the one before the document that says them.
+        Of several versions it is the one that the phrase names, or else the one before the document with the phrase.
         """
         own = self._names[document]
-        years, version = set(YEAR.findall(said)), version_of(said)
-        keys = {_letters(key) for key in (said, *_KEY.findall(said))}
-        if said.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
-            keys.add(_letters(_letters(own.id.rpartition("/")[2].partition(".")[0]).rstrip("0123456789") + said))
+        years, version = set(YEAR.findall(phrase)), version_of(phrase)
+        keys = {_letters(key) for key in (phrase, *_NUMBERED_NAME.findall(phrase))}
+        if phrase.strip().isdecimal():  # "obsoletes: 822" in rfc2822.txt
+            series = _letters(own.id.rpartition("/")[2].partition(".")[0]).rstrip("0123456789")
+            keys.add(_letters(series + phrase))
         fitting = {name.id: name for key in keys for name in self._by_file.get(key, ())}
-        fitting |= {name.id: name for name in self._with_words(said)
-                    if (not years or not name.years or years & name.years)
-                    and (not version or not name.version or version == name.version)}
+        for name in self._find_by_words(phrase):
+            has_other_year = years and name.years and not years & name.years
+            has_other_version = version and name.version and version != name.version
+            if not has_other_year and not has_other_version:
+                fitting[name.id] = name
         fitting.pop(document, None)
         longest = max((len(name.words) for name in fitting.values()), default=0)
         best = [name for name in fitting.values() if len(name.words) == longest]
         if len(best) > 1 and (years or version):
-            best = [name for name in best if (years and years & name.years) or (version and version == name.version)]
+            best = [name for name in best if years & name.years or (version and version == name.version)]
         if len(best) > 1:  # "the travel policy": the version before this one
             best = [name for name in best if (name.version, name.date) < (own.version, own.date)]
         return max(best, key=lambda name: (name.version, name.date, name.id)).id if best else ""
 
-    def _with_words(self, said: str) -> Iterator[DocumentName]:
-        """Yield the documents all of whose words are said; words without spaces between follow one another there."""
-        words, joined = set(core_words(said)), normalise(said)
-        for part in {*words, *joined}:
+    def _find_by_words(self, phrase: str) -> Iterator[DocumentName]:
+        """Yield the documents all of whose words are in a phrase; Chinese titles have to be there as a whole."""
+        words, letters = set(core_words(phrase)), normalise(phrase)
+        for part in {*words, *letters}:
             for name in self._by_rarest.get(part, ()):
-                whole = "".join(name.words)
-                if whole in joined if has_han(whole) else words.issuperset(name.words):
+                title = "".join(name.words)
+                if title in letters if has_han(title) else words.issuperset(name.words):
                     yield name
 
 
 def _letters(text: str) -> str:
-    return re.sub(r"(?<!\d)0+(?=\d)", "", _LETTERS.sub("", normalise(text)))
+    """Return the letters and digits of a text, normalised, without leading zeros of numbers."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", _NO_LETTER.sub("", normalise(text)))

@@ -68,7 +68,7 @@ def status_of(knowledge_base: KnowledgeBase, prices: Prices | None = None) -> St
         chunks_waiting=documents.count_status("pending", "extracted"),
         chunks_failed=documents.count_failed(), read_by=count_by_reader(kb.extractions.count_fingerprints()),
         failures=tuple(documents.failures()),
-        partly_read={name: metadata[UNREAD] for name, _, _, metadata in documents.about() if UNREAD in metadata},
+        partly_read={one.id: one.metadata[UNREAD] for one in documents.about() if UNREAD in one.metadata},
         **kb.counts()._asdict(), communities=kb.communities.count(),
         schema_name=kb.schemas.current().name if kb.schemas.version() else "",
         schema_version=kb.schemas.version(), candidates_waiting=kb.schema_control.count_waiting(),

@@ -48,6 +48,15 @@ class DocumentEntry(Frozen):
     """The rank that a person gave it, 0 without one: of documents that differ, the one of the higher rank counts."""
 
 
+class DocumentSummary(NamedTuple):
+    """A document without its text."""
+
+    id: str
+    title: str
+    source: str
+    metadata: dict[str, str]
+
+
 class _Content(NamedTuple):
     """What chunks take from their document."""
 
@@ -208,9 +217,9 @@ class Documents:
         ranks = trust_ranks(EditTable(self._db).in_force(), [row.id for row in rows])
         return [DocumentEntry(**row._asdict(), trust=ranks[row.id]) for row in rows]
 
-    def about(self) -> list[tuple[str, str, str, dict[str, str]]]:
-        """Return the names of all documents, by id: (id, title, source, metadata)."""
-        return [(row.id, row.title, row.source, json.loads(row.metadata)) for row in self._db.rows(
+    def about(self) -> list[DocumentSummary]:
+        """Return all documents without their texts, by id."""
+        return [DocumentSummary(row.id, row.title, row.source, json.loads(row.metadata)) for row in self._db.rows(
             "SELECT id, title, source, metadata FROM documents ORDER BY id")]
 
     def chunks(self, chunk_ids: Iterable[str] | None = None) -> list[Chunk]:
