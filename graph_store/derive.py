@@ -37,17 +37,15 @@ def derive(kb: KnowledgeBase, reasoner: Reasoner, thresholds: Thresholds | None 
     kb.refresh()
     if of_all:
         kb.resolution.drop_outdated_verdicts()
-    if not reasoner.resolves:  # merge first, so that one sync also embeds the facts that change by merging
-        _merge_same_entities(kb, reasoner)
-    kb.sync_vectors()
     try:
-        if reasoner.resolves:  # it is asked about near names of two scripts, so vectors are needed first
-            try:
-                _merge_same_entities(kb, reasoner)
-            except (BudgetExceeded, ReasonerError):
-                kb.sync_vectors()
-                raise
+        if reasoner.resolves:  # a model is asked about near names of two scripts, so vectors are needed first
             kb.sync_vectors()
+        try:
+            _merge_same_entities(kb, reasoner)
+        except (BudgetExceeded, ReasonerError):
+            kb.sync_vectors()  # what was decided so far has changed the graph, too
+            raise
+        kb.sync_vectors()
         if kb.documents.is_deleting():  # reports may have deleted text
             kb.tree.forget_outdated_reports()
         kb.tree.update(partial(run, reasoner.summarise))
@@ -69,14 +67,17 @@ def refresh_graph_and_vectors(kb: KnowledgeBase) -> None:
 
 def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = False,
             progress: Callable[[int, int], None] = lambda _done, _total: None) -> None:
-    """Derive everything anew: the admitted rows from the extractions, then graph, entities, vectors and tree."""
+    """Derive everything anew: the admitted rows from the extractions, then graph, entities, vectors and tree.
+
+    With `fresh_verdicts`, a model decides again which entities are the same. `progress` gets the steps done, and all.
+    """
     steps: list[Callable[[], object]] = [
         kb.schema_control.drop_outdated_verdicts, kb.schema_control.write_all, kb.refresh,
         partial(kb.resolution.drop_outdated_verdicts, all_of_them=fresh_verdicts), kb.resolution.resolve,
-        kb.vector_synchroniser.rebuild,
-        partial(kb.tree.build, partial(run, reasoner.summarise), whole=True), kb.save_graph, kb.save_index]
-    if fresh_verdicts:  # ask again before the tree is built, which takes the last three steps
-        steps[-3:-3] = [partial(_merge_same_entities, kb, reasoner), kb.vector_synchroniser.sync]
+        kb.vector_synchroniser.rebuild]
+    if fresh_verdicts:  # ask the model again, for which vectors are needed; merging changes what has to have a vector
+        steps += [partial(_merge_same_entities, kb, reasoner), kb.vector_synchroniser.sync]
+    steps += [partial(kb.tree.build, partial(run, reasoner.summarise), whole=True), kb.save_graph, kb.save_index]
     for done, step in enumerate(steps):
         progress(done, len(steps))
         step()
@@ -84,6 +85,7 @@ def reindex(kb: KnowledgeBase, reasoner: Reasoner, *, fresh_verdicts: bool = Fal
 
 
 def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
+    """Let the schema grow, and remove from it and its history what only deleted documents have said."""
     if kb.documents.is_deleting():
         kb.schema_control.forget_unused_proposals()
     if thresholds is not None and kb.schema_control.policy == "auto":
@@ -93,9 +95,10 @@ def _change_schema(kb: KnowledgeBase, thresholds: Thresholds | None) -> None:
 
 
 def _merge_same_entities(kb: KnowledgeBase, reasoner: Reasoner) -> None:
-    ask, fingerprint = (partial(run, reasoner.resolve), reasoner.fingerprint) if reasoner.resolves else (None, "")
+    """Merge entities that are the same, unless that was done for the current rows; ask the reasoner if it can tell."""
+    fingerprint = reasoner.fingerprint if reasoner.resolves else ""
     if kb.resolution.is_behind(fingerprint):
-        kb.resolution.resolve(ask, fingerprint)
+        kb.resolution.resolve(partial(run, reasoner.resolve) if reasoner.resolves else None, fingerprint)
 
 
 def support_in(kb: KnowledgeBase, settings: Settings) -> int:

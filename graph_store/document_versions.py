@@ -102,7 +102,7 @@ class Versions:
         return f"amended by {', '.join(map(self._describe, amending))}" if amending else ""
 
     def _find_newest(self, document: str) -> str:
-        """Return the end of the chain of documents that supersede a document; of several successors, follow the latest."""
+        """Return the end of the chain of documents that supersede a document; of several, follow the latest."""
         newest, seen = document, {document}  # documents may supersede one another in a circle
         while newer := set(self.superseded.get(newest, ())) - seen:
             newest = max(newer, key=lambda one: (self._since(one), one))

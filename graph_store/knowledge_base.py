@@ -137,9 +137,11 @@ class KnowledgeBase:
 
     def has_current_files(self) -> bool:
         """Return True if the derived files of this home folder show the current state of the ledger."""
-        return not self.extractions.position() or (  # nothing is in the ledger from which files could be derived
-            self.written_index() is not None and self.table_store.is_current(self.version())
-            and not self.vector_synchroniser.is_interrupted and graph_file.is_of(self.layout.graph, self.version()))
+        if not self.extractions.position():
+            return True  # nothing is in the ledger from which files could be derived
+        return (self.written_index() is not None and self.table_store.is_current(self.version())
+                and not self.vector_synchroniser.is_interrupted
+                and graph_file.shows_state(self.layout.graph, self.version()))
 
     def is_mapped(self) -> bool:
         """Return True if the index file is of the current state, or if the ledger has nothing to index yet."""
@@ -348,7 +350,7 @@ class KnowledgeBase:
     def save_graph(self) -> None:
         """Write the graph's file, unless it is of the current state; an OSError leaves the old file unchanged."""
         state = self.version()
-        if not graph_file.is_of(self.layout.graph, state):
+        if not graph_file.shows_state(self.layout.graph, state):
             graph_file.save(self.layout.graph, state, self.make_node_link())
 
     def refresh(self) -> None:

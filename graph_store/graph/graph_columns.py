@@ -20,11 +20,12 @@ from ..store_errors import LedgerDamagedError
 
 Numbers = NDArray[np.int32]
 Rows = NDArray[np.intp]
-_AT_ONCE = 10_000
-# For each column of the tables: t is a text, i an integer, f a float; - is not part of the graph.
+_ROWS_AT_ONCE = 10_000
+# For each column of the ledger's tables: t is a text, i an integer, f a float; - is not part of the graph.
 _MENTION_COLUMNS = "t-ttii"
 _FACT_COLUMNS = "t-ttttttiif"
 _VALUE_COLUMNS = "t-tttt-tii-"
+_NUMBER_TYPES = {"t": np.int32, "i": np.int32, "f": np.float64}
 
 
 class Lists:
@@ -51,8 +52,8 @@ class Lists:
 def sort_distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values of an array, ascending; faster than np.unique, which hashes them."""
     ordered = np.sort(numbers)
-    found: NDArray[Any] = ordered[find_firsts(ordered)]
-    return found
+    distinct: NDArray[Any] = ordered[find_firsts(ordered)]
+    return distinct
 
 
 class MentionTable(NamedTuple):
@@ -148,8 +149,11 @@ class GraphColumns:
     @cached_property
     def starts(self) -> dict[str, Rows]:
         """For each table where the rows of each entity or triple begin, and where the last ones end."""
-        counts = {"entity": len(self.ids), "triple": len(self.triples)}
-        return {name: find_starts(getattr(self, name)[0], counts[table._fields[0]]) for name, table in TABLES.items()}
+        starts = {}
+        for name, table in TABLES.items():
+            owner = table._fields[0]
+            starts[name] = find_starts(getattr(self, name)[0], len(self.ids if owner == "entity" else self.triples))
+        return starts
 
     @cached_property
     def by_chunk(self) -> Lists:
@@ -191,14 +195,16 @@ class GraphColumns:
             return self
         texts = sorted((*self.texts, *added))
         added_numbers = [number for number, text in enumerate(texts) if text in added]
-        # The new number of each old text.
-        number = np.delete(np.arange(len(texts), dtype=np.int32), added_numbers)
+        new_number = np.delete(np.arange(len(texts), dtype=np.int32), added_numbers)  # by the old number of a text
         triples = self.triples.copy()
-        triples[:, 1] = number[triples[:, 1]]
-        tables = {name: table._replace(**{column: number[getattr(table, column)] for column in table._fields
-                                          if column in TEXT_COLUMNS})
-                  for name in TABLES for table in [getattr(self, name)]}
-        return replace(self, texts=texts, types=number[self.types], names=number[self.names], triples=triples, **tables)
+        triples[:, 1] = new_number[triples[:, 1]]
+        tables: dict[str, Any] = {}
+        for name in TABLES:
+            table = getattr(self, name)
+            text_columns = TEXT_COLUMNS.intersection(table._fields)
+            tables[name] = table._replace(**{column: new_number[getattr(table, column)] for column in text_columns})
+        return replace(self, texts=texts, types=new_number[self.types], names=new_number[self.names], triples=triples,
+                       **tables)
 
 
 @dataclass(frozen=True)
@@ -257,59 +263,65 @@ class _TextNumbers(dict[str, int]):
 
 
 def read_columns(rows: AdmittedRows) -> GraphColumns:
-    """Return the graph of the ledger's rows, read once; LedgerDamagedError if an entity of a fact is not mentioned."""
+    """Return the graph of the ledger's rows, which are read once.
+
+    Raises:
+        LedgerDamagedError: a fact is about an entity that no chunk mentions.
+    """
+    # Texts are first numbered as they come; `sorted_number` has by this number the one in sorted order.
     known = _TextNumbers()
-    # First number the texts as they come, and then again in sorted order.
-    mentions = _read_table(rows.mentions, _MENTION_COLUMNS, known)
-    facts = _read_table(rows.facts, _FACT_COLUMNS, known)
-    values = _read_table(rows.values, _VALUE_COLUMNS, known)
-    empty, listed = known[""], list(known)  # "" are the words of the time of a fact that has none
-    order = np.array(sorted(range(len(listed)), key=listed.__getitem__), np.intp)
-    number = np.empty(len(listed), np.int32)
-    number[order] = np.arange(len(listed), dtype=np.int32)
-    texts = [listed[row] for row in order.tolist()]
-    mentioned_in, name, kind, *places = _number_texts(mentions, _MENTION_COLUMNS, number)
-    stated_in, head, head_kind, relation, tail, tail_kind, fact_time, start, end, confidence = _number_texts(
-        facts, _FACT_COLUMNS, number)
-    valued_in, owner, owner_kind, attribute, value, value_time, *value_places = _number_texts(
-        values, _VALUE_COLUMNS, number)
-    ids, types, (entities, heads, tails, owners) = _number_entities(
-        texts, [(name, kind), (head, head_kind), (tail, tail_kind), (owner, owner_kind)])
-    table = distinct_rows(MentionTable(entities, name, mentioned_in, *places), 3)
-    # Each entity's name is the one that most chunks use; of equally frequent ones, the first alphabetically.
-    starts = np.flatnonzero(find_firsts(table.entity, table.name))
-    counts = np.diff(starts, append=len(table.entity))
-    commonest = starts[sort_rows(table.entity[starts], -counts, table.name[starts])]
-    names = table.name[commonest[find_starts(table.entity[commonest], len(ids))[:-1]]]
+    no_time = known[""]
+    tables = [(_read_table(rows.mentions, _MENTION_COLUMNS, known), _MENTION_COLUMNS),
+              (_read_table(rows.facts, _FACT_COLUMNS, known), _FACT_COLUMNS),
+              (_read_table(rows.values, _VALUE_COLUMNS, known), _VALUE_COLUMNS)]
+    texts = sorted(known)
+    sorted_number = np.empty(len(texts), np.int32)
+    sorted_number[[known[text] for text in texts]] = np.arange(len(texts), dtype=np.int32)
+    mentions, facts, values = (
+        [sorted_number[column] if kind == "t" else column for column, kind in zip(columns, kinds.replace("-", ""),
+                                                                                  strict=True)]
+        for columns, kinds in tables)
+    mention_chunk, name, name_type, *mention_place = mentions
+    fact_chunk, head, head_type, relation, tail, tail_type, fact_time, start, end, confidence = facts
+    value_chunk, owner, owner_type, attribute, value, value_time, *value_place = values
+    ids, types, (entity, heads, tails, owners) = _number_entities(
+        texts, [(name, name_type), (head, head_type), (tail, tail_type), (owner, owner_type)])
+    mention_table = distinct_rows(MentionTable(entity, name, mention_chunk, *mention_place), 3)
     triples, triple = distinct_triples(heads, relation, tails)
+    triple_times = TripleTimeTable(triple, fact_time, fact_chunk, start, end)
+    value_times = ValueTimeTable(owners, attribute, value, value_time, value_chunk, *value_place)
     return GraphColumns(
-        texts=texts, ids=ids, types=types, names=names, triples=triples, mentions=table,
-        support=keep_surest_rows(SupportTable(triple, stated_in, start, end, confidence)),
-        triple_times=distinct_rows(
-            select_rows(TripleTimeTable(triple, fact_time, stated_in, start, end), fact_time != number[empty]), 3),
-        values=distinct_rows(ValueTable(owners, attribute, value, valued_in, *value_places), 4),
-        value_times=distinct_rows(
-            select_rows(ValueTimeTable(owners, attribute, value, value_time, valued_in, *value_places),
-                        value_time != number[empty]), 5))
+        texts=texts, ids=ids, types=types, names=_choose_names(mention_table, len(ids)), triples=triples,
+        mentions=mention_table,
+        support=keep_surest_rows(SupportTable(triple, fact_chunk, start, end, confidence)),
+        triple_times=distinct_rows(select_rows(triple_times, fact_time != sorted_number[no_time]), 3),
+        values=distinct_rows(ValueTable(owners, attribute, value, value_chunk, *value_place), 4),
+        value_times=distinct_rows(select_rows(value_times, value_time != sorted_number[no_time]), 5))
 
 
 def _read_table(rows: Iterable[Sequence[Any]], kinds: str, known: _TextNumbers) -> list[NDArray[Any]]:
-    """Return the columns of some rows whose `kinds` are no "-", page by page; texts become their numbers in `known`."""
-    read_kinds = kinds.replace("-", "")
-    columns: list[list[NDArray[Any]]] = [[] for _ in read_kinds]
+    """Return the columns of some rows whose `kinds` are no "-"; texts become their numbers in `known`.
+
+    Rows are read in pages, because as Python objects all of them would take much memory.
+    """
+    pages: list[list[NDArray[Any]]] = [[np.zeros(0, _NUMBER_TYPES[kind]) for kind in kinds if kind != "-"]]
     remaining = iter(rows)
-    while page := list(islice(remaining, _AT_ONCE)):
-        cells = (column for column, kind in zip(zip(*page, strict=True), kinds, strict=True) if kind != "-")
-        for column, kind, parts in zip(cells, read_kinds, columns, strict=True):
-            parts.append(np.fromiter(map(known.__getitem__, column), np.int32, len(page)) if kind == "t"
-                         else np.array(column, np.float64 if kind == "f" else np.int32))
-    return [np.concatenate([np.zeros(0, np.float64 if kind == "f" else np.int32), *parts])
-            for kind, parts in zip(read_kinds, columns, strict=True)]
+    while page := list(islice(remaining, _ROWS_AT_ONCE)):
+        arrays = []
+        for cells, kind in zip(zip(*page, strict=True), kinds, strict=True):
+            if kind != "-":
+                numbers = [known[text] for text in cells] if kind == "t" else cells
+                arrays.append(np.array(numbers, _NUMBER_TYPES[kind]))
+        pages.append(arrays)
+    return [np.concatenate(parts) for parts in zip(*pages, strict=True)]
 
 
-def _number_texts(columns: Sequence[NDArray[Any]], kinds: str, number: Numbers) -> list[NDArray[Any]]:
-    return [number[column] if kind == "t" else column
-            for column, kind in zip(columns, kinds.replace("-", ""), strict=True)]
+def _choose_names(mentions: MentionTable, count: int) -> Numbers:
+    """Return for each of `count` entities the name that most chunks use; of equally frequent ones, the first."""
+    starts = np.flatnonzero(find_firsts(mentions.entity, mentions.name))  # where the rows of each spelling begin
+    counts = np.diff(starts, append=len(mentions.entity))
+    commonest = starts[sort_rows(mentions.entity[starts], -counts, mentions.name[starts])]
+    return mentions.name[commonest[find_starts(mentions.entity[commonest], count)[:-1]]]
 
 
 def _number_entities(texts: Sequence[str], named: Sequence[tuple[Numbers, Numbers]],

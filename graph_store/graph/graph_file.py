@@ -92,13 +92,13 @@ class Sources:
         spans: dict[tuple[str, int, int], tuple[str, set[str]]] = {}
         for time_words, places in (("", support), *(times or {}).items()):
             for chunk_id, (start, end, *_) in places.items():
-                # Another process may have deleted the chunk since the graph was read.
-                if chunk := self._chunks.get(chunk_id):
-                    begin, stop = int(start), int(end)
-                    span = chunk.document_id, chunk.start + begin, chunk.start + stop
-                    _, span_times = spans.setdefault(span, (chunk.text[begin:stop], set()))
-                    if time_words:
-                        span_times.add(time_words)
+                chunk = self._chunks.get(chunk_id)
+                if chunk is None:
+                    continue  # another process has deleted it since the graph was read
+                span = chunk.document_id, chunk.start + int(start), chunk.start + int(end)
+                _, span_times = spans.setdefault(span, (chunk.text[int(start):int(end)], set()))
+                if time_words:
+                    span_times.add(time_words)
         return [{"document": document, "start": start, "end": end, "quote": quote,
                  **({"time": "; ".join(sorted(span_times))} if span_times else {})}
                 for (document, start, end), (quote, span_times) in sorted(spans.items())]
@@ -148,20 +148,25 @@ class GraphFileDamagedError(ValueError):
 
 
 def save(path: Path, state: Sequence[int], graph: NodeLink) -> None:
-    """Write the graph with the `Version` that it shows; an OSError leaves the old file unchanged."""
+    """Write the graph with the `Version` (see `ledger.notes`) that it shows; an OSError leaves the old file unchanged.
+
+    It is written member by member, because a large graph takes much memory as a whole. The first line has the state
+    alone, so that it can be read without the rest.
+    """
     with whole_file(path) as file:
-        file.write(orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}})[:-1] + b",\n")  # still open
+        opened_object = orjson.dumps({"banyan": {"format": _FORMAT, "state": list(state)}}).removesuffix(b"}")
+        file.write(opened_object + b",\n")
         file.write(orjson.dumps({"directed": True, "multigraph": True, "graph": graph.about})[1:-1])  # without braces
         for name, members in (("nodes", graph.nodes), ("edges", graph.edges)):
             file.write(b',"%s":[' % name.encode())
             for number, member in enumerate(members):
-                file.write(b"," * bool(number) + orjson.dumps(member))
+                file.write((b"," if number else b"") + orjson.dumps(member))
             file.write(b"]")
         file.write(b"}\n")
 
 
-def is_of(path: Path, state: Sequence[int]) -> bool:
-    """Return True if the file's first line says that the graph shows this state; False without a valid file."""
+def shows_state(path: Path, state: Sequence[int]) -> bool:
+    """Return True if the file shows a `Version` of the ledger, as its first line says; False without a valid file."""
     try:
         with path.open("rb") as file:
             return _read_state(path, file.readline()) == list(state)

@@ -4,7 +4,9 @@
 field's name. A value that is nobody's key stays one. This is derived from all values together, and never stored.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +15,9 @@ from ...schemas.naming import label_key
 from .graph_columns import (
     GraphColumns,
     Numbers,
-    Rows,
     SupportTable,
     TripleTimeTable,
+    ValueKey,
     ValueTable,
     ValueTimeTable,
     distinct_rows,
@@ -27,12 +29,12 @@ from .graph_columns import (
 )
 
 _LEAST_KEYS = 3
-"""The fewest things that have a key: two values that differ are not yet one."""
+"""The fewest entities that a key tells apart: two values may differ by chance."""
 _LEAST_LINKS = 2
 """The fewest distinct keys that a field refers to."""
 _NEARLY_ALL = 0.9
-"""The share of a field's distinct values that are keys, if it is a field of references. Others are of documents that
-are not here."""
+"""The share of a field's distinct values that have to be keys, if it is a field of references; the others are keys of
+documents that are not in the knowledge base."""
 _LEAST_LIST_LENGTH = 1.5
 """The mean number of values from which a field is one of lists."""
 _LONGEST_KEY = 40
@@ -52,8 +54,8 @@ def link_keys(columns: GraphColumns) -> GraphColumns:
     if not len(values.entity):
         return columns
     firsts = find_firsts(values.entity, values.attribute, values.value)
-    facts = np.stack([values.entity, values.attribute, values.value], axis=1)[firsts]
-    keys = _find_keys(columns, facts, columns.types[facts[:, 0]])
+    facts = np.stack([values.entity, values.attribute, values.value], axis=1)[firsts]  # each once, whatever states it
+    keys = _find_keys(columns, facts)
     target = np.full(len(values.entity), -1, np.int32)  # -1: the value stays a value
     for attribute in np.unique(facts[:, 1]).tolist():
         field_facts = facts[facts[:, 1] == attribute]
@@ -61,8 +63,8 @@ def link_keys(columns: GraphColumns) -> GraphColumns:
         if fitting:
             # Prefer the key whose name is most like the field's, then the key to which most of its values refer.
             field_words = _words_of(columns, attribute)
-            best = min(fitting, key=lambda key: (-len(field_words & _words_of(columns, key.attribute)),
-                                                 -_count_references(field_facts, key)))
+            best = max(fitting, key=lambda key: (len(field_words & _words_of(columns, key.attribute)),
+                                                 key.count_references(field_facts)))
             rows = np.flatnonzero(values.attribute == attribute)
             target[rows] = best.owners_of(values.value[rows])
     target[target == values.entity] = -1  # a link from an entity to itself says nothing
@@ -83,33 +85,40 @@ class _KeyField:
         places = np.minimum(np.searchsorted(self._values, values), len(self._values) - 1)
         return np.where(self._values[places] == values, self.owners[places], -1).astype(np.int32)
 
+    def count_references(self, facts: NDArray[np.int32]) -> int:
+        """Return how many distinct values of some facts, shape (n, 3), identify an entity."""
+        return int(np.count_nonzero(self.owners_of(np.unique(facts[:, 2])) >= 0))
 
-def _find_keys(columns: GraphColumns, facts: NDArray[np.int32], kinds: Numbers) -> list[_KeyField]:
-    """Return the fields that are keys of the entities of a type; those of the most entities first."""
-    order = sort_rows(facts[:, 1], kinds, facts[:, 0])
-    attributes = facts[order, 1]
-    types = kinds[order]
-    owners = facts[order, 0]
-    values = facts[order, 2]
-    starts = np.flatnonzero(find_firsts(attributes, types))
+
+def _find_keys(columns: GraphColumns, facts: NDArray[np.int32]) -> list[_KeyField]:
+    """Return the fields that are keys of the entities of a type; those of the most entities first.
+
+    `facts` have an entity, an attribute and a value each, shape (n, 3).
+    """
+    types = columns.types[facts[:, 0]]
+    order = sort_rows(facts[:, 1], types, facts[:, 0])
+    facts, types = facts[order], types[order]
+    starts = np.flatnonzero(find_firsts(facts[:, 1], types))
     keys = []
-    for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
-        field_owners, field_values = owners[start:end], values[start:end]
+    for field_facts in np.split(facts, starts[1:]):  # those of one attribute of the entities of one type
+        owners, attributes, values = field_facts.T
+        texts = [columns.texts[value] for value in values.tolist()]
         # Each entity has one value, and each value belongs to one entity.
-        is_unique = len(np.unique(field_owners)) == len(np.unique(field_values)) == end - start
-        texts = [columns.texts[value] for value in field_values.tolist()]
-        # Keys are short words with digits.
-        if not is_unique or end - start < _LEAST_KEYS or not all(
-                len(text) <= _LONGEST_KEY and " " not in text and any(map(str.isdigit, text)) for text in texts):
+        is_unique = len(np.unique(owners)) == len(np.unique(values)) == len(field_facts)
+        if not is_unique or len(texts) < _LEAST_KEYS or not all(map(_looks_like_key, texts)):
             continue
-        names = [columns.texts[columns.names[owner]] for owner in field_owners.tolist()]
+        # Numbers may be quantities: they are keys if the field's or the entities' names say so.
+        names = [columns.texts[name] for name in columns.names[owners].tolist()]
         in_names = sum(text in name for text, name in zip(texts, names, strict=True))
         has_numbers = any(text.replace(".", "").replace(",", "").isdecimal() for text in texts)
         if (not has_numbers or in_names >= _NEARLY_ALL * len(texts)
-                or _ends_identifying(columns.texts[int(attributes[start])])):
-            keys.append(_KeyField(int(attributes[start]), field_owners, field_values,
-                                  numeric=all(text.isdecimal() for text in texts)))
+                or _ends_identifying(columns.texts[attributes[0]])):
+            keys.append(_KeyField(int(attributes[0]), owners, values, numeric=all(map(str.isdecimal, texts))))
     return sorted(keys, key=lambda key: -len(key.owners))
+
+
+def _looks_like_key(text: str) -> bool:
+    return len(text) <= _LONGEST_KEY and " " not in text and any(map(str.isdigit, text))
 
 
 def _ends_identifying(field: str) -> bool:
@@ -120,13 +129,9 @@ def _words_of(columns: GraphColumns, field: int) -> set[str]:
     return set(label_key(columns.texts[field]).split())
 
 
-def _count_references(facts: NDArray[np.int32], key: _KeyField) -> int:
-    return int(np.count_nonzero(key.owners_of(np.unique(facts[:, 2])) >= 0))
-
-
 def _refers_to(columns: GraphColumns, facts: NDArray[np.int32], key: _KeyField) -> bool:
     """Return True if the values of a field (`facts`) refer to the entities of a key, and do not equal it by chance."""
-    field_words, references = _words_of(columns, int(facts[0, 1])), _count_references(facts, key)
+    field_words, references = _words_of(columns, int(facts[0, 1])), key.count_references(facts)
     if references < _LEAST_LINKS:
         return False
     if field_words & _REFERRING:
@@ -141,29 +146,30 @@ def _refers_to(columns: GraphColumns, facts: NDArray[np.int32], key: _KeyField) 
 
 
 def _turn_into_triples(columns: GraphColumns, target: Numbers) -> GraphColumns:
-    """Return the graph in which values with a `target` are triples; it is an entity's row for each value, or -1."""
-    values, times = columns.values, columns.value_times
-    linked = np.flatnonzero(target >= 0)
-    link_triples = (values.entity[linked], values.attribute[linked], target[linked])
-    triples, row = distinct_triples(*(np.concatenate(pair)
-                                      for pair in zip(columns.triples.T, link_triples, strict=True)))
-    old_rows, link_rows = row[:len(columns.triples)], row[len(columns.triples):]
-    link_support = SupportTable(link_rows, values.chunk[linked], values.start[linked], values.end[linked],
-                                np.ones(len(linked)))
-    triple_of = dict(zip(_value_keys(values, linked), link_rows.tolist(), strict=True))
-    is_link_time = np.array([key in triple_of for key in _value_keys(times, np.arange(len(times.entity)))], bool)
-    link_times = select_rows(times, is_link_time)
-    time_rows = [triple_of[key] for key in _value_keys(times, np.flatnonzero(is_link_time))]
-    link_triple_times = TripleTimeTable(np.array(time_rows, np.int32), link_times.words, link_times.chunk,
-                                        link_times.start, link_times.end)
-    support = columns.support._replace(triple=old_rows[columns.support.triple])
-    triple_times = columns.triple_times._replace(triple=old_rows[columns.triple_times.triple])
-    all_support, all_times = (map(np.concatenate, zip(*tables, strict=True)) for tables in (
-        (support, link_support), (triple_times, link_triple_times)))
-    return replace(columns, triples=triples, support=keep_surest_rows(SupportTable(*all_support)),
-                   triple_times=distinct_rows(TripleTimeTable(*all_times), keys=3),
-                   values=select_rows(values, target < 0), value_times=select_rows(times, ~is_link_time))
+    """Return the graph in which values with a `target`, an entity's row or -1 for each value, are triples instead."""
+    links = select_rows(columns.values, target >= 0)
+    link_triples = np.stack([links.entity, links.attribute, target[target >= 0]], axis=1)
+    triples, new_rows = distinct_triples(*np.concatenate([columns.triples, link_triples]).T)
+    old_triple, link_triple = np.split(new_rows, [len(columns.triples)])  # the new row of each old triple and each link
+    old_support = columns.support._replace(triple=old_triple[columns.support.triple])
+    link_support = SupportTable(link_triple, links.chunk, links.start, links.end, np.ones(len(link_triple)))
+    # The times of the values that are links become times of their triples.
+    triple_of = dict(zip(_value_keys(links), link_triple.tolist(), strict=True))
+    time_triple = np.array([triple_of.get(key, -1) for key in _value_keys(columns.value_times)], np.int32)
+    link_times = select_rows(columns.value_times, time_triple >= 0)
+    old_times = columns.triple_times._replace(triple=old_triple[columns.triple_times.triple])
+    new_times = TripleTimeTable(time_triple[time_triple >= 0], link_times.words, link_times.chunk, link_times.start,
+                                link_times.end)
+    return replace(columns, triples=triples,
+                   support=keep_surest_rows(SupportTable(*_concatenate_columns(old_support, link_support))),
+                   triple_times=distinct_rows(TripleTimeTable(*_concatenate_columns(old_times, new_times)), keys=3),
+                   values=select_rows(columns.values, target < 0),
+                   value_times=select_rows(columns.value_times, time_triple < 0))
 
 
-def _value_keys(table: ValueTable | ValueTimeTable, rows: Rows) -> list[tuple[int, int, int]]:
-    return list(zip(*(column[rows].tolist() for column in table[:3]), strict=True))
+def _value_keys(table: ValueTable | ValueTimeTable) -> list[ValueKey]:
+    return list(zip(*(column.tolist() for column in table[:3]), strict=True))
+
+
+def _concatenate_columns(*tables: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
+    return [np.concatenate(columns) for columns in zip(*tables, strict=True)]

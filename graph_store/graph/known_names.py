@@ -7,9 +7,9 @@ that is said only once or twice names nobody. All this is a function of all rows
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ...schemas.documents import Chunk
 from ...schemas.naming import label_key, normalise
 from .graph_columns import GraphColumns, MentionTable, distinct_rows, select_rows
 
-_PERSONS = frozenset({"person", "human", "people", "character"})
+_PERSON_TYPES = frozenset({"person", "human", "people", "character"})
 _SEVERAL_WORDS = re.compile(r"[A-Z][\w.'’&-]*(?: (?:[a-z]{1,3} ){0,2}(?:[A-Z][\w.'’&-]*|\d+))+")
 _WORD = re.compile(r"[A-Z]\w*+(?:\.[a-z]{2,4})?")
 _MIXED = re.compile(r"[a-z](?:\.|[A-Z])")
@@ -28,42 +28,64 @@ _OF_MARRIED_WOMEN = frozenset({"mrs", "lady", "madame", "madam", "countess", "ba
 """Forms of address before the name of a husband."""
 _NOT_IN_FULL_NAMES = frozenset({"of", "the", "and", "to"})
 _FULL_NAME = re.compile(r"[^\W\d_][\w.'’-]+(?: [^\W\d_][\w.'’-]*){1,3}")
-_KEY, _SMALL = re.compile(r"\w+"), re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
-_WORD_BEFORE, _WORD_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
+_KEY = re.compile(r"\w+")
+_SMALL_WORD = re.compile(r"(?<![\w@./-])[a-z]\w+(?![\w@/]|[.-]\w)")
+_CONTINUED_BEFORE, _CONTINUED_BEHIND = re.compile(r"[\w/@.-]"), re.compile(r"[\w/@]|[-.]\w")
+"""What stands before or behind a part of a longer word or of an address."""
 _OFTEN = 3
 """In so many chunks of a document a bare first name is somebody's only name."""
 _MOSTLY = 2  # how many times as many chunks have a common word in small letters
 _RARER = 10  # a full name in one of so many chunks that have the other one is a slip
 
 
+class _Missed(NamedTuple):
+    """A mention that the reading of a chunk missed: the entity's row, the name's number, and the place in the chunk."""
+
+    entity: int
+    name: int
+    chunk: str
+    start: int
+
+
 def complete_mentions(columns: GraphColumns, chunks: Iterable[Chunk]) -> GraphColumns:
     """Return the graph with every mention of its names in chunks, and short names of persons under the full ones."""
-    document_of, written_small = dict[str, str](), Counter[str]()
+    document_of = dict[str, str]()
     names_by_key = _names_to_find(columns)
-    small_names = {name.lower() for name in map(columns.texts.__getitem__, columns.names.tolist()) if name.istitle()}
     known = set(zip(columns.mentions.chunk.tolist(), columns.mentions.name.tolist(), strict=True))
-    found = list[tuple[int, int, str, int, int]]()
+    capitalised = {name.lower() for name in _entity_names(columns) if name.istitle()}
+    chunks_with_small = Counter[str]()  # by word: the number of chunks that have it in small letters
+    missed: list[_Missed] = []
     for chunk in chunks:
         document_of[chunk.id] = chunk.document_id
-        number, text = columns.number_of(chunk.id), " ".join(chunk.text.split("\n"))
-        written_small.update(small_names.intersection(_SMALL.findall(text)))
+        text, number = chunk.text.replace("\n", " "), columns.number_of(chunk.id)
+        chunks_with_small.update(capitalised.intersection(_SMALL_WORD.findall(text)))
         for key in names_by_key.keys() & set(_KEY.findall(text)):
-            found += [(entity, name, chunk.id, start, start + len(words)) for name, entity in names_by_key[key]
-                      if (number, name) not in known and (start := _find(text, words := columns.texts[name])) >= 0]
-    columns = _without_common_words(_with_mentions(columns, found), written_small)
+            for name, entity in names_by_key[key]:
+                start = -1 if (number, name) in known else _find_name(text, columns.texts[name])
+                if start >= 0:
+                    missed.append(_Missed(entity, name, chunk.id, start))
+    columns = _without_common_words(_with_mentions(columns, missed), chunks_with_small)
     return _without_unmentioned(_join_short_names(columns, document_of))
 
 
-def _find(text: str, name: str) -> int:
+def _entity_names(columns: GraphColumns) -> list[str]:
+    return [columns.texts[name] for name in columns.names.tolist()]
+
+
+def _find_name(text: str, name: str) -> int:
     """Return where a text has a name as whole words, or -1."""
     start = text.find(name)
-    while start >= 0 and (_WORD_BEFORE.match(text, start - 1, start) or _WORD_BEHIND.match(text, start + len(name))):
+    while start >= 0 and (_CONTINUED_BEFORE.match(text, start - 1, start)
+                          or _CONTINUED_BEHIND.match(text, start + len(name))):
         start = text.find(name, start + 1)
     return start
 
 
 def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[int, int]]]:
-    """Return the names that cannot be common words, each as its number and entity, by their longest word."""
+    """Return the names that cannot be common words, by their longest word: each name's number and its entity's row.
+
+    Of several entities with a name, for instance of different types, it is the one with the most mentions.
+    """
     entities: dict[int, Counter[int]] = defaultdict(Counter)
     for entity, name in zip(columns.mentions.entity.tolist(), columns.mentions.name.tolist(), strict=True):
         entities[name][entity] += 1
@@ -76,22 +98,22 @@ def _names_to_find(columns: GraphColumns) -> dict[str, list[tuple[int, int]]]:
     return by_key
 
 
-def _with_mentions(columns: GraphColumns, found: list[tuple[int, int, str, int, int]]) -> GraphColumns:
-    names = [columns.texts[name] for _, name, *_ in found]
-    columns = columns.with_texts(chunk for _, _, chunk, *_ in found)
-    rows: Any = np.array([(entity, columns.number_of(name), columns.number_of(chunk), *place)
-                          for (entity, _, chunk, *place), name in zip(found, names, strict=True)],
-                         np.int32).reshape(-1, len(MentionTable._fields))
-    joined = (np.concatenate([old, new]) for old, new in zip(columns.mentions, rows.T, strict=True))
+def _with_mentions(columns: GraphColumns, missed: Sequence[_Missed]) -> GraphColumns:
+    old_texts = columns.texts
+    columns = columns.with_texts(one.chunk for one in missed)  # which gives the names other numbers
+    rows = [(one.entity, columns.number_of(old_texts[one.name]), columns.number_of(one.chunk), one.start,
+             one.start + len(old_texts[one.name])) for one in missed]
+    added = np.array(rows, np.int32).reshape(-1, len(MentionTable._fields)).T
+    joined: Any = (np.concatenate(pair) for pair in zip(columns.mentions, added, strict=True))
     return replace(columns, mentions=distinct_rows(MentionTable(*joined), 3))
 
 
-def _without_common_words(columns: GraphColumns, written_small: Mapping[str, int]) -> GraphColumns:
+def _without_common_words(columns: GraphColumns, chunks_with_small: Mapping[str, int]) -> GraphColumns:
     """Return the graph without mentions of words that most chunks have in small letters."""
-    names, rows_of = [columns.texts[name] for name in columns.names.tolist()], np.bincount(columns.mentions.entity)
-    common = [entity for entity, name in enumerate(names) if name.istitle() and not is_first_name(name)
-              and written_small.get(name.lower(), 0) > _MOSTLY * rows_of[entity]]
-    common = sorted({*common} - _entities_with_facts(columns))
+    mention_counts, with_facts = np.bincount(columns.mentions.entity), _entities_with_facts(columns)
+    common = [entity for entity, name in enumerate(_entity_names(columns))
+              if name.istitle() and not is_first_name(name) and entity not in with_facts
+              and chunks_with_small.get(name.lower(), 0) > _MOSTLY * mention_counts[entity]]
     return replace(columns, mentions=select_rows(columns.mentions, ~np.isin(columns.mentions.entity, common)))
 
 
@@ -99,43 +121,81 @@ def _entities_with_facts(columns: GraphColumns) -> set[int]:
     return {*columns.triples[:, [0, 2]].ravel().tolist(), *columns.values.entity.tolist()}
 
 
+class _PersonNames:
+    """The names of persons in documents, read from mentions: short ones, such as "Ben" or "Mr. Karl", and full ones."""
+
+    def __init__(self, columns: GraphColumns, document_of: Mapping[str, str]) -> None:
+        self.short: dict[tuple[str, int], list[int]] = defaultdict(list)
+        """The rows of the mentions of each entity with a short name and without facts, by document and entity."""
+        self._full: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        """The entity of each full name, by document and the name's first or last word."""
+        self._full_counts = Counter[tuple[str, int]]()
+        """The number of mentions by document and entity."""
+        self._names = _entity_names(columns)
+        self._mention_counts = np.bincount(columns.mentions.entity, minlength=len(columns.ids))
+        with_facts = _entities_with_facts(columns)
+        is_person = [label_key(columns.texts[kind]) in _PERSON_TYPES for kind in columns.types.tolist()]
+        cells = zip(columns.mentions.entity.tolist(), columns.mentions.chunk.tolist(), strict=True)
+        for row, (entity, chunk) in enumerate(cells):
+            document = document_of.get(columns.texts[chunk], "")
+            if not document or not is_person[entity]:
+                continue
+            if not _is_short(self._names[entity]):
+                self._add_full(document, entity)
+            elif entity not in with_facts and _form_of_address(self._names[entity]) not in _OF_MARRIED_WOMEN:
+                self.short[document, entity].append(row)
+
+    def _add_full(self, document: str, entity: int) -> None:
+        """Note a mention of a person under a full name; of several entities with the name, keep the most frequent."""
+        words, name = self._names[entity].split(), normalise(self._names[entity])
+        if (_form_of_address(name) or words[0].isupper() or not _NOT_IN_FULL_NAMES.isdisjoint(words)
+                or not _FULL_NAME.fullmatch(name)):
+            return
+        for word in {words[0], words[-1]}:
+            entities = self._full[document, normalise(word)]
+            entities[name] = max(entity, entities.get(name, entity), key=self._mention_counts.__getitem__)
+        self._full_counts[document, entity] += 1
+
+    def find_full(self, document: str, entity: int) -> list[int]:
+        """Return the entities with full names that the short name of an entity can mean in a document."""
+        name = self._names[entity]
+        persons = set(self._full[document, normalise(name.split()[-1])].values())
+        if _form_of_address(name):  # which shows the gender
+            persons = {person for person in persons
+                       if {gender_of(name), gender_of(self._names[person])} != {"man", "woman"}}
+        most = max((self._full_counts[document, person] for person in persons), default=0)
+        return [person for person in persons if self._full_counts[document, person] * _RARER > most]
+
+
+def _form_of_address(name: str) -> str:
+    """Return the form of address with which a name of several words begins, in small letters: "mrs"; or ""."""
+    first, _, others = name.partition(" ")
+    address = first.rstrip(".").lower()
+    return address if others and address in HONORIFICS else ""
+
+
+def _is_short(name: str) -> bool:
+    """Return True for a single word, or one behind a form of address, with a capital letter."""
+    words = name.split()
+    return len(words) == (2 if _form_of_address(name) else 1) and words[-1][0].isupper()
+
+
 def _join_short_names(columns: GraphColumns, document_of: Mapping[str, str]) -> GraphColumns:
-    """Give the mentions of a short name to the only person of the same document that it can be."""
-    texts, mentions, has_facts = columns.texts, columns.mentions, _entities_with_facts(columns)
-    short_rows: dict[tuple[str, int], list[int]] = defaultdict(list)
-    full_names: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-    full_rows = Counter[tuple[str, int]]()
-    is_person = [label_key(texts[kind]) in _PERSONS for kind in columns.types.tolist()]
-    rows_of = np.bincount(mentions.entity, minlength=len(columns.ids))
-    entities, holds = mentions.entity.copy(), np.ones(len(mentions.entity), bool)
-    for row, (entity, chunk) in enumerate(zip(mentions.entity.tolist(), mentions.chunk.tolist(), strict=True)):
-        document = document_of.get(texts[chunk], "")
-        words = texts[columns.names[entity]].split() if is_person[entity] and document else []
-        if not words:
-            continue
-        address = words[0].rstrip(".").lower() if len(words) > 1 and words[0].rstrip(".").lower() in HONORIFICS else ""
-        name = normalise(" ".join(words))
-        if len(words) == 1 + bool(address) and words[-1][0].isupper() and entity not in has_facts:
-            if address not in _OF_MARRIED_WOMEN:
-                short_rows[document, entity].append(row)
-        elif not address and not words[0].isupper() and _NOT_IN_FULL_NAMES.isdisjoint(words) and (
-                _FULL_NAME.fullmatch(name)):
-            for word in {words[0], words[-1]}:
-                others = full_names[document, normalise(word)]
-                others[name] = max(entity, others.get(name, entity), key=lambda one: rows_of[one])
-            full_rows[document, entity] += 1
-    for (document, entity), rows in short_rows.items():
-        short = texts[columns.names[entity]]
-        word = short.rpartition(" ")[2]
-        persons = {person for person in full_names[document, normalise(word)].values()
-                   if word == short or {gender_of(short), gender_of(texts[columns.names[person]])} != {"man", "woman"}}
-        most = max((full_rows[document, person] for person in persons), default=0)
-        persons = {person for person in persons if full_rows[document, person] * _RARER > most}
+    """Give the mentions of a short name to the only person of the same document that it can be.
+
+    A rare bare first name is dropped if it could be several persons, or somebody who is not named in full.
+    """
+    names = _PersonNames(columns, document_of)
+    entities, is_kept = columns.mentions.entity.copy(), np.ones(len(columns.mentions.entity), bool)
+    for (document, entity), rows in names.short.items():
+        name = columns.texts[columns.names[entity]]
+        persons = names.find_full(document, entity)
         if len(persons) == 1:
-            entities[rows] = persons.pop()
-        elif word == short and len(rows) < _OFTEN and (persons or is_first_name(word)):
-            holds[rows] = False
-    return replace(columns, mentions=distinct_rows(select_rows(mentions._replace(entity=entities), holds), 3))
+            entities[rows] = persons[0]
+        elif " " not in name and len(rows) < _OFTEN and (persons or is_first_name(name)):
+            is_kept[rows] = False
+    mentions = select_rows(columns.mentions._replace(entity=entities), is_kept)
+    return replace(columns, mentions=distinct_rows(mentions, 3))
 
 
 def _without_unmentioned(columns: GraphColumns) -> GraphColumns:
@@ -147,7 +207,8 @@ def _without_unmentioned(columns: GraphColumns) -> GraphColumns:
     row[kept] = np.arange(len(kept))
     triples = columns.triples.copy()
     triples[:, [0, 2]] = row[triples[:, [0, 2]]]
-    tables: dict[str, Any] = {name: table._replace(entity=row[table.entity])
-                              for name in ("mentions", "values", "value_times") for table in [getattr(columns, name)]}
     return replace(columns, ids=[columns.ids[one] for one in kept.tolist()], types=columns.types[kept],
-                   names=columns.names[kept], triples=triples, **tables)
+                   names=columns.names[kept], triples=triples,
+                   mentions=columns.mentions._replace(entity=row[columns.mentions.entity]),
+                   values=columns.values._replace(entity=row[columns.values.entity]),
+                   value_times=columns.value_times._replace(entity=row[columns.value_times.entity]))

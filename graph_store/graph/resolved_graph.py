@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from ...schemas.edits import Edit, FactEdit, FactRef, Rename, ValueEdit, decided_types, ids_after
+from ...schemas.edits import Edit, EntityRef, FactEdit, FactRef, Rename, ValueEdit, decided_types, ids_after
 from ...schemas.graph_schema import GraphSchema
 from ...schemas.resolution import Alias, AliasRow, EntityGroup
 from ...text.times import Validity, later_values
@@ -63,30 +63,45 @@ class NodeEdits:
 
     @classmethod
     def of(cls, edits: Sequence[Edit], node_of: Callable[[str], str], known: Callable[[str], bool]) -> "NodeEdits":
-        """Return edits, in order, by the nodes that they concern now; `known` tells which ids the mentions have."""
+        """Return edits, in order, by the nodes that they concern now.
+
+        Args:
+            edits: people's edits that are in force.
+            node_of: returns the node of an entity of the mentions' graph, by id.
+            known: returns True for the id of an entity of the mentions' graph; an edit may be of one that is retyped.
+        """
         current_ids, by_node = ids_after(decided_types(edits)), cls()
 
-        def node(entity: str) -> str:
-            return node_of(entity if known(entity) else current_ids.get(entity, entity))
+        def current_node(entity: EntityRef) -> str:
+            return node_of(entity.id if known(entity.id) else current_ids.get(entity.id, entity.id))
 
-        def key(fact: FactRef) -> EdgeKey:
-            return node(fact.head.id), fact.relation, node(fact.tail.id)
+        def current_key(fact: FactRef) -> EdgeKey:
+            return current_node(fact.head), fact.relation, current_node(fact.tail)
 
-        # An earlier edit may have corrected another fact or value to this one: correct that other one, too.
         for edit in edits:
             if isinstance(edit, Rename):
-                by_node.names[node(edit.entity.id)] = edit.name
+                by_node.names[current_node(edit.entity)] = edit.name
             elif isinstance(edit, FactEdit):
-                fact, instead = key(edit.fact), key(edit.corrected) if edit.corrected else None
-                by_node.facts |= {other: instead for other, corrected in by_node.facts.items() if corrected == fact}
-                by_node.facts[fact] = instead
+                by_node._correct_fact(current_key(edit.fact), current_key(edit.corrected) if edit.corrected else None)
             elif isinstance(edit, ValueEdit):
-                corrections = by_node.values.setdefault(node(edit.value.entity.id), {})
-                edited = edit.value.attribute, edit.value.value
-                corrections |= {(attribute, value): edit.corrected for (attribute, value), corrected
-                                in corrections.items() if (attribute, corrected) == edited}
-                corrections[edited] = edit.corrected
+                by_node._correct_value(current_node(edit.value.entity), edit.value.attribute, edit.value.value,
+                                       edit.corrected)
         return by_node
+
+    def _correct_fact(self, fact: EdgeKey, instead: EdgeKey | None) -> None:
+        """Correct a fact, and those that an earlier edit corrected to it."""
+        for other, corrected in self.facts.items():
+            if corrected == fact:
+                self.facts[other] = instead
+        self.facts[fact] = instead
+
+    def _correct_value(self, node: str, attribute: str, value: str, instead: str | None) -> None:
+        """Correct a value of a node, and those that an earlier edit corrected to it."""
+        corrections = self.values.setdefault(node, {})
+        for (other_attribute, other_value), corrected in corrections.items():
+            if (other_attribute, corrected) == (attribute, value):
+                corrections[other_attribute, other_value] = instead
+        corrections[attribute, value] = instead
 
 
 class ResolvedGraph(KnowledgeGraph):
@@ -144,9 +159,17 @@ def group_of(mentions: KnowledgeGraph, node: str, rows: Sequence[AliasRow]) -> E
 
 def resolve_columns(mentions: GraphColumns, node_ids: Mapping[str, str], types: Mapping[str, str], edits: NodeEdits,
                     schema: GraphSchema | None) -> GraphColumns:
-    """Return the graph with aliases merged into their nodes, whose ids and types are given, and edits applied."""
-    corrected = (value for of_node in edits.values.values() for value in of_node.values() if value is not None)
-    relations = (instead[1] for instead in edits.facts.values() if instead)
+    """Return the graph with aliases merged into their nodes, and edits applied.
+
+    Args:
+        mentions: the graph in which each name and type is an entity.
+        node_ids: the id of the canonical entity by the id of each alias.
+        types: the types of the nodes with aliases, by id.
+        edits: people's edits.
+        schema: what corrected facts have to fit; None admits all.
+    """
+    corrected = [value for of_node in edits.values.values() for value in of_node.values() if value is not None]
+    relations = [instead[1] for instead in edits.facts.values() if instead]
     before = mentions.with_texts((*types.values(), *edits.names.values(), *relations, *corrected))
     row_of = {entity: row for row, entity in enumerate(before.ids)} if node_ids or edits else {}
     # By each mentioned entity's row: the row of its canonical entity, and then (`node_of`) the row of its node.
@@ -188,15 +211,14 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
     holds = np.ones(len(heads), bool)
     corrected = np.stack([heads, relations, tails], axis=1)
     for (head, relation, tail), instead in edits.facts.items():
-        if head in row_of_node and tail in row_of_node:
-            edited = ((heads == row_of_node[head]) & (relations == columns.number_of(relation))
-                      & (tails == row_of_node[tail]))
-            new_ends = [row_of_node.get(instead[place], -1) for place in (0, 2)] if instead else [-1]
-            if instead and min(new_ends) >= 0 and (schema is None or schema.fits(
-                    columns.texts[columns.types[new_ends[0]]], instead[1], columns.texts[columns.types[new_ends[1]]])):
-                corrected[edited] = new_ends[0], columns.number_of(instead[1]), new_ends[1]
-            else:
-                holds[edited] = False
+        if head not in row_of_node or tail not in row_of_node:
+            continue  # no document mentions them any more
+        number = columns.number_of(relation)
+        edited = (heads == row_of_node[head]) & (relations == number) & (tails == row_of_node[tail])
+        if instead and _can_hold(instead, columns, schema, row_of_node):
+            corrected[edited] = row_of_node[instead[0]], columns.number_of(instead[1]), row_of_node[instead[2]]
+        else:
+            holds[edited] = False
     held = np.flatnonzero(holds)
     triples, row = distinct_triples(*corrected[held].T)
     # Drop a triple that joins a node to itself only because its two entities were merged: it says nothing.
@@ -212,11 +234,21 @@ def _resolve_triples(columns: GraphColumns, node_of: Numbers, edits: NodeEdits, 
                    triple_times=distinct_rows(select_rows(times, times.triple >= 0), 3))
 
 
+def _can_hold(fact: EdgeKey, columns: GraphColumns, schema: GraphSchema | None, row_of_node: Mapping[str, int]) -> bool:
+    """Return True if documents mention both ends of a corrected fact, and it fits the schema."""
+    head, relation, tail = fact
+    if head not in row_of_node or tail not in row_of_node:
+        return False
+    head_type, tail_type = (columns.texts[columns.types[row_of_node[end]]] for end in (head, tail))
+    return schema is None or schema.fits(head_type, relation, tail_type)
+
+
 def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row_of_node: Mapping[str, int]) -> _Values:
+    """Return a table of values or their times with persons' corrections, and without deleted values."""
     values, holds = table.value.copy(), np.ones(len(table.value), bool)
     for node, corrections in edits.values.items():
         node_rows: Rows = np.flatnonzero(table.entity == row_of_node.get(node, -1))
-        for (attribute, value), instead in corrections.items() if len(node_rows) else ():
+        for (attribute, value), instead in corrections.items():
             rows = node_rows[(table.attribute[node_rows] == columns.number_of(attribute))
                              & (table.value[node_rows] == columns.number_of(value))]
             if instead is None:
@@ -228,30 +260,28 @@ def _correct_values(columns: GraphColumns, table: _Values, edits: NodeEdits, row
 
 def find_later_dates(columns: GraphColumns, schema: GraphSchema) -> LaterDates:
     """Find the dates from which later facts and values replace earlier ones, where the schema has one at a time."""
-    # For a relation: whether a head has one tail at a time, and whether a tail has one head at a time.
     relations, attributes = schema.one_at_a_time()
-    # The triples that exclude each other, by the entity that they share, the relation, and whether it is their head.
-    triples: dict[tuple[int, int, bool], dict[int, Validity]] = {}
+    # The triples of which one holds at a time, by the entity that they share, the relation, and whether it is the head.
+    exclusive_triples: dict[tuple[int, int, bool], dict[int, Validity]] = {}
     for (row,), words in _group_words(columns, (columns.triple_times.triple,), columns.triple_times.words):
         head, relation, tail = columns.triples[row].tolist()
-        one_tail, one_head = relations.get(columns.texts[relation], (False, False))
-        if one_tail:
-            triples.setdefault((head, relation, True), {})[row] = Validity.of(words)
-        if one_head:
-            triples.setdefault((tail, relation, False), {})[row] = Validity.of(words)
-    values: dict[tuple[int, int], dict[ValueKey, Validity]] = {}
-    times = columns.value_times
-    for key, words in _group_words(columns, (times.entity, times.attribute, times.value), times.words):
-        entity, attribute, value = key
-        if columns.texts[attribute] in attributes:
-            values.setdefault((entity, attribute), {})[entity, attribute, value] = Validity.of(words)
+        has_one_tail, has_one_head = relations.get(columns.texts[relation], (False, False))
+        if has_one_tail:
+            exclusive_triples.setdefault((head, relation, True), {})[row] = Validity.of(words)
+        if has_one_head:
+            exclusive_triples.setdefault((tail, relation, False), {})[row] = Validity.of(words)
     triple_dates: dict[int, set[str]] = {}
-    for exclusive in triples.values():
-        for row, dates in later_values(exclusive).items():
+    for triples in exclusive_triples.values():
+        for row, dates in later_values(triples).items():
             triple_dates.setdefault(row, set()).update(dates)
-    value_dates: dict[ValueKey, Sequence[str]] = {
-        key: sorted(dates) for exclusive_values in values.values()
-        for key, dates in later_values(exclusive_values).items()}
+    exclusive_values: dict[tuple[int, int], dict[ValueKey, Validity]] = {}
+    times = columns.value_times
+    for (entity, attribute, value), words in _group_words(columns, times[:3], times.words):
+        if columns.texts[attribute] in attributes:
+            exclusive_values.setdefault((entity, attribute), {})[entity, attribute, value] = Validity.of(words)
+    value_dates = dict[ValueKey, Sequence[str]]()
+    for values in exclusive_values.values():
+        value_dates.update({key: sorted(dates) for key, dates in later_values(values).items()})
     return LaterDates({row: sorted(dates) for row, dates in triple_dates.items()}, value_dates)
 
 

@@ -92,8 +92,8 @@ def test_a_graph_read_back_is_what_was_written_and_its_state(saved):
     path, network = saved
     state, loaded = graph_file.load(path)
     assert state == [1, 2]
-    assert graph_file.is_of(path, [1, 2])
-    assert not graph_file.is_of(path, [1, 3])
+    assert graph_file.shows_state(path, [1, 2])
+    assert not graph_file.shows_state(path, [1, 3])
     assert nx.utils.graphs_equal(nx.node_link_graph(loaded), network)
     assert [entry.name for entry in path.parent.iterdir()] == ["graph.json"], "no temporary file is left"
 
