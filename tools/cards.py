@@ -1,6 +1,6 @@
 """The card of an entity: all its facts, a line for each relation and direction, and for each attribute."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -42,11 +42,11 @@ def look_up_entity(index: GraphIndex, lookup: EntityLookup) -> list[Block]:
 
 
 def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = (), at: str = "",
-                order: Order | None = None) -> Block:
+                order: Order | None = None, asked: Collection[str] = ()) -> Block:
     """Return the card of one entity, limited to some relations and attributes and to what holds at a date, if given.
 
     `order` ranks the lines by their relation or attribute, the first line of each before those that continue a list;
-    without it, they are in the order of `_card_lines`.
+    without it, they are in the order of `_card_lines`. The lines of relations that are `asked` for come first, whole.
     """
     wanted = {label_key(name) for name in relations}
     incident = index.triples_of(entity)
@@ -56,7 +56,7 @@ def entity_card(index: GraphIndex, entity: str, *, relations: Sequence[str] = ()
     lines = _card_lines(entity, rows)
     chosen = [line for line in lines if label_key(line.label) in wanted] if wanted else lines
     if order:
-        chosen = sorted(chosen, key=lambda line: (line.is_continued, -order(line.label)))
+        chosen = sorted(chosen, key=lambda line: (line.label not in asked, line.is_continued, -order(line.label)))
     limits = [f"only {', '.join(relations)}"] if relations else []
     limits += [f"at {at}"] if at else []
     row = index.entity_at(entity)

@@ -47,6 +47,8 @@ _OF_DOCUMENTS = re.compile(r"\b(?:document|text|file|paper|collection|folder|cor
                            re.IGNORECASE)
 """Words of a question about the documents as a whole, even if it names something."""
 _MOST_CARDS = 3
+_MOST_WHOLE = 5
+"""Lines of the relations that the question names which a card shows whatever they take: lists of up to sixty rows."""
 _COMMON = 2
 """A word in lower case that is in more than this number of times as many passages as what it names is in is a common
 word: it means something else in most of them."""
@@ -173,10 +175,12 @@ def _read_cards(retriever: Retriever, terms: LabelledTerms, question: str, named
     if not rarest:
         return
     named_terms = set(terms.named(question))
+    named_labels = {term.replace("_", " ") for term in named_terms}
     cosines = retriever.term_cosines(retriever.compare(question[:LONGEST]).vector)
     for entity in rarest:
-        card = entity_card(index, entity, order=lambda label: (label in named_terms) + cosines[label])
-        yield fit_block(card, tokens // len(rarest))
+        card = entity_card(index, entity, order=cosines.__getitem__, asked=named_terms)
+        whole = sum(item.title in named_labels for item in card.items)
+        yield fit_block(card, tokens // len(rarest), at_least=max(1, min(whole, _MOST_WHOLE)))
 
 
 def _is_shown(item: Passage, passages: Sequence[Passage]) -> bool:

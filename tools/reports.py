@@ -2,7 +2,8 @@
 
 For the documents as a whole, the reports are those of the finest level that fits the budget, as in Microsoft GraphRAG's
 global search. If there are few documents, the opening of each is shown too, as it says what the document is about. If
-there are many, groups of documents by the fields that tell them apart are shown instead of both.
+there are many, groups of documents by the fields that tell them apart are shown instead of both, or, if they have no
+such fields, their titles.
 """
 
 import re
@@ -72,18 +73,21 @@ _Opening = tuple[DocumentSummary, str]
 """A document's summary, and the document's own words at the place that the summary gives."""
 
 
-def openings(index: GraphIndex, tokens: int) -> list[Passage]:
-    """Return the openings of all documents as items; empty if they do not fit the budget or are too many."""
+def openings(index: GraphIndex, tokens: int, *, titles_only: bool = False) -> list[Passage]:
+    """Return the titles of all documents, each with its opening, as items.
+
+    Empty if they do not fit the budget or are too many.
+    """
     documents, titles = index.store.documents, index.store.documents.titles()
     ids, times = list(titles), Counter(titles.values())
     if len(ids) > _MOST_DOCUMENTS:
         return []
-    items = [Passage(chunk_id="", document=summary.document, title=summary.title, text=words, start=summary.start,
-                     score=0.0, kind="opening",
-                     statement=": ".join(filter(None, [
-                         f"{summary.title} ({summary.document})" if times[summary.title] > 1 else summary.title,
-                         summary.said])))
-             for summary, words in _openings([documents.get(key) for key in ids])]
+    items = list[Passage]()
+    for summary, words in _openings([documents.get(key) for key in ids]):
+        name = f"{summary.title} ({summary.document})" if times[summary.title] > 1 else summary.title
+        statement = f"{name}: {summary.said}" if summary.said and not titles_only else name
+        items.append(Passage(chunk_id="", document=summary.document, title=summary.title, text=words,
+                             start=summary.start, score=0.0, kind="opening", statement=statement))
     return items if sum(map(item_cost, items)) <= tokens else []
 
 
@@ -156,6 +160,7 @@ def look_up_reports(retriever: Retriever, terms: LabelledTerms, lookup: Communit
     document_openings = openings(index, int(tokens * _OPENINGS_SHARE))
     if not document_openings and (document_groups := survey_documents(index, terms, tokens)):
         return document_groups
+    document_openings = document_openings or openings(index, int(tokens * _OPENINGS_SHARE), titles_only=True)
     tokens_left = tokens - sum(map(item_cost, document_openings))
     whole = fit_block(_block("reports on the whole", _finest_level_that_fits(index, query, tokens_left)), tokens_left)
     return [Block(title="documents", items=tuple(document_openings)), whole] if document_openings else [whole]

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 
 import numpy as np
 
 from ..graph_store.graph_index import GraphIndex
+from ..graph_store.sql.logical_tables import snake_case
 from ..schemas.inquiry import Block
 from ..schemas.lookups import LONGEST
 from ..schemas.naming import label_key
@@ -48,6 +50,7 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     tables = _shown_tables(retriever.index)
     if not tables:
         return []
+    tables = [_titled(retriever.index, table) for table in tables]
     scores = _scores(retriever, tables, question)
     ranked = sorted(tables, key=lambda table: (-scores[table.name], -table.rows, table.name))
     described, asked = dict[str, Passage](), _stems(question)
@@ -62,6 +65,16 @@ def describe_tables(retriever: Retriever, question: str, tokens: int = TABLE_TOK
     others = sorted((table for table in ranked if table.name not in described),
                     key=lambda table: (table.kind != "documents", table.rows < _LEAST_ROWS))
     return [Block(title="tables", items=tuple(described.values()), note=_others_line(others, tokens))]
+
+
+def _titled(index: GraphIndex, table: TableInfo) -> TableInfo:
+    """Return a table that is called by its file's name with the title of its only document instead."""
+    titles = index.sql.titles.get(table.name, ())
+    file_names = {snake_case(PurePosixPath(title).stem) for title in titles}
+    if table.kind != "records" or table.documents != 1 or snake_case(table.title) not in file_names:
+        return table
+    title = next((title for title in titles if snake_case(PurePosixPath(title).stem) != snake_case(table.title)), "")
+    return table.model_copy(update={"title": title or table.title})
 
 
 def has_tables(index: GraphIndex) -> bool:

@@ -3,12 +3,13 @@
 import pytest
 from banyan.schemas.documents import Document
 from banyan.schemas.graph_schema import open_schema
-from banyan.schemas.lookups import TOOLS
+from banyan.schemas.lookups import TOOLS, CommunityLookup
 from banyan.tools import reports
 from banyan.tools.first_look import first_look
 from banyan.tools.mentioning_documents import list_mentioning
-from banyan.tools.reports import openings
+from banyan.tools.reports import look_up_reports, openings
 from banyan.tools.retriever import Retriever
+from banyan.tools.schema_names import LabelledTerms
 
 from ... import small_base as base
 
@@ -65,6 +66,15 @@ def test_a_document_that_a_question_names_is_looked_at_though_others_are_nearer(
     items = [item for block in first_look(retriever, open_schema(), question, 300, ("passage_search",))
              for item in block.items]
     assert "a.md" in {item.document for item in items}
+
+
+def test_many_documents_are_listed_by_title_where_their_openings_do_not_fit(retriever):
+    question, terms = "What are these documents about?", LabelledTerms(retriever.index, open_schema())
+    sizes = {tokens: len(look_up_reports(retriever, terms, CommunityLookup(), question, tokens)[0].items)
+             for tokens in (4000, 200)}
+    (titles, _) = look_up_reports(retriever, terms, CommunityLookup(), question, 200)
+    assert sizes[4000] == sizes[200] == len(retriever.index.store.documents.titles())
+    assert lines(titles.items)[1:4] == [f"{name} mill" for name in MILLS]
 
 
 def test_documents_of_one_title_are_told_apart(tmp_path, hashed_embedder):

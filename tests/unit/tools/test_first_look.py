@@ -20,10 +20,10 @@ def retriever(tmp_path_factory, hashed_embedder):
         yield Retriever(kb)
 
 
-def looked_up(retriever, question, tools=("dfs_search",)):
+def looked_up(retriever, question, tools=("dfs_search",), tokens=2000):
     """The titles and lines of what a question begins with."""
     return [(block.title, *(item.statement for item in block.items))
-            for block in first_look(retriever, open_schema(), question, 2000, tools)]
+            for block in first_look(retriever, open_schema(), question, tokens, tools)]
 
 
 CHAIN = ("Ada Byron … Danube", "Ada Byron -born in-> Ulm -lies on-> Danube (ada, ulm)")
@@ -91,6 +91,17 @@ def singers(tmp_path_factory, hashed_embedder):
 def test_what_is_named_by_a_common_word_of_the_collection_is_left_out(singers, question, shown):
     blocks = looked_up(singers, question, ("entity_search", "triple_search"))
     assert {title.partition(" (")[0] for title, *_ in blocks} == shown
+
+
+def test_a_card_lists_all_that_a_relation_of_the_question_has(tmp_path, hashed_embedder):
+    members = [f"Member{number:02}" for number in range(40)]
+    with base.create(tmp_path, "kb", hashed_embedder) as kb, kb.writing():
+        base.put(kb, "board", f"Orio declined {', '.join(members)}.", entities={"Orio": "Firm", **dict.fromkeys(
+            members, "Person")}, triples=[("Orio", "declined", member) for member in members])
+        base.finish(kb)
+        ((_, *lines),) = [block for block in looked_up(Retriever(kb), "How many were declined by Orio?",
+                                                       ("entity_search",), 100) if block[0].startswith("Orio")]
+    assert all(member in " ".join(lines) for member in members)
 
 
 def test_rows_of_a_large_table_are_left_to_queries(tmp_path, hashed_embedder):
