@@ -1,21 +1,37 @@
-"""Ask a model about a schema: which elements fit a sample of the documents, and which new labels mean the same."""
+"""Ask a model about a schema, and a person about what it proposes.
+
+A model says which elements fit a sample of the documents, and which new labels mean the same. A person decides which
+candidates join the schema.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..graph_store.evolution.elements import KIND_NAMES, find_element
-from ..graph_store.evolution.growth import CORE
+from langgraph.types import interrupt
+
+from ..graph_store.evolution.elements import KIND_NAMES, DecisionError, find_element, only_in
+from ..graph_store.evolution.growth import CORE, review_elements
 from ..graph_store.knowledge_base import KnowledgeBase
 from ..ingest.chunking import chunk_document
 from ..ingest.loaders import FORMATS, IngestError, load_documents
 from ..ingest.reading import Limits, LoadFailure
 from ..models.llm.llm_reasoner import SchemaWriter
 from ..runtime.event_loop import run
-from ..schemas.delta import Decided, Decision
+from ..schemas.delta import (
+    ACTION,
+    HOW,
+    Candidate,
+    Decided,
+    Decision,
+    ElementKind,
+    ReviewError,
+    action_request,
+    read_answer,
+)
 from ..schemas.documents import Chunk
 from ..schemas.formats.schema_loading import load_schema
-from ..schemas.graph_schema import ANY, AUTO_SCHEMA, GraphSchema, RelationType
+from ..schemas.graph_schema import ANY, AUTO_SCHEMA, AttributeType, GraphSchema, RelationType, SchemaElement
 from ..text.scripts import estimate_tokens, first_tokens
 
 _EXCERPT_TOKENS, _CALL_TOKENS, _LARGE = 300, 3000, 160_000
@@ -28,6 +44,12 @@ _CORE_TYPES = ("Person", "Organization", "Location", "Event", "Work", "Product",
 _CORE_RELATIONS = {"works_for": (("Person",), ("Organization",)), "located_in": ((ANY,), ("Location",)),
                    "part_of": ((ANY,), (ANY,)), "participated_in": (("Person", "Organization"), ("Event",))}
 _CORE_ATTRIBUTES = ("occupation", "alias")
+REVIEWED_AT_ONCE = 20
+"""How many candidates a person is shown at once."""
+_SHOWN = 2
+"""Examples of each candidate that the summary quotes; all are in the delta."""
+_QUESTION = ("A model proposes these elements for the schema, beside a small core. What you do not mention "
+             "stays as proposed.")
 
 
 def core_schema() -> GraphSchema:
@@ -126,3 +148,97 @@ def group_labels(kb: KnowledgeBase, writer: SchemaWriter, support: int) -> None:
     labels = [] if schema.open else kb.schema_control.find_uncompared(support, _COMPARED_AT_ONCE)
     if labels:
         kb.schema_control.store_same_labels(labels, run(writer.group, labels, schema))
+
+
+def fit_schema(kb: KnowledgeBase, writer: SchemaWriter, *, review: bool, who: str = "") -> bool:
+    """Propose a schema from the documents and put it in force as version 1, after a person's review if `review`.
+
+    The schema is stored only when it is complete. If the build is interrupted before, the next build proposes the same
+    schema again without new calls, because the model's answers are cached.
+
+    Returns:
+        False if the documents have no text yet; the knowledge base then still has no schema.
+
+    Raises:
+        ReasonerError: a call failed for good.
+        BudgetExceeded: a call would exceed the budget.
+    """
+    excerpts_by_call = choose_excerpts(kb.documents.sample(SAMPLE), kb.documents.count_characters())
+    if not excerpts_by_call:
+        return False
+    proposed = run(propose_schema, writer, excerpts_by_call)
+    reasons = reasons_of(proposed, sum(map(len, excerpts_by_call)), kb.documents.count_documents())
+    if not review:
+        kb.schemas.append(proposed, reasons, "auto")
+        return True
+
+    def decide(decisions: list[Decision], who: str) -> None:
+        reviewed, review_reasons = review_elements(proposed, decisions)
+        kb.schemas.append(reviewed, [*reasons, *review_reasons], who)
+
+    candidates = [_candidate(kind, element) for kind, element in only_in(proposed, core_schema())]
+    ask_person(kb.layout.name, candidates, decide, question=_QUESTION, who=who)
+    return True
+
+
+def _candidate(kind: ElementKind, element: SchemaElement) -> Candidate:
+    """Return a proposed schema element as a candidate; a model proposed it, so no document counts as its support."""
+    subjects: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    if isinstance(element, RelationType):
+        subjects, objects = element.domain, element.range
+    elif isinstance(element, AttributeType):
+        subjects, objects = element.owners, (element.kind,)
+    return Candidate(kind=kind, name=element.name, labels=element.all_names(), documents=0, occurrences=0,
+                     confidence=1.0, subject_types=subjects, object_types=objects)
+
+
+def ask_person(knowledge_base: str, candidates: Sequence[Candidate],
+               decide: Callable[[list[Decision], str], object], *, question: str = "", who: str = "") -> None:
+    """Interrupt the run and ask a person about candidates, again and again until an answer can be applied.
+
+    `decide` applies decisions and gets the name of the person; it raises DecisionError if it cannot. `question` is what
+    the person is asked; "" asks which candidates may join the schema. `who` is the client that resumes the run.
+    """
+    error = ""
+    while True:
+        answer = interrupt(request(knowledge_base, candidates, error, question))
+        try:
+            review = read_answer(answer, candidates, who or "reviewer")
+            decide(review.on(candidates), review.who)
+        except (ReviewError, DecisionError) as wrong:
+            error = str(wrong)
+        else:
+            return
+
+
+def request(knowledge_base: str, candidates: Sequence[Candidate], error: str = "", question: str = "",
+            ) -> dict[str, Any]:
+    """Build the value of the interrupt that a person answers: LangChain's `HITLRequest` with further keys.
+
+    Front ends for LangChain show `action_requests` and `review_configs`. For other programs, `delta` has the candidates
+    with all their evidence. `error` says why the previous answer could not be applied.
+    """
+    count = len(candidates)
+    wrong = f"nothing was changed: {error}" if error else ""
+    descriptions = list[str]()
+    for number, candidate in enumerate(candidates, 1):
+        subjects, objects = ("/".join(types) or "any" for types in (candidate.subject_types, candidate.object_types))
+        signature = {"relation": f" ({subjects} -> {objects})", "attribute": f" ({subjects}: {objects})"}
+        documents = f"{candidate.documents} document{'s' * (candidate.documents > 1)}"
+        evidence = "; ".join(f'{example.document}: "{example.words}"' for example in candidate.examples[:_SHOWN])
+        descriptions.append(
+            f"{number}. {KIND_NAMES[candidate.kind]} {candidate.name!r}{signature.get(candidate.kind, '')}, in "
+            f"{documents}, confidence {candidate.confidence:.2f}{f'. {evidence}' if evidence else ''}")
+    if wrong:  # The standard form has no place for an error.
+        descriptions[0] = f"{wrong}\n\n{descriptions[0]}"
+    return {
+        "action_requests": [*map(action_request, candidates, descriptions)],
+        "review_configs": [{"action_name": ACTION, "allowed_decisions": ["approve", "edit", "reject"]}],
+        "title": f"Schema review of {knowledge_base!r}: {count} candidate{'s' * (count > 1)}",
+        **({"error": wrong} if wrong else {}),
+        "question": question or f"The documents speak of {'these' if count > 1 else 'this'}, and the schema has no "
+                                f"name for {'them' if count > 1 else 'it'}. What may join the schema?",
+        "how_to_answer": HOW,
+        "delta": {"candidates": [candidate.model_dump(mode="json") for candidate in candidates]},
+    }

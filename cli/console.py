@@ -76,6 +76,12 @@ def left_out(number: int) -> str:
     return f"[dim]and {number} more (--limit)[/dim]" if number > 0 else ""
 
 
+def print_left_out(number: int) -> None:
+    """Print how many items `--limit` left out, if any."""
+    if number > 0:
+        out.print(left_out(number))
+
+
 def table_of(columns: Iterable[str], rows: Iterable[Iterable[object]], **options: Any) -> Table:
     """Return a table whose cells are shown as plain text, without interpreting markup; `options` are Rich's."""
     table = Table(*map(on_a_line, columns), **options)

@@ -17,12 +17,12 @@ from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from pydantic.v1 import ValidationError as OldValidationError
 from typing_extensions import TypedDict
 
+from ..agents.nodes import check_context
 from ..agents.resources import Resources, default_resources
 from ..agents.retrieval.cited_message import sources_text
 from ..agents.retrieval.graph import build_graph
 from ..agents.retrieval.state import AskContext, AskInput, AskOutput
 from ..agents.retrieval.wording import read_conversation, respelt
-from ..agents.run_checks import check_context
 from ..config import Settings
 from ..graph_store.joined_documents import joined_id
 from ..graph_store.layout import check_names

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from ...runtime.safe_files import own_folder
 from ...runtime.threads import in_thread
 from ..resources import Resources
-from .worker import ClusterError
+from . import ClusterError
 
 LOCAL = "local"
 """The address of a Ray cluster on this machine that starts and ends with the build."""

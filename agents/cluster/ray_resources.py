@@ -1,13 +1,16 @@
-"""The resources of a build on the joined Ray cluster, and its workers: tasks that Ray spreads over the nodes.
+"""The resources of a build on the joined Ray cluster, and the tasks of its workers, which Ray spreads over the nodes.
 
-A model is called from this process, within its limits; workers read files, embed, and extract by the rules.
+Workers are processes that may be on other machines. They read files, embed, and extract by the rules. A task is given
+everything that it works with, and returns a result, or an error that is meant for the user. It opens no knowledge base,
+calls no endpoint and decides nothing: a model is called from the process that builds, within its limits.
 """
 
 import asyncio
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,8 +27,18 @@ from ...ingest.fetching import Address
 from ...ingest.folder_files import OnFailure
 from ...ingest.formats import PARSED
 from ...ingest.loaders import Reading, load_documents
-from ...ingest.reading import Limits, UnreadableError
-from ...models.embedding.embedder import Embedder, Vectors, WrappedEmbedder, as_queries, encode_distinct, is_served
+from ...ingest.reading import Content, Limits, UnreadableError
+from ...ingest.reading_process import ReadingProcess
+from ...models.embedding.embedder import (
+    Embedder,
+    EmbeddingError,
+    Vectors,
+    WrappedEmbedder,
+    as_queries,
+    encode_distinct,
+    is_served,
+)
+from ...models.embedding.embedding_models import EmbeddingModels, load_embedder
 from ...models.parsing.parser import Parser
 from ...models.reasoner import Reasoner
 from ...models.rules.rules_reasoner import RulesReasoner
@@ -35,8 +48,9 @@ from ...schemas.errors import BanyanError
 from ...schemas.extraction import Extraction, ExtractionRequest
 from ...schemas.graph_schema import GraphSchema
 from ..resources import Resources
-from .worker import PACKAGE, ClusterError, run_task
+from . import ClusterError
 
+PACKAGE = "banyan-graphrag"
 _TASKS_PER_PROCESSOR = 2
 """Tasks for each processor at once: while one is computed, the next is in transit."""
 _POLL_SECONDS = 1.0
@@ -46,6 +60,67 @@ _RETRIES = 3
 _SECRETS = ("database_url", "chroma_token", "llm_api_key", "embedding_api_key", "reranker_api_key")
 _FEWEST_TEXTS, _MOST_TEXTS = 64, 512
 """The fewest texts that are worth sending to a worker, and the most that one gets at once."""
+
+
+class Worker:
+    """The models of a worker process, loaded when they are first needed."""
+
+    def __init__(self, settings: Settings, limits: Limits) -> None:
+        self._settings = settings
+        self._reading = ReadingProcess(limits)
+
+    def version(self) -> str:
+        """Return the version of Banyan that the worker has."""
+        return version(PACKAGE)
+
+    def extract(self, requests: Sequence[ExtractionRequest], schema: GraphSchema) -> list[Extraction]:
+        """Extract the facts of chunks by the rules."""
+        return self._reasoner.extract_together(requests, schema)
+
+    def encode(self, model: str, fingerprint: str, texts: Sequence[str]) -> Vectors:
+        """Encode texts with an embedding model, whose files must be those of the calling process: its fingerprint."""
+        embedder = self._models.load(model)
+        if embedder.fingerprint != fingerprint:
+            raise EmbeddingError(f"a worker of the Ray cluster has other files of the embedding model {model!r}: have "
+                                 "the same everywhere")
+        return embedder.encode(texts)
+
+    def read(self, name: str, data: bytes) -> Content | UnreadableError:
+        """Parse the bytes of a file that another process sent; return the error if they cannot be parsed."""
+        with tempfile.TemporaryDirectory(prefix="banyan-read-") as folder:
+            path = Path(folder) / f"file{Path(name).suffix}"
+            path.write_bytes(data)
+            try:
+                return self._reading.read(path)
+            except UnreadableError as error:
+                return error
+
+    @cached_property
+    def _models(self) -> EmbeddingModels:
+        return EmbeddingModels(self._settings, load_embedder)
+
+    @cached_property
+    def _reasoner(self) -> RulesReasoner:
+        return RulesReasoner(Parser(self._settings.spacy_pipelines))
+
+
+@lru_cache(maxsize=1)
+def _worker(settings: str, limits: str) -> Worker:
+    """Return this process's worker; its models stay loaded from task to task of one build."""
+    return Worker(Settings.model_validate_json(settings), Limits.model_validate_json(limits))
+
+
+def run_task(setup: tuple[str, str], method: str, *arguments: Any) -> Any:
+    """Call a method of this process's worker, which `setup` (the arguments of `Worker` as JSON) makes.
+
+    If the method raises a BanyanError, the error is returned, because Ray would wrap a raised one in an error of its
+    own.
+    """
+    try:
+        return getattr(_worker(*setup), method)(*arguments)
+    except BanyanError as error:
+        return error
+
 
 _TASK: Any = ray.remote(num_cpus=1, max_retries=_RETRIES, scheduling_strategy="SPREAD")(run_task)
 

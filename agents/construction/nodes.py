@@ -31,9 +31,8 @@ from ...schemas.graph_schema import GraphSchema, SchemaError
 from ...text.scripts import estimate_tokens
 from ...text.titles import UNREAD
 from ..estimate import MOST_CHUNKS, pack_calls, reading_fingerprint
-from ..run_checks import check_context, check_readable, is_seen, is_served, resumed_run, served_client
-from ..schema_proposal import group_labels
-from .asked_review import REVIEWED_AT_ONCE, ask_person, fit_schema
+from ..nodes import check_context, check_readable, is_seen, is_served, resumed_run, served_client
+from ..schema_proposal import REVIEWED_AT_ONCE, ask_person, fit_schema, group_labels
 from .extraction_nodes import BuildNodes, ReadingProgress, asks_batches, show_progress, write_numbered_rows
 from .inputs import (
     DEFAULT_SCHEMA,

@@ -20,8 +20,8 @@ from ...schemas.retrieval import Answer, DraftAnswer, QuotedDraft
 from ...tools.langchain_tools import call_tool
 from ...tools.several_bases import Retrievers, first_look_at
 from ..joined_snapshots import JoinedSnapshots, begin_question, end_question, resume_question
+from ..nodes import check_context, check_models, is_seen, is_served
 from ..resources import Resources, default_resources
-from ..run_checks import check_context, check_models, is_seen, is_served
 from . import trace_steps
 from .cited_message import answer_chunk, answer_message
 from .citing import cite

@@ -1,34 +1,50 @@
-"""`banyan facts` and `banyan tree`: the graph and its knowledge tree."""
+"""`banyan facts`, `tree`, `tables` and `sql`: the graph, its knowledge tree, and the tables of both and of records."""
 
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich import box
+from rich.table import Table
 from rich.tree import Tree
 
+from ...api.python_results import SqlRows
 from ...graph_store.graph.knowledge_graph import KnowledgeGraph
 from ...graph_store.graph.resolved_graph import ResolvedGraph
 from ...graph_store.graph_edits import Said
+from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.ledger.communities import TreeCommunity
 from ...graph_store.resolution.resolver import match_node
+from ...graph_store.sql.sql_errors import unknown_table
+from ...schemas.documents import Scope
 from ...schemas.inquiry import Block
 from ...schemas.naming import label_key
+from ...schemas.records import Basis, ColumnInfo, TableInfo
+from ...text.cleaning import visible
+from ...text.quantities import format_count, show_number, show_value
 from ...text.times import Validity
 from ...tools.schema_names import LabelledTerms, terms_of
 from ...tools.surveys import survey_along, survey_by
-from ..console import CommandError, left_out, on_a_line, out, print_json, table_of
-from ..session import AsJson, At, Kb, day_of, open_resources
+from ...tools.table_query import basis_text
+from ..console import CommandError, err, left_out, on_a_line, out, print_json, print_left_out, table_of
+from ..session import AsJson, At, Documents, Kb, Kbs, day_of, open_resources
 
 app = typer.Typer()
 
 _SHOWN = 50
-"""Facts or terms to print where no `--limit` is given."""
+"""Facts, terms or rows to print where no `--limit` is given."""
 _FACTS_SHOWN, _ATTRIBUTES_SHOWN = 3, 3
 """The facts and attributes to print of each keyword of a community."""
 _SURVEY_TOKENS = 20_000
 """The most tokens of a survey, which is enough for any field that has groups; what does not fit is counted."""
+_MOST_DATA = 100_000
+"""The most rows of `sql --json` and `--csv` without a `--limit`."""
+_CITATIONS_SHOWN, _LONGEST_CITATION = 3, 160
+"""The citations below the rows of a SELECT, and the characters of each."""
+_FREQUENT_VALUES = 3
+_COLUMN_KEYS = {"name", "kind", "distinct", "empty", "untyped"}
 
 
 @app.command("facts")
@@ -44,22 +60,26 @@ def facts(
 ) -> None:
     """List the facts of an entity, a relation or an attribute; `banyan sql` filters, counts and groups them."""
     most = limit if as_json else limit or _SHOWN
-    if of or relation:
-        day, name = day_of(at), ""
-        with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-            if relation:
-                names = [field.name for field in terms_of(snapshot.index)]
-                name = next((known for known in names if label_key(known) == label_key(relation)), "")
-                if not name:
-                    raise CommandError(f"no relation or attribute is called {relation!r}; there are: "
-                                       f"{', '.join(names) or 'none'}")
-            found = [(fact, validity) for fact, validity in _facts_of(snapshot.kb.graph, of)
-                     if (not name or fact.relation == name) and (day is None or validity.holds(*day))]
-        _print_facts(found, most, as_json=as_json)
-    elif at:
-        raise CommandError("--at needs --of or --relation: name an entity, a relation or an attribute")
-    else:
-        _print_fields(kb, most, as_json=as_json)
+    if not of and not relation:
+        if at:
+            raise CommandError("--at needs --of or --relation: name an entity, a relation or an attribute")
+        _print_terms(kb, most, as_json=as_json)
+        return
+    day = day_of(at)
+    with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
+        name = _known_term(relation, snapshot.index) if relation else ""
+        fitting = [(fact, validity) for fact, validity in _facts_of(snapshot.kb.graph, of)
+                   if (not name or fact.relation == name) and (day is None or validity.holds(*day))]
+    _print_facts(fitting, most, as_json=as_json)
+
+
+def _known_term(label: str, index: GraphIndex) -> str:
+    """Return the relation or attribute that a label names, however it is written; raise CommandError if none is."""
+    names = [term.name for term in terms_of(index)]
+    for name in names:
+        if label_key(name) == label_key(label):
+            return name
+    raise CommandError(f"no relation or attribute is called {label!r}; there are: {', '.join(names) or 'none'}")
 
 
 def _print_facts(facts: Sequence[tuple[Said, Validity]], limit: int | None, *, as_json: bool) -> None:
@@ -70,40 +90,42 @@ def _print_facts(facts: Sequence[tuple[Said, Validity]], limit: int | None, *, a
     for fact, validity in shown:
         time = f" [dim]({on_a_line(validity.note())})[/dim]" if validity.note() else ""
         out.print(" [dim]|[/dim] ".join(map(on_a_line, fact)) + time, soft_wrap=True)
-    if left := left_out(len(facts) - len(shown)):
-        out.print(left)
+    print_left_out(len(facts) - len(shown))
 
 
 def _facts_of(graph: ResolvedGraph, entity: str) -> Iterator[tuple[Said, Validity]]:
     """Yield the values of an entity, or of all, then the facts, each with the time in which it holds."""
     node = match_node(graph, entity) if entity else ""
     names = graph.name
-    for owner in [node] if node else sorted(graph.entity_ids(), key=lambda one: (names(one), one)):
+    if node:
+        owners, edges = [node], list(graph.incident(node))
+    else:
+        owners = sorted(graph.entity_ids(), key=lambda owner: (names(owner), owner))
+        edges = sorted(graph.edges(), key=lambda edge: (names(edge[0]), edge[1], names(edge[2]), edge))
+    for owner in owners:
         validities = graph.validities(owner)  # by attribute and value; values without a time are not in it
         for name, values in graph.descriptive_values(owner).items():
             for value in values:
                 yield Said(names(owner), name, value), validities.get(name, {}).get(value, Validity())
-    for edge in graph.incident(node) if node else sorted(
-            graph.edges(), key=lambda edge: (names(edge[0]), edge[1], names(edge[2]), edge)):
+    for edge in edges:
         head, relation, tail = edge
         yield Said(names(head), relation, names(tail)), graph.validity(edge)
 
 
-def _print_fields(kb: str, limit: int | None, *, as_json: bool) -> None:
+def _print_terms(kb: str, limit: int | None, *, as_json: bool) -> None:
+    """Print the relations and attributes with the number of their facts."""
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
-        fields = terms_of(snapshot.index)
-    shown = fields[:limit]
+        terms = terms_of(snapshot.index)
+    shown = terms[:limit]
     if as_json:
-        print_json([field._asdict() for field in shown])
+        print_json([term._asdict() for term in shown])
         return
-    if not fields:
+    if not terms:
         out.print("no facts yet: add documents with `banyan build`")
         return
-    out.print(table_of(("name", "rows", "kind"), (
-        (field.name, field.rows, "attribute" if field.is_attribute else "relation") for field in shown),
-        box=box.SIMPLE))
-    if left := left_out(len(fields) - len(shown)):
-        out.print(left)
+    rows = [(term.name, term.rows, "attribute" if term.is_attribute else "relation") for term in shown]
+    out.print(table_of(("name", "rows", "kind"), rows, box=box.SIMPLE))
+    print_left_out(len(terms) - len(shown))
 
 
 @app.command()
@@ -161,9 +183,10 @@ def _show_communities(knowledge_base: KnowledgeBase, communities: Sequence[TreeC
         return
     # Sorted by size times cohesion: by size alone, large communities with little cohesion would come first.
     largest = sorted(communities, key=lambda c: (-len(c.members) * max(c.cohesion, 0.0), -len(c.members), c.id))
-    root = Tree(f"{knowledge_base.layout.name}: {len(communities)} communities of {len(graph.entity_ids())} entities"
-                + (" [yellow](the tree is out of date: build again)[/yellow]" if knowledge_base.tree.is_behind()
-                   else ""))
+    title = f"{knowledge_base.layout.name}: {len(communities)} communities of {len(graph.entity_ids())} entities"
+    if knowledge_base.tree.is_behind():
+        title += " [yellow](the tree is out of date: build again)[/yellow]"
+    root = Tree(title)
     for community in largest[:limit]:
         _add_community(root, graph, community)
     if left := left_out(len(largest) - limit):
@@ -178,14 +201,145 @@ def _add_community(root: Tree, graph: KnowledgeGraph, community: TreeCommunity) 
                       f"{community.cohesion:.2f}[/dim]")
     if community.summary:
         branch.add(f"[italic]{on_a_line(community.summary)}[/italic]")
-    members = set(community.members)
     for keyword, entity in zip(community.keywords, keywords, strict=True):
         keyword_branch = branch.add(f"{on_a_line(entity.name)} [dim]{on_a_line(entity.type)}[/dim]")
-        facts = sorted(graph.incident(keyword), key=lambda fact: (not members.issuperset((fact[0], fact[2])), fact))
-        for fact in facts[:_FACTS_SHOWN]:
-            keyword_branch.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
-        validities = graph.validities(keyword)
-        for name, values in list(graph.descriptive_values(keyword).items())[:_ATTRIBUTES_SHOWN]:
-            times = validities.get(name, {})
-            shown = ", ".join(times[value].with_note(value) if value in times else value for value in values)
-            keyword_branch.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")
+        _add_keyword(keyword_branch, graph, keyword, set(community.members))
+
+
+def _add_keyword(branch: Tree, graph: KnowledgeGraph, keyword: str, members: set[str]) -> None:
+    """Add the first facts of a keyword, those within its community before others, and its first attributes."""
+    facts = sorted(graph.incident(keyword), key=lambda fact: (not members.issuperset((fact[0], fact[2])), fact))
+    for fact in facts[:_FACTS_SHOWN]:
+        branch.add(on_a_line(graph.statement_of(graph.triple_row(fact))))
+    validities = graph.validities(keyword)
+    for name, values in list(graph.descriptive_values(keyword).items())[:_ATTRIBUTES_SHOWN]:
+        times = validities.get(name, {})
+        shown = ", ".join(times[value].with_note(value) if value in times else value for value in values)
+        branch.add(f"[cyan]{on_a_line(name)}[/cyan]: {on_a_line(shown)}")
+
+
+@app.command("tables")
+def tables(
+    *, kb: Kbs,
+    table: Annotated[str, typer.Argument(help="A table to show with all its columns; none: list all tables.")] = "",
+    documents: Documents = None, as_json: AsJson = False,
+) -> None:
+    """List the tables that SQL can read, or the columns of one."""
+    with (open_resources(reasons=False) as resources,
+          resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
+        listed = engine.tables()
+    if table:
+        named = [one for one in listed if one.name.casefold() == table.casefold()]
+        if not named:
+            raise unknown_table(table, listed)
+        listed = (named[0],)
+    if as_json:
+        print_json([_table_data(one) for one in listed])
+    elif table:
+        _print_columns(listed[0])
+    else:
+        _print_tables(listed)
+
+
+def _table_data(table: TableInfo) -> dict[str, Any]:
+    columns = [column.model_dump(mode="json", include=_COLUMN_KEYS) for column in table.columns]
+    return {"name": table.name, "title": table.title, "rows": table.rows, "columns": columns}
+
+
+def _print_tables(tables: Sequence[TableInfo]) -> None:
+    named = [table for table in tables if table.kind != "relation"]
+    out.print(table_of(("table", "rows", "documents", "columns"), (
+        (table.name, f"{table.rows:,}", f"{table.documents:,}", ", ".join(column.name for column in table.columns))
+        for table in named), box=box.SIMPLE))
+    relations = [f"{table.name} ({table.rows:,})" for table in tables if table.kind == "relation"]
+    if relations:
+        out.print(f"[dim]relations and attributes, a table each: {on_a_line(', '.join(relations))}[/dim]",
+                  soft_wrap=True)
+
+
+def _print_columns(table: TableInfo) -> None:
+    source = f" in {format_count(table.documents, 'document')}" if table.documents else ""
+    out.print(f"[bold]{on_a_line(table.name)}[/bold]: {format_count(table.rows, 'row')}{source}", soft_wrap=True)
+    rows = [(column.name, column.kind, column.unit or ", ".join(column.units), f"{column.distinct:,}",
+             f"{column.empty:,}", f"{column.untyped:,}", _values_text(column)) for column in table.columns]
+    out.print(table_of(("column", "kind", "unit", "different", "empty", "unreadable", "values"), rows, box=box.SIMPLE))
+    for column in table.columns:
+        if column.note:
+            out.print(f"[dim]{on_a_line(column.name)}: {on_a_line(column.note)}[/dim]", soft_wrap=True)
+
+
+def _values_text(column: ColumnInfo) -> str:
+    """Return the range of a column of numbers or dates, or the most frequent values of another column."""
+    if column.smallest or column.largest:
+        return f"{column.smallest} to {column.largest}"
+    return ", ".join(f"{value} ({number:,})" for value, number in column.frequent[:_FREQUENT_VALUES])
+
+
+@app.command("sql")
+def sql(
+    *, kb: Kbs, query: Annotated[str, typer.Argument(help="One SELECT; `banyan tables` lists what it can read.")],
+    documents: Documents = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The most rows to print.",
+                                              show_default=f"{_SHOWN}; {_MOST_DATA} with --json or --csv")] = None,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV and nothing else.")] = False,
+) -> None:
+    """Run a SELECT over the records, documents and facts, with the records that the result rests on."""
+    if as_json and as_csv:
+        raise CommandError("--json and --csv exclude each other: use one of them")
+    most = limit or (_MOST_DATA if as_json or as_csv else _SHOWN)
+    with (open_resources(reasons=False) as resources,
+          resources.tables_of(",".join(kb), Scope.of(documents or ())) as engine):
+        result = SqlRows(**vars(engine.run(query, most_rows=most)))
+    basis = basis_text(Basis(query=result.sql, records=result.records, left_out=result.left_out), "en")
+    notes = [*result.notes]
+    if result.total > len(result.rows):
+        rows_left_out = result.total - len(result.rows)
+        notes.append(f"{show_number(rows_left_out)} of {show_number(result.total)} rows are left out: use --limit")
+    if as_json or as_csv:
+        _write_data(result, as_csv=as_csv)
+        for note in [basis, *notes]:  # on standard error, because scripts read the data
+            err.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
+        return
+    out.print(f"[bold]{on_a_line(basis)}[/bold]", soft_wrap=True)
+    _print_rows(result)
+    for note in notes:
+        out.print(f"[dim]{on_a_line(note)}[/dim]", soft_wrap=True)
+    _print_citations(result)
+
+
+def _write_data(result: SqlRows, *, as_csv: bool) -> None:
+    """Write the result of a SELECT to standard output, as CSV or as one JSON object."""
+    if not as_csv:
+        print_json({"columns": result.columns, "rows": result.rows, "records": result.records,
+                    "citations": [citation.model_dump(mode="json") for citation in result.citations]})
+        return
+    text = result.to_csv()
+    if out.is_terminal:
+        text = visible(text)  # text of documents must not control the terminal
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.flush()
+
+
+def _print_citations(result: SqlRows) -> None:
+    """Print the first records that a result rests on, and how many more there are."""
+    shown = result.citations[:_CITATIONS_SHOWN]
+    for citation in shown:
+        quote = " ".join(citation.quote.split())
+        if len(quote) > _LONGEST_CITATION:
+            quote = f"{quote[:_LONGEST_CITATION]}…"
+        out.print(f"[dim]{on_a_line(citation.document)}:[/dim] {on_a_line(quote)}", soft_wrap=True)
+    if result.records and result.records > _CITATIONS_SHOWN:
+        out.print(f"[dim]and {format_count(result.records - len(shown), 'more record')}[/dim]")
+
+
+def _print_rows(result: SqlRows) -> None:
+    if not result.rows:
+        out.print("no row fits")
+        return
+    table = Table(box=box.SIMPLE)
+    for column, kind in zip(result.columns, result.kinds, strict=True):
+        table.add_column(on_a_line(column), justify="right" if kind == "number" else "left")
+    for row in result.rows:
+        table.add_row(*(on_a_line(show_value(value, unit)) for value, unit in zip(row, result.units, strict=True)))
+    out.print(table)

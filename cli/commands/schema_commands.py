@@ -10,9 +10,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ...agents.construction.asked_review import REVIEWED_AT_ONCE
 from ...agents.resources import Resources
-from ...agents.schema_proposal import infer_schema
+from ...agents.schema_proposal import REVIEWED_AT_ONCE, infer_schema
 from ...graph_store.derive import support_in
 from ...graph_store.layout import Layout
 from ...ingest.reading import LoadFailure

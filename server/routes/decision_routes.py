@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
 
-from ...agents.construction.asked_review import REVIEWED_AT_ONCE
+from ...agents.schema_proposal import REVIEWED_AT_ONCE
 from ...api.base_contents import ManualEdits
 from ...graph_store.derive import support_in
 from ...graph_store.layout import check_name, knowledge_bases

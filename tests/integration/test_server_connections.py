@@ -9,7 +9,7 @@ import time
 import httpx
 import pytest
 import uvicorn
-from banyan.cli.serving import Connection
+from banyan.cli.commands.serve import Connection
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route

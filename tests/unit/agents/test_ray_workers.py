@@ -11,8 +11,9 @@ from banyan.runtime.event_loop import run
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'banyan-graphrag[ray]'")
 
+from banyan.agents.cluster import ClusterError
 from banyan.agents.cluster import ray_resources as pool
-from banyan.agents.cluster.worker import PACKAGE, ClusterError
+from banyan.agents.cluster.ray_resources import PACKAGE
 from ray.exceptions import RayError, WorkerCrashedError
 
 

@@ -1,7 +1,7 @@
 """What a person may answer to a schema review: each form means the same decisions, and nothing else means any."""
 
 import pytest
-from banyan.agents.construction.asked_review import request
+from banyan.agents.schema_proposal import request
 from banyan.schemas.delta import Candidate, Example, ReviewError, read_answer
 from langchain.agents.middleware.human_in_the_loop import HITLResponse
 from pydantic import TypeAdapter

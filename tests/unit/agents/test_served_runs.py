@@ -6,10 +6,10 @@ import pytest
 from banyan.agents.construction import graph as construction
 from banyan.agents.construction.graph import build_graph as build_construction
 from banyan.agents.construction.state import BuildContext
+from banyan.agents.nodes import ContextError, ModelChoiceError, check_context, check_models
 from banyan.agents.retrieval import graph as retrieval
 from banyan.agents.retrieval.graph import build_graph
 from banyan.agents.retrieval.state import AskContext
-from banyan.agents.run_checks import ContextError, ModelChoiceError, check_context, check_models
 from banyan.config import Settings
 from banyan.ingest.loaders import IngestError
 from banyan.runtime.audit import entries

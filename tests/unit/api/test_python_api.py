@@ -10,7 +10,7 @@ import banyan
 import networkx as nx
 import pytest
 from banyan.agents.retrieval.state import AskContext
-from banyan.api.sources import read_sources
+from banyan.api.python_base import read_sources
 from banyan.graph_store.store_errors import (
     KnowledgeBaseNameError,
     UnknownKnowledgeBaseError,

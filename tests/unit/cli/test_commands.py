@@ -12,9 +12,9 @@ import typer.main
 from banyan.cli import main as cli
 from banyan.cli import start
 from banyan.cli.commands import ask
+from banyan.cli.commands.serve import divide_limits
 from banyan.cli.console import CommandError
 from banyan.cli.main import EXAMPLES
-from banyan.cli.serving import divide_limits
 from banyan.config import Settings
 from banyan.graph_store.layout import Layout
 from typer.testing import CliRunner
