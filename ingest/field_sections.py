@@ -9,8 +9,10 @@ They are read from the text of a document, so they are found in files of all for
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from textwrap import dedent
 
 from ..schemas.documents import SourceTable
 from ..schemas.naming import label_key
@@ -20,6 +22,8 @@ from ..text.table_rows import LIST_MARK
 from ..text.titles import is_unfilled
 from .reading import DEFAULT_LIMITS
 from .reference_lists import reference_tables
+from .source_tables import collected_tables
+from .table_lines import FORM_FIELDS, with_rows
 
 _FIELD = re.compile(r"(?P<set_in>[ \t]{0,12})(?P<mark>[-*+•][ \t]{1,4})?(?:\*{1,2}|__)?"
                     r"(?P<name>[^\W\d_][^:：|*`\"'<>{}=;,.!?。，；！？\n]{0,39})(?:\*{1,2}|__)?"
@@ -35,6 +39,18 @@ _LEAST_FILLED = 0.1  # the smallest share of filled cells; with less, the fields
 _MOST_REPEATED = 1 / 3  # the largest share of lines with a name that stands in the record already
 _LONGEST_ITEM = 300  # characters above fields that may name their record; more is prose
 _NAME, _SECTION = "Name", "Section"
+_HEAD = 100_000  # the characters of a text at whose beginning its head is looked for
+_TITLE = re.compile(r"\s*+(?:#[ \t][^\n]{1,300}|[^\n|:：]{1,200}\n={3,}|[^\n|:：#>]{1,200}(?=\n[ \t]*\n))\n")
+_ENDS = re.compile(r"[ \t]*(?:\Z|\n[ \t]*(?:\Z|\n|#|-{3}))")
+_HEADING_BELOW = re.compile(r"^(?:#{1,6}[ \t]|==)", re.M)  # of Markdown or a wiki, or the line below one
+_FENCE = re.compile(r"^[ \t]*+(?P<mark><pre>|```|~~~)(?P<language>[^\n]*)\n", re.M)
+_CLOSING = {"<pre>": re.compile(r"^[ \t]*+</pre>", re.M), "```": re.compile(r"^[ \t]*+```", re.M),
+            "~~~": re.compile(r"^[ \t]*+~~~", re.M)}
+_SENTENCE = re.compile(r"[.!?。！？]\Z")
+_FEWEST_AT_HEAD, _FEWEST_UNKNOWN = 2, 3
+"""The fewest fields of a head, and of one in which no name is that of a field of documents, such as "Author"."""
+_FEWEST_KNOWN = 3
+"""The fewest such names in code behind other text, which is more often an example."""
 
 
 @dataclass(slots=True)
@@ -280,3 +296,67 @@ def _start_of(block: Block, depth: int) -> int:
         return block.item.start
     return block.start if not depth or block.heading_start < 0 else block.heading_start
 
+
+def split_head(text: str) -> tuple[Mapping[str, str], str]:
+    """Return the fields at the head of a text, below its title if it has one, and the text without them.
+
+    Field names are in lower case, as documents write "Author" and "author". Without a head the text stays as it is.
+    """
+    title = _TITLE.match(text)
+    begin = title.end() if title else 0
+    head = text[begin:begin + _HEAD]
+    start, (fields, end) = 0, _table_fields(head)
+    if not fields:
+        fields, end = _line_fields(head)
+    if not fields:
+        fields, start, end = _code_fields(head)
+    names = [name.lower() for name in fields]
+    if not fields or len(set(names)) < len(names):
+        return {}, text
+    unnamed = (line for line, shown in zip(head[start:end].split("\n"), hide_unnamed_items(head)[start:end].split("\n"),
+                                           strict=True) if line.strip() and not shown.strip())
+    rest = text[:begin + start] + "".join(f"{line}\n" for line in unnamed) + text[begin + end:].lstrip("\n")
+    return dict(zip(names, fields.values(), strict=True)), rest
+
+
+def _line_fields(text: str) -> tuple[dict[str, str], int]:
+    """Return the fields in the lines with which a text begins, and where they end; none if it begins otherwise."""
+    text = hide_unnamed_items(text)
+    blocks = read_blocks(lines_under(text, ""))
+    if not blocks or text[:blocks[0].start].strip() or not _ENDS.match(text, blocks[0].end):
+        return {}, 0
+    block = blocks[0]
+    is_known = any(map(FORM_FIELDS.search, block.names.values()))
+    has_sentences = any(_SENTENCE.search(block.value(key)) for key in block.fields)
+    is_form = len(block.fields) >= _FEWEST_UNKNOWN and not (block.is_listed or block.is_loose or has_sentences)
+    if not (len(block.fields) >= _FEWEST_AT_HEAD if is_known else is_form):
+        return {}, 0
+    return {block.names[key]: block.value(key) for key in block.fields if block.value(key)}, block.end
+
+
+def _code_fields(text: str) -> tuple[dict[str, str], int, int]:
+    """Return the fields that are the whole of a piece of code above the first heading, and where it begins and ends."""
+    at = 0
+    while (fence := _FENCE.search(text, at)) and not _HEADING_BELOW.search(text, at, fence.start()):
+        if (closed := _CLOSING[fence["mark"]].search(text, fence.end())) is None:
+            break
+        before, at = text[:fence.start()].rstrip(), closed.end()
+        code = dedent(text[fence.end():closed.start()])
+        fields, end_of_fields = ({}, 0) if fence["language"].strip() else _line_fields(code)
+        are_known = sum(FORM_FIELDS.search(name) is not None for name in fields) >= _FEWEST_KNOWN
+        if fields and not code[end_of_fields:].strip() and (
+                not before or (are_known and not before.endswith((":", "：")))):
+            return fields, fence.start(), at
+    return {}, 0, 0
+
+
+def _table_fields(text: str) -> tuple[dict[str, str], int]:
+    """Return the one record in the Markdown table with which a text begins, and where it ends; none if it has more."""
+    blank = len(text) - len(text.lstrip("\n"))
+    lines = "\n".join(takewhile(lambda line: line.lstrip().startswith("|"), text[blank:].split("\n")))
+    with collected_tables() as tables:
+        with_rows(lines, "")
+    if len(tables) != 1 or len(tables[0].rows) != 1 or not any(map(FORM_FIELDS.search, tables[0].columns)):
+        return {}, 0
+    pairs = zip(tables[0].columns, tables[0].rows[0], strict=True)
+    return {name: value for name, value in pairs if name and value}, blank + len(lines)

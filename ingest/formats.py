@@ -1,4 +1,4 @@
-"""The formats of files that are read whole, and the reader of each, with those of notebooks and subtitles."""
+"""The formats of files that are read whole, and the reader of each, with those of notebooks, subtitles and LaTeX."""
 
 import html
 import json
@@ -10,9 +10,9 @@ from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Any
 
-from ..text.cleaning import clean_text
+from ..text.cleaning import clean_text, one_line
+from ..text.dates import parse_date
 from .decoding import begins_as_text, decode
-from .latex_files import read_latex
 from .markdown_files import read_markdown
 from .reading import Content, Limits, UnreadableError, list_counts
 
@@ -27,6 +27,18 @@ _TAG = re.compile(r"<[^<>\n]{0,200}>|\{\\[^{}\n]{0,100}\}")
 _ENDS = (".", "!", "?", "…", "。", "！", "？", '."', '!"', '?"', ".”", "!”", "?”", "]", ")")
 _LONGEST = 600  # the length in characters from which a line ends inside a sentence, for subtitles without punctuation
 _PAUSE = 4.0  # seconds without words after which another line begins
+_LATEX_COMMENT = re.compile(r"(?<!\\)%[^\n]*+(?:\n[ \t]*+)?")
+_LATEX_BEGIN, _LATEX_END = "\\begin{document}", "\\end{document}"
+_LATEX_OPTIONS = r"\*?\s*+(?:\[[^\[\]]*+\]\s*+)?(?=\{)"
+_LATEX_FIELD = re.compile(rf"\\(?P<name>title|author|affil|date){_LATEX_OPTIONS}")
+_LATEX_HEADING = re.compile(rf"\\(?P<name>part|chapter|section|subsection|subsubsection){_LATEX_OPTIONS}")
+_LATEX_NOTE = re.compile(rf"\\(?:thanks|footnote|inst|textsuperscript|[vh]space|label){_LATEX_OPTIONS}")
+"""Commands whose argument is no part of a title or a name."""
+_LATEX_LEVELS = {"part": "#", "chapter": "#", "section": "##", "subsection": "###", "subsubsection": "####"}
+_LATEX_AND, _LATEX_BREAK = re.compile(r"\\(?:and|And|AND)\b"), re.compile(r"\\\\(?:\[[^\[\]]*+\])?")
+_LATEX_MARKUP = re.compile(r"\\href\s*+\{[^{}]*+\}|\$\^[^$]*+\$|\\[A-Za-z]++\*?|\\(?=[&%$#_{}])|[{}]")
+_LATEX_ITEM = re.compile(r"(?<!\s)\s*+\\item\b\s*+(?:\[[^\[\]]*+\]\s*+)?")
+_LONGEST_ARGUMENT = 5_000  # characters of an argument; a longer one lacks its closing brace
 
 
 def _read_text(data: bytes, _: Limits) -> Content:
@@ -72,7 +84,7 @@ PARSED = {
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp"), "scans.read_image"),
     ".json": "data_files.read_json", ".eml": "mails.read_eml", ".rtf": "office_files.read_rtf",
     **dict.fromkeys((".odt", ".odp"), "office_files.read_open_document"), ".xml": "data_files.read_xml",
-    ".rst": "markup_files.read_rst", ".bib": "bibliographies.read_bib", ".ris": "bibliographies.read_ris"}
+    ".rst": "markup_files.read_rst", ".bib": "data_files.read_bib", ".ris": "data_files.read_ris"}
 """Formats with a parser whose time and memory depend on the file's structure: read in a process that can be killed."""
 
 
@@ -142,6 +154,58 @@ def _spoken(words: str) -> Iterator[tuple[str, str]]:
 def _seconds(time: str) -> float:
     *hours, minutes, seconds = time.replace(",", ".").split(":")
     return 3600 * int(hours[0] if hours else 0) + 60 * int(minutes) + float(seconds)
+
+
+def read_latex(data: bytes, _: Limits) -> Content:
+    r"""Read a LaTeX file; one without `\begin{document}`, such as a chapter, is all text.
+
+    Raises:
+        UnreadableError: the bytes are not text, or their encoding cannot be detected.
+    """
+    source = _LATEX_COMMENT.sub("", clean_text(decode(data)))
+    begin = source.find(_LATEX_BEGIN)
+    body = source[begin + len(_LATEX_BEGIN):].partition(_LATEX_END)[0] if begin >= 0 else source
+    fields: dict[str, list[str]] = {name: [] for name in ("title", "author", "affiliation", "date", "note")}
+    for found, argument, _end in _arguments(source, _LATEX_FIELD) if begin >= 0 else ():
+        for part in _LATEX_AND.split(_replace(argument, _LATEX_NOTE, lambda *_found: " ")):
+            first, *others = (_plain(line) for line in _LATEX_BREAK.split(part))
+            if found["name"] == "author":  # their address stands below their name
+                fields["author"].append(first)
+                fields["affiliation"] += others
+                continue
+            whole = " ".join([first, *others])
+            is_note = found["name"] == "date" and not parse_date(whole)  # people write below their names what they like
+            fields["note" if is_note else found["name"].replace("affil", "affiliation")].append(whole)
+    text = _replace(_replace(body, _LATEX_FIELD, lambda *_found: ""), _LATEX_HEADING, lambda found, argument: (
+        f"\n{_LATEX_LEVELS[found['name']]} {_plain(argument)}\n"))
+    return Content(_LATEX_ITEM.sub("\n- ", text), one_line(" ".join(fields.pop("title"))),
+                   {name: list(filter(None, values)) for name, values in fields.items()})
+
+
+def _arguments(text: str, command: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str, int]]:
+    """Yield each place of a command, with its argument in braces and where that ends."""
+    at = 0
+    while found := command.search(text, at):
+        at, depth = found.end(), 0
+        for end in range(at, min(at + _LONGEST_ARGUMENT, len(text))):
+            depth += 0 if text[end - 1] == "\\" else {"{": 1, "}": -1}.get(text[end], 0)
+            if depth == 0:
+                yield found, text[at + 1:end], end + 1
+                at = end
+                break
+
+
+def _replace(text: str, command: re.Pattern[str], write: Callable[[re.Match[str], str], str]) -> str:
+    """Return a text with what `write` gives for each place of a command and its argument."""
+    parts, begin = list[str](), 0
+    for found, argument, end in _arguments(text, command):
+        parts += [text[begin:found.start()], write(found, argument)]
+        begin = end
+    return "".join([*parts, text[begin:]])
+
+
+def _plain(words: str) -> str:
+    return one_line(_LATEX_MARKUP.sub("", words.replace("~", " "))).strip(" ,")
 
 
 PLAIN: dict[str, Reader] = {**dict.fromkeys((".txt", ".mediawiki", ".wiki", ".textile"), _read_text),

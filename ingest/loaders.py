@@ -14,7 +14,7 @@ from ..text.cleaning import clean_text
 from ..text.titles import UNREAD, document_title
 from .decoding import open_file, read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
-from .field_sections import all_tables
+from .field_sections import all_tables, split_head
 from .folder_files import (
     SAVED_TWICE,
     FoundFile,
@@ -25,7 +25,6 @@ from .folder_files import (
     walk_folder,
 )
 from .formats import PARSED, PLAIN, suffix_of
-from .head_fields import split_head
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
 from .reading import (
     DEFAULT_LIMITS,

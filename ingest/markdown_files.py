@@ -15,9 +15,8 @@ from ..text.cleaning import clean_text
 from ..text.section_lines import Heading, headings, is_telling
 from .decoding import decode
 from .grids import place_cells
-from .raised_figures import END, NOTE, RAISED, write_raised
 from .readers.web_pages import mark_raised, parse_html, rows_of_table
-from .reading import Content, Limits, UnreadableError, count_sources
+from .reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, write_raised
 
 _LONGEST_HEAD = 200_000  # characters of front matter that are read as metadata
 _YAML, _TOML = "---", "+++"

@@ -1,6 +1,6 @@
-"""A separate process that reads files and is killed when one of them takes too much time or memory.
+"""Separate processes that read a file or draw a page of it, and are killed when that takes too much time or memory.
 
-A build must survive any failure of a parser. The process has a memory limit, and it is killed at the file's
+A build must survive any failure of a parser. The process that reads has a memory limit, and it is killed at the file's
 deadline or when the build is cancelled; the next file gets a new one. It starts when the first file needs it (in about
 a second, mostly imports) and lives for one run. Plain texts never wait for it.
 """
@@ -11,10 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+import unicodedata
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, cast
+
+import anyio
 
 from ..runtime.threads import check_cancelled
 from ..schemas.documents import SourceTable
@@ -31,9 +34,13 @@ except ImportError:  # on Windows, where the deadline alone bounds a file
 
 _PAGE_READ = b"\n"  # the answer after each page of a scan, whose pages have a deadline each
 _LOOK = 0.2  # seconds between two checks whether the run was cancelled
-
 _DEEPEST = 10_000
 """The recursion limit: parsers recurse into nested structures, and only this process fails on a stack overflow."""
+_DRAWING_SECONDS, _DRAWING_MEMORY = 20, 2_048 * MEGABYTE  # the most time and memory for drawing one page
+_WIDTH, _LONGEST_SIDE = 1_000, 2_000  # the width of a picture of a page, and its largest width or height, in pixels
+_PART = 40
+"""The length of the beginning or the end of words, in letters, that is marked if a page has only a part of them."""
+_MARK_COLOUR = "#ffe27a"
 
 
 class ReadingProcess:
@@ -140,8 +147,7 @@ def _read_for_reply(path: Path, limits: Limits) -> dict[str, Any]:
     except UnreadableError as error:
         return {"error": str(error)}
     except MemoryError:
-        return {"error": f"more than {limits.memory_mb:,} MB of memory to read it: split "
-                         "it"}
+        return {"error": f"more than {limits.memory_mb:,} MB of memory to read it: split it"}
     except Exception as error:  # noqa: BLE001 - a parser can raise anything on a broken structure
         return {"error": f"a broken {path.suffix[1:].lower()} file ({type(error).__name__}: {str(error)[:200]}): save "
                          "it again with its program, or convert it to text"}
@@ -158,5 +164,66 @@ def bound_memory(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
-if __name__ == "__main__":
+async def draw_page(file: Path, page: int, words: str = "") -> bytes:
+    """Return a picture (PNG) of a page of a PDF file, whose number counts from 1, with some words marked.
+
+    Raises:
+        UnreadableError: there is no such page, or it cannot be drawn within the limits.
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    try:
+        with anyio.fail_after(_DRAWING_SECONDS):  # which ends the process, as a cancellation of the caller does
+            done = await anyio.run_process([sys.executable, "-P", "-m", __name__, str(file), str(page)],
+                                           input=words.encode(), env=environment)
+    except TimeoutError as error:
+        raise UnreadableError(f"page {page} takes more than {_DRAWING_SECONDS} s to draw: open the file itself"
+                              ) from error
+    except subprocess.CalledProcessError as error:
+        raise UnreadableError(f"page {page} cannot be drawn: open the file itself") from error
+    return done.stdout
+
+
+def _draw_page(file: str, page: int, words: str) -> None:
+    """Draw a page with some words marked, and write it to the standard output; this runs in the separate process."""
+    import pypdfium2  # noqa: PLC0415 - only the process that draws needs these
+    from PIL import Image, ImageChops  # noqa: PLC0415
+
+    bound_memory(_DRAWING_MEMORY)
+    with pypdfium2.PdfDocument(file) as document:
+        drawn = document[page - 1]
+        width, height = drawn.get_size()
+        scale = min(_WIDTH / width, _LONGEST_SIDE / max(width, height))
+        picture = drawn.render(scale=scale).to_pil().convert("RGB")
+        text = drawn.get_textpage()
+        # A place of a letter on the page may have two letters, as "ﬁ" has.
+        letter_places = [(letter, place) for place in range(text.count_chars())
+                         for letter in _letters_only(text.get_text_range(place, 1))]
+        first, last = _find_words(letter_places, _letters_only(words))
+        for number in range(text.count_rects(first, last - first + 1)):  # one for each line
+            left, bottom, right, top = text.get_rect(number)
+            box = (round(scale * (left - 1)), round(scale * (height - top - 1)), round(scale * (right + 1)),
+                   round(scale * (height - bottom + 1)))
+            part = picture.crop(box)  # its letters show through the colour
+            picture.paste(ImageChops.multiply(part, Image.new("RGB", part.size, _MARK_COLOUR)), box[:2])
+    picture.save(sys.stdout.buffer, "PNG")
+
+
+def _find_words(letter_places: list[tuple[str, int]], wanted: str) -> tuple[int, int]:
+    """Return the first and the last place of some words, or of their beginning or end; (0, -1) without any."""
+    letters = "".join(letter for letter, _ in letter_places)
+    for part in filter(None, (wanted, wanted[:_PART], wanted[-_PART:])):
+        begin = letters.find(part)
+        if begin >= 0:
+            return letter_places[begin][1], letter_places[begin + len(part) - 1][1]
+    return 0, -1
+
+
+def _letters_only(text: str) -> str:
+    """Return only letters and digits, to compare texts: the page may have hyphens at line ends and other spaces."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text))).casefold()
+
+
+if __name__ == "__main__" and len(sys.argv) == 2:  # noqa: PLR2004 - only the limits
     _serve_requests(Limits.model_validate_json(sys.argv[1]))
+elif __name__ == "__main__":
+    _draw_page(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer.read().decode())

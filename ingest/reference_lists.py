@@ -183,7 +183,7 @@ class Works:
     """The works of the bibliographies in a folder, by DOI and by title."""
 
     def __init__(self, tables: Iterable[SourceTable]) -> None:
-        """Take the tables of bibliographies, as `readers.bibliographies` writes them."""
+        """Take the tables of bibliographies, as `readers.data_files` writes them."""
         self._by_doi: dict[str, Mapping[str, str]] = {}
         self._by_title: dict[str, Mapping[str, str]] = {}
         for row in (dict(zip(table.columns, cells, strict=True)) for table in tables for cells in table.rows):

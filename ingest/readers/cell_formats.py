@@ -13,7 +13,7 @@ from functools import reduce
 from typing import NamedTuple
 from xml.etree import ElementTree as ET  # see `archives`
 
-from ..raised_figures import END, RAISED, write_raised
+from ..reading import END, RAISED, write_raised
 from .archives import local_name, parse_xml
 
 _PERCENT_FORMATS = {9: "0%", 10: "0.00%"}
@@ -120,7 +120,7 @@ class SheetFormats:
                 if (known := parsed.get(int(style.get("numFmtId", "0")))) is not None:
                     self._formats[str(at)] = known
         self.raised: Mapping[str, str] = _read_raised(archive) if _STRINGS in names else {}
-        """The texts with raised figures as `raised_figures` writes them, by these texts in one size."""
+        """The texts with raised figures as `write_raised` writes them, by these texts in one size."""
         self._parts: Mapping[str, str] = _parts_of_sheets(archive) if _SHEETS in names else {}
 
     def cells(self, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:

@@ -1,24 +1,26 @@
-"""Read XML files as text, and JSON files as records, in the process with limited memory."""
+"""Read XML files as text, and JSON files and bibliographies (BibTeX, RIS, CSL-JSON) as records."""
 
 import html.entities
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree as ET  # see `archives`
+
+from pybtex.database import Entry, parse_string
+from pybtex.errors import capture
+from pybtex.richtext import Text
 
 from ...schemas.formats.small_files import check_depth
 from ...text.cleaning import one_line
 from ..decoding import decode
 from ..metadata import clean_metadata
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
-from ..records import BadRecordError, is_row, object_lines, parse, read_fields, read_record, record_lines
+from ..records import BadRecordError, Fields, is_row, object_lines, parse, read_fields, read_record, record_lines
 from .archives import local_name
-from .bibliographies import csl_works
 from .web_pages import read_html
 
 _HTML = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,20}(?:\s[^<>]{0,1000})?/?>")
 _GAP = re.compile(r"\n{3,}")
-_DECLARATION = 200
 _ENCODING = re.compile(rb"encoding[ \t]{0,9}=[ \t]{0,9}[\"']([A-Za-z0-9._-]{1,40})")
 _OUTSIDE = re.compile(r"<!ENTITY\s{1,99}([\w.:-]{1,100})\s{1,99}(?:SYSTEM|PUBLIC)\b")
 _FOR_PROGRAMS = frozenset({"class", "style", "role", "lang", "version", "id"})
@@ -27,6 +29,16 @@ _PARAGRAPHS = frozenset({"p", "para", "description", "summary", "content", "text
                          "listitem"})
 """Elements whose name says nothing about their words."""
 _DEEPEST_HEADING = 6
+_VENUES = ("journal", "journaltitle", "booktitle", "publisher", "school", "institution", "howpublished")
+_FURTHER_FIELDS = ("volume", "number", "pages", "keywords", "abstract", "url")
+_RIS = re.compile(r"^(?P<tag>[A-Z][A-Z0-9])  - ?(?P<value>[^\n]*)$", re.MULTILINE)
+_RIS_FIELDS = {"TI": "title", "T1": "title", "PY": "year", "Y1": "year", "JO": "venue", "JF": "venue", "T2": "venue",
+               "PB": "venue", "DO": "doi", "VL": "volume", "IS": "number", "AB": "abstract", "UR": "url",
+               "AU": "author", "A1": "author", "KW": "keywords"}
+_COMMENT = re.compile(r"^[ \t]*+%[^\n]*+", re.MULTILINE)  # for BibTeX it is no comment if it has an "@"
+_STYLE = re.compile(r"\\(?:text[a-z]{2}|emph|underline)\{([^{}]{0,300})\}")  # such as of one's own name
+_DOI_ADDRESS = re.compile(r"https?://(?:dx\.)?doi\.org/")
+_YEAR = re.compile(r"\d{4}")
 
 
 def read_xml(data: bytes, _: Limits) -> Content:
@@ -38,7 +50,7 @@ def read_xml(data: bytes, _: Limits) -> Content:
     Raises:
         UnreadableError: the bytes are not well-formed XML.
     """
-    declared = _ENCODING.search(data[:_DECLARATION])
+    declared = _ENCODING.search(data[:200])
     # Decoded here, because expat garbles encodings of several bytes a character.
     text = decode(data, declared[1].decode() if declared else None).lstrip("\ufeff \t\r\n")
     if text.startswith("<?xml"):
@@ -61,36 +73,35 @@ def read_xml(data: bytes, _: Limits) -> Content:
 
 
 def _lines(element: ET.Element, level: int) -> Iterator[str]:
-    about = [f"{name.replace('_', ' ')} {one_line(value)}" for name, value in element.attrib.items()
-             if not name.startswith("{") and name not in _FOR_PROGRAMS and value.strip()]
-    has_words = any(text.strip() for text in (element.text, *(child.tail for child in element)) if text)
-    if has_words or not len(element):
-        words = ", ".join(filter(None, [_words(element), *about]))
+    """Yield the lines of an element; a title in it is a heading of `level`, and titles below that of a deeper one."""
+    attributes = [f"{name.replace('_', ' ')} {one_line(value)}" for name, value in element.attrib.items()
+                  if not name.startswith("{") and name not in _FOR_PROGRAMS and value.strip()]
+    label = local_name(element).replace("_", " ")
+    has_own_words = any(text and text.strip() for text in (element.text, *(child.tail for child in element)))
+    if has_own_words or not len(element):
+        words = ", ".join(filter(None, [_words(element), *attributes]))
         if words and _is_title(element):
             yield f"\n{'#' * min(level, _DEEPEST_HEADING)} {words}\n"
+        elif words and (len(element) or label.lower() in _PARAGRAPHS):
+            yield f"{words}\n"
         elif words:
-            is_paragraph = len(element) or _name(element) in _PARAGRAPHS
-            yield f"{words}\n" if is_paragraph else f"{local_name(element).replace('_', ' ')}: {words}"
+            yield f"{label}: {words}"
         return
-    if about:
-        yield f"{local_name(element).replace('_', ' ')}: {', '.join(about)}"
+    if attributes:
+        yield f"{label}: {', '.join(attributes)}"
     below = level + any(map(_is_title, element))
-    for child in sorted(element, key=_is_title, reverse=True):
+    for child in sorted(element, key=_is_title, reverse=True):  # a title may stand behind what it is the title of
         yield from _lines(child, level if _is_title(child) else below)
 
 
 def _is_title(element: ET.Element) -> bool:
-    return _name(element) in _TITLES and not len(element)
+    return local_name(element).lower() in _TITLES and not len(element)
 
 
 def _words(element: ET.Element) -> str:
     """Return all words in an element; HTML in them, as feeds have it, is read as HTML."""
     text = "".join(element.itertext())
     return read_html(text.encode()).text if "<" in text and _HTML.search(text) else one_line(text)
-
-
-def _name(element: ET.Element) -> str:
-    return local_name(element).lower()
 
 
 def read_json(data: bytes, limits: Limits) -> Content:
@@ -108,37 +119,103 @@ def read_json(data: bytes, limits: Limits) -> Content:
     if not text.strip():
         return Content("")
     try:
-        content = parse(text)
-    except BadRecordError as error:
+        value = parse(text)
+        records = _list_records(value)
+        if not records or not all(map(is_row, records)):
+            return Content("", records=[(number, _record_fields(number, record, limits))
+                                        for number, record in enumerate(records)])
+        check_depth(value, limits.json_depth)
+    except ValueError as error:  # not JSON, or nested too deeply
         raise UnreadableError(str(error)) from error
-    records = _list_records(content)
-    if not records or not all(map(is_row, records)):
-        read: list[tuple[int | None, Any]] = []
-        for number, value in enumerate(records):
-            try:
-                record = read_record(number, value, limits)
-                fields = [record.id, record.title, record.text, clean_metadata(record.metadata)]
-                read.append((number, fields))
-            except BadRecordError as error:
-                read.append((number, str(error)))
-        return Content("", records=read)
-    try:
-        check_depth(content, limits.json_depth)
-    except ValueError as error:
-        raise UnreadableError(str(error)) from error
-    table = object_lines(content, "", limits) if isinstance(content, dict) else record_lines(
-        csl_works(records) or [read_fields(record) for record in records if isinstance(record, dict)], "", limits)
+    if isinstance(value, dict):
+        table = object_lines(value, "", limits)
+    else:
+        rows = csl_works(records) or [read_fields(record) for record in records if isinstance(record, dict)]
+        table = record_lines(rows, "", limits)
     return Content("", records=[(None, [None, "", table, {}])])
 
 
-def _list_records(content: object) -> list[object]:
+def _record_fields(number: int, value: object, limits: Limits) -> list[Any] | str:
+    """Return the id, title, text and metadata of a record, or the reason why it cannot be used."""
+    try:
+        record = read_record(number, value, limits)
+    except BadRecordError as error:
+        return str(error)
+    return [record.id, record.title, record.text, clean_metadata(record.metadata)]
+
+
+def _list_records(value: object) -> list[object]:
     """Return the records of a file: its list, the list in `documents` or `data`, or the whole object as one record."""
-    if isinstance(content, list):
-        return content
-    if isinstance(content, dict):
-        for key in ("documents", "data"):
-            if isinstance(content.get(key), list) and "text" not in content:
-                return list(content[key])
-        return [content]
-    raise UnreadableError("neither a list of records nor an object: write "
-                          '[{"text": "...", "id": "...", "title": "..."}, ...]')
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        raise UnreadableError("neither a list of records nor an object: write "
+                              '[{"text": "...", "id": "...", "title": "..."}, ...]')
+    lists = (value[key] for key in ("documents", "data") if isinstance(value.get(key), list) and "text" not in value)
+    return next(lists, [value])
+
+
+def read_bib(data: bytes, limits: Limits) -> Content:
+    """Read a BibTeX file: each entry is a row with title, author, year and venue.
+
+    Raises:
+        UnreadableError: no entry of it can be read.
+    """
+    with capture() as errors:
+        read = parse_string(_STYLE.sub(r"\1", _COMMENT.sub("", decode(data))), "bibtex").entries
+    entries = {key: entry for key, entry in read.items() if entry.fields or entry.persons}
+    if not entries:
+        raise UnreadableError(f"not BibTeX that can be read ({errors[0] if errors else 'no entry'}): mend the entry")
+    works = [_bibtex_work(key, entry) for key, entry in entries.items()]
+    unread = f"{len(errors)} of its entries ({errors[0]}): mend them" if errors else ""
+    return Content(record_lines(works, "", limits), unread=unread)
+
+
+def _bibtex_work(key: str, entry: Entry) -> Fields:
+    """Return an entry of a BibTeX file as the fields of a record, without LaTeX."""
+    fields = {name.lower(): one_line(str(Text.from_latex(value))) for name, value in entry.fields.items()}
+    authors: list[str] = []
+    for person in entry.persons.get("author") or entry.persons.get("editor") or ():
+        parts = (*person.first_names, *person.middle_names, *person.prelast_names, *person.last_names,
+                 *person.lineage_names)
+        authors.append(one_line(str(Text.from_latex(" ".join(parts)))))
+    return {"title": fields.get("title", ""), "author": "; ".join(authors),
+            "year": fields.get("year", "") or fields.get("date", "")[:4],
+            "venue": next((fields[name] for name in _VENUES if fields.get(name)), ""), "type": entry.type, "key": key,
+            "doi": _DOI_ADDRESS.sub("", fields.get("doi", "")),
+            **{name: fields.get(name, "") for name in _FURTHER_FIELDS}}
+
+
+def read_ris(data: bytes, limits: Limits) -> Content:
+    """Read a RIS file, as EndNote and Zotero write it; UnreadableError if it has no entry."""
+    works: list[dict[str, str]] = []
+    for line in _RIS.finditer(decode(data).replace("\r\n", "\n")):
+        name, value = _RIS_FIELDS.get(line["tag"], ""), one_line(line["value"])
+        if line["tag"] == "TY":  # the first line of a work
+            works.append({"title": "", "author": "", "year": "", "venue": "", "doi": "", "type": value})
+        elif works and name in {"author", "keywords"}:  # which have a line for each of them
+            if name == "author":  # "Blum, Ada"
+                value = " ".join(reversed([part.strip() for part in value.split(",", 1)]))
+            works[-1][name] = "; ".join(filter(None, [works[-1].get(name, ""), value]))
+        elif works and name and not works[-1].get(name):
+            works[-1][name] = value[:4] if name == "year" else _DOI_ADDRESS.sub("", value) if name == "doi" else value
+    if not works:
+        raise UnreadableError("no entry of a bibliography in it (TY  - ...): export it again")
+    return Content(record_lines(works, "", limits))
+
+
+def csl_works(records: Sequence[object]) -> list[Fields]:
+    """Return the works of a CSL-JSON file; an empty list if the records are something else."""
+    works: list[Fields] = []
+    for record in records:
+        if not isinstance(record, dict) or not {"title", "type"} <= record.keys() or not (
+                {"issued", "author"} & record.keys()):
+            return []
+        people = [person for person in record.get("author") or () if isinstance(person, dict)]
+        names = [person.get("literal") or f"{person.get('given', '')} {person.get('family', '')}" for person in people]
+        year = _YEAR.search(str(record.get("issued") or ""))
+        works.append({"title": one_line(str(record["title"])), "author": "; ".join(map(one_line, names)),
+                      "year": year[0] if year else "", "venue": one_line(str(record.get("container-title") or "")),
+                      "type": str(record["type"]), "doi": str(record.get("DOI") or ""),
+                      "abstract": one_line(str(record.get("abstract") or ""))})
+    return works

@@ -17,8 +17,7 @@ from ...text.cleaning import one_line
 from ...text.titles import is_from_template
 from ..grids import GridCell, grid_lines
 from ..metadata import CREATED
-from ..raised_figures import END, RAISED, write_raised
-from ..reading import Content, Limits, UnreadableError, list_counts
+from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from .archives import (
     PASSWORD,
     chart_text,

@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 
 from ...text.cleaning import one_line
 from ...text.scripts import CJK
-from ..raised_figures import END, RAISED, write_raised
+from ..reading import END, RAISED, write_raised
 
 _ABOVE, _BELOW = 0.75, 0.25  # how far a line of text reaches above and below its baseline, as shares of its size
 CJK_LETTER = re.compile(f"[{CJK}\u3000-\u303f\uff00-\uff65]")

@@ -15,8 +15,18 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.libraries import ignoring
 from ..decoding import decode
 from ..grids import GridCell, SpanningCell, grid_lines, place_cells
-from ..raised_figures import END, NOTE, RAISED, write_raised
-from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError, count_sources, list_counts
+from ..reading import (
+    DEFAULT_LIMITS,
+    END,
+    NOTE,
+    RAISED,
+    Content,
+    Limits,
+    UnreadableError,
+    count_sources,
+    list_counts,
+    write_raised,
+)
 from .archives import local_name, open_archive, parse_xml
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
@@ -131,7 +141,7 @@ def _is_footnote_mark(tag: Tag) -> bool:
 
 
 def mark_raised(soup: BeautifulSoup) -> None:
-    """Put the marks of `raised_figures` around raised texts; one with a link, or that begins a note, marks a note."""
+    """Put the marks of `write_raised` around raised texts; one with a link, or that begins a note, marks a note."""
     raised: list[tuple[Tag, str]] = []
     for tag in soup.find_all("sup"):  # one without an end has the rest of the page in it
         inner = [part.contents if isinstance(part, Tag) else [part] for part in tag.contents[:_MOST_IN_MARK + 1]]

@@ -19,8 +19,8 @@ from ...graph_store.integrity.status import Status, read_overview, status_of
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...graph_store.layout import BACKING_UP, Layout, knowledge_bases
 from ...graph_store.ledger.notes import MOST_INSTRUCTIONS
-from ...ingest.page_pictures import draw_page
 from ...ingest.reading import UnreadableError
+from ...ingest.reading_process import draw_page
 from ...runtime.audit import LOCAL
 from ...runtime.safe_files import own_folder
 from ...runtime.threads import in_thread

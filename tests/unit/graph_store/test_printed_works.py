@@ -5,8 +5,8 @@ from io import BytesIO
 import numpy as np
 import pytest
 from banyan.graph_store.layout import PrintedWorks
-from banyan.ingest.page_pictures import draw_page
 from banyan.ingest.reading import UnreadableError
+from banyan.ingest.reading_process import draw_page
 from banyan.runtime.event_loop import run
 from banyan.schemas.documents import Document
 from PIL import Image
