@@ -1,17 +1,25 @@
-"""Spreadsheets (xlsx, xls, ods): each sheet with its tables."""
+"""Spreadsheets (xlsx, xls, ods): each sheet with its tables, and each number as its cell shows it.
+
+calamine reads the values of cells without their formats, and without which rows are hidden, so these are read from the
+archive itself. A number keeps all its digits, however many its format shows.
+"""
 
 import re
+import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, time
+from decimal import Decimal
+from functools import reduce
 from io import BytesIO
 from itertools import pairwise
-from xml.etree.ElementTree import Element
+from typing import NamedTuple
+from xml.etree import ElementTree as ET  # see `archives`
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
-from ..reading import Content, Limits, UnreadableError, list_counts
+from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
 from .archives import (
     PASSWORD,
@@ -24,24 +32,36 @@ from .archives import (
     properties,
     replace_parts,
 )
-from .cell_formats import SheetFormats, column_number
 
+_WORKBOOK, _WORKBOOK_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
+_STRINGS = "xl/sharedStrings.xml"
+_CONTENT = "content.xml"  # of an OpenDocument file
 _OLD_COMMENTS = re.compile(r"xl/comments\d*\.xml")
 _DRAWING = re.compile(r"xl/drawings/drawing\d*\.xml")
 _CHART = re.compile(r"xl/charts/chart\d*\.xml")
 _SHEET = re.compile(r"xl/worksheets/sheet\d*+\.xml")
 _REFERENCE = re.compile(rb'<(?:x:)?c r="([A-Z]{1,3})([0-9]{1,7})"')
-_WIDE, _HIGH = 100, 10_000
-"""Empty columns or rows between a cell that lies far from all others and these."""
+_COLUMN = re.compile("[A-Z]{1,3}")  # of a place such as "AB12"
+_WIDE, _HIGH = 100, 10_000  # empty columns or rows between a cell that lies far from all others and these
 _UNCALCULATED = re.compile(rb"</f>(?:<v ?/>)?</c>")
 """A formula without a value: a program wrote it, and no spreadsheet calculated it."""
 _MOST_CELLS = 20_000_000  # the most cells of a sheet: a sheet declares its size, and all its cells are allocated
+_MOST_COLUMNS = 16_384  # of a sheet
+_PERCENT_FORMATS = {9: "0%", 10: "0.00%"}
+"""The built-in formats of percentages. Those of currencies show the currency of the reader's machine."""
+_TOKEN = re.compile(r'"(?P<quoted>[^"]{0,99})"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]{0,9})(?:-[^\]]{0,19})?\]|'
+                    r"\[(?P<rule>[^\]]{0,19})\]|[_*].|(?P<figures>General|[0#?.,/]+(?:E[+-][0#?]+)?)|(?P<other>.)",
+                    re.IGNORECASE | re.DOTALL)
+_SECTIONS = re.compile(r'((?:"[^"]*"|\\.|[^";\\])*)(?:;|$)', re.DOTALL)
+_CODE = re.compile("0{2,}")  # figures of a number with leading zeros, such as a postal code
+_SCALED = re.compile(r"[0#?],+(?:\.|$)")  # each comma behind the figures divides the number by a thousand
+_THOUSANDTHS = re.compile(r"[1-9]\d{0,2}\.\d{3}")
 
 
 def read_spreadsheet(data: bytes, limits: Limits) -> Content:
     """Read the non-empty sheets with their stored values; a merged cell's value is in each of its places.
 
-    Numbers are written as their cells show them (see `cell_formats`), except in the old format xls.
+    Hidden sheets, rows and columns are left out and counted. The old format xls has no number formats here.
     """
     if not data.startswith(ZIP_MARK):
         return _read_sheets(data, None, limits)
@@ -50,50 +70,49 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
 
 def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -> Content:
-    problems = list[str]()
+    problems, stray = list[str](), 0
     if archive:
         data, stray = _without_stray_cells(data, archive, limits.table_columns)
-        if stray:
-            problems.append(f"{list_counts({'cell': stray})} far from all others: move what is there to the table")
+    if stray:
+        problems.append(f"{list_counts({'cell': stray})} far from all others: move what is there to the table")
     try:
         workbook = CalamineWorkbook.from_filelike(BytesIO(data))
     except CalamineError as error:
-        raise UnreadableError(PASSWORD) if "password" in str(error).lower() else (
-            not_of_kind(data, "a spreadsheet", str(error))) from error
+        if "password" in str(error).lower():
+            raise UnreadableError(PASSWORD) from error
+        raise not_of_kind(data, "a spreadsheet", str(error)) from error
     about = properties(archive) if archive else {}
-    notes = [*_notes(archive)] if archive else []
     formats = SheetFormats(archive) if archive else None
     title = about.pop("title", "")
-    sheets: list[tuple[str, str]] = []
-    hidden = Counter[str]()
+    texts: dict[str, str] = {}  # by the names of the sheets
+    left_out = Counter(_count_unread(archive) if archive else {})
     for name, about_sheet in zip(workbook.sheet_names, workbook.sheets_metadata, strict=True):
         if about_sheet.visible != SheetVisibleEnum.Visible:
-            hidden["hidden sheet"] += 1
+            left_out["hidden sheet"] += 1
             continue
         try:
-            text = "\n".join(_lines(workbook.get_sheet_by_name(name), formats, title or name, limits, hidden))
+            text = "\n".join(_lines(workbook.get_sheet_by_name(name), formats, title or name, limits, left_out))
         except UnreadableError as error:
             problems.append(f"the sheet {name!r}: {error}")
             continue
-        if text:
-            sheets.append((name, text))
-    if problems and not sheets:
+        texts |= {name: text} if text else {}
+    if problems and not texts:
         raise UnreadableError("; ".join(problems))
-    sheets += [("Comments", "\n".join(notes))] if notes else []
-    alone = len(sheets) == 1
-    return Content("\n\n".join(text if alone else f"# {name}\n\n{text}" for name, text in sheets), title, about,
-                   unread="; ".join(problems),
-                   omitted=list_counts({**_count_unread(archive), **hidden}) if archive else
-                   ", ".join(filter(None, ["number formats, such as per cent", list_counts(hidden)])))
+    if archive and (notes := "\n".join(_notes(archive))):
+        texts["Comments"] = "\n\n".join(filter(None, [texts.get("Comments"), notes]))
+    text = "\n\n".join(f"# {name}\n\n{text}" for name, text in texts.items())
+    omitted = ["" if archive else "number formats, such as per cent", list_counts(left_out)]
+    return Content(text if len(texts) > 1 else "".join(texts.values()), title, about, unread="; ".join(problems),
+                   omitted=", ".join(filter(None, omitted)))
 
 
 def _without_stray_cells(data: bytes, archive: zipfile.ZipFile, most_columns: int) -> tuple[bytes, int]:
     """Return a workbook without the cells far from all others, and their number, if a sheet is too large to be read."""
-    sheets: dict[str, Element] = {}
+    sheets: dict[str, ET.Element] = {}
     left_out = 0
     for name in filter(_SHEET.fullmatch, archive.namelist()):
         references = set(_REFERENCE.findall(archive.read(name)))
-        columns = {column_number(letters.decode()) for letters, _ in references}
+        columns = {_column_number(letters.decode()) for letters, _ in references}
         rows = {int(row) for _, row in references}
         if not columns or (max(columns) <= most_columns and max(columns) * max(rows) <= _MOST_CELLS):
             continue
@@ -103,13 +122,14 @@ def _without_stray_cells(data: bytes, archive: zipfile.ZipFile, most_columns: in
             for cell in list(row):
                 reference = cell.get("r", "")
                 letters = reference.rstrip("0123456789")
-                if column_number(letters) > last_column or int(reference[len(letters):] or 0) > last_row:
+                if _column_number(letters) > last_column or int(reference[len(letters):] or 0) > last_row:
                     row.remove(cell)
                     left_out += 1
     return (replace_parts(archive, sheets), left_out) if left_out else (data, 0)
 
 
 def _last_before_gap(used: Iterable[int], gap: int) -> int:
+    """Return the last of the numbers in use before the first gap wider than `gap`."""
     ordered = sorted(used)
     return next((before for before, after in pairwise(ordered) if after - before > gap), ordered[-1])
 
@@ -118,7 +138,7 @@ def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the comments on cells and the texts of boxes."""
     names = archive.namelist()
     threads = [name for name in names if name.startswith("xl/threadedComments/")]
-    for name in sorted(threads or (name for name in names if _OLD_COMMENTS.fullmatch(name))):
+    for name in sorted(threads or filter(_OLD_COMMENTS.fullmatch, names)):
         for element in parse_xml(archive, name).iter():
             text = "".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "text"})
             if element.get("ref") and text.strip():
@@ -133,17 +153,17 @@ def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
 def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
     """Return how many things of each kind in a spreadsheet are not read; the numbers of a chart are in cells, too."""
     names = archive.namelist()
-    return {"picture": sum(1 for name in names if name.startswith(("xl/media/", "Pictures/"))),
-            "chart": sum(1 for name in names if _CHART.fullmatch(name)) + count_new_charts(archive),
-            "embedded file": sum(1 for name in names if name.startswith("xl/embeddings/")),
+    return {"picture": sum(name.startswith(("xl/media/", "Pictures/")) for name in names),
+            "chart": sum(_CHART.fullmatch(name) is not None for name in names) + count_new_charts(archive),
+            "embedded file": sum(name.startswith("xl/embeddings/") for name in names),
             "uncalculated formula": sum(len(_UNCALCULATED.findall(archive.read(name))) for name in names
                                         if _SHEET.fullmatch(name)),
-            "comment": archive.read("content.xml").count(b"<office:annotation ") if "content.xml" in names else 0}
+            "comment": archive.read(_CONTENT).count(b"<office:annotation ") if _CONTENT in names else 0}
 
 
-def _lines(sheet: CalamineSheet, formats: SheetFormats | None, title: str, limits: Limits,
-           hidden: Counter[str]) -> Iterator[str]:
-    """Yield the lines of the tables of a sheet; `hidden` counts the rows and columns that are not shown."""
+def _lines(sheet: CalamineSheet, formats: "SheetFormats | None", title: str, limits: Limits,
+           left_out: Counter[str]) -> Iterator[str]:
+    """Yield the lines of the tables of a sheet; `left_out` counts the rows and columns that are not shown."""
     height, width = (last + 1 for last in sheet.end or (-1, -1))
     if width > limits.table_columns or height * width > _MOST_CELLS:
         raise UnreadableError(f"a sheet of {width:,} columns and {height:,} rows, at most "
@@ -151,24 +171,23 @@ def _lines(sheet: CalamineSheet, formats: SheetFormats | None, title: str, limit
     values = sheet.to_python(skip_empty_area=False)
     raised = formats.raised if formats else {}
     rows = [[raised.get(value, value) if isinstance(value, str) else _text(value) for value in row] for row in values]
-    for at, column, known in formats.cells(sheet.name) if formats else ():
+    for at, column, number_format in formats.cells(sheet.name) if formats else ():
         value = values[at][column] if at < len(values) and column < len(values[at]) else None
         if isinstance(value, float):
-            rows[at][column] = known.write(value)
+            rows[at][column] = number_format.write(value)
+    hidden_rows, hidden_columns = formats.hidden(sheet.name) if formats else (set[int](), set[int]())
+    places = [column for column in range(width) if column not in hidden_columns]  # those that are shown
     merged: dict[tuple[int, int], int] = {}
     for number, ((top, left), (bottom, right)) in enumerate(sheet.merged_cell_ranges or ()):
-        for at, row in enumerate(rows[top : bottom + 1], top):
-            row[left : right + 1] = [rows[top][left]] * len(row[left : right + 1])
-            merged |= {(at, column): number for column in range(left, right + 1)}
-    hidden_rows, hidden_columns = formats.hidden(sheet.name) if formats else (set[int](), set[int]())
-    filled = {at for row in rows for at, text in enumerate(row) if text}
-    hidden["hidden row"] += sum(any(row) for at, row in enumerate(rows) if at in hidden_rows)
-    hidden["hidden column"] += len(filled & hidden_columns)
-    places = [at for at in range(width) if at not in hidden_columns]
-    shown_at = {place: at for at, place in enumerate(places)}
-    merged = {(at, shown_at[place]): number for (at, place), number in merged.items() if place in shown_at}
-    shown = (SheetRow(at, [row[place] for place in places]) for at, row in enumerate(rows) if at not in hidden_rows)
-    yield from sheet_lines([*split_blocks(shown)], title, merged)
+        for at, row in enumerate(rows[top:bottom + 1], top):
+            row[left:right + 1] = [rows[top][left]] * len(row[left:right + 1])
+            merged |= {(at, shown): number for shown, column in enumerate(places) if left <= column <= right}
+    filled = {column for row in rows for column, text in enumerate(row) if text}
+    left_out["hidden row"] += sum(any(row) for at, row in enumerate(rows) if at in hidden_rows)
+    left_out["hidden column"] += len(filled & hidden_columns)
+    shown_rows = (SheetRow(at, [row[column] for column in places]) for at, row in enumerate(rows)
+                  if at not in hidden_rows)
+    yield from sheet_lines([*split_blocks(shown_rows)], title, merged)
 
 
 def _text(value: object) -> str:
@@ -178,3 +197,186 @@ def _text(value: object) -> str:
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
     return value.isoformat() if isinstance(value, date | time) else str(value)
+
+
+# --- number formats
+
+
+class CellFormat(NamedTuple):
+    """How a cell shows a number: the words around it, whether it is in per cent, and the fewest figures."""
+
+    before: str = ""
+    after: str = ""
+    is_percent: bool = False
+    figures: int = 0
+
+    def write(self, value: float) -> str:
+        """Return a number as the cell shows it, such as "12.5%" or "-$1200", in plain figures."""
+        number = abs(Decimal(f"{value:.15g}")) * (100 if self.is_percent else 1)
+        text = format(number, "f")
+        text = (text.rstrip("0").rstrip(".") if "." in text else text).zfill(self.figures)
+        # Three decimals of an amount could be read as thousands: "1.125 €".
+        text += "0" if (self.before or self.after) and _THOUSANDTHS.fullmatch(text) else ""
+        return f"{'-' if value < 0 else ''}{self.before}{text}{self.after}"
+
+
+class NumberFormat(NamedTuple):
+    """The formats for numbers from zero on, and for those below."""
+
+    positive: CellFormat
+    negative: CellFormat
+
+    def write(self, value: float) -> str:
+        """Return a number as the cell shows it."""
+        return (self.negative if value < 0 else self.positive).write(value)
+
+
+def parse_format(code: str) -> NumberFormat | None:
+    """Parse a format such as `#,##0.00 "€"`; return None if it adds nothing to a number, or depends on conditions.
+
+    Its sections are for numbers above and below zero, for zero and for texts. Without a second one the first holds for
+    all numbers; zero is written with the first, because the third often has a dash in place of the number.
+    """
+    sections = [_parse_section(section) for section in _SECTIONS.findall(code)[:3] if section]
+    known = [section for section in sections if section is not None]
+    if len(known) < len(sections) or all(section == CellFormat() for section in known[:2]):
+        return None
+    return NumberFormat(known[0], known[min(1, len(known) - 1)])
+
+
+def _parse_section(section: str) -> CellFormat | None:
+    """Return what a section of a format adds to a number; None if it holds on a condition, or is a date."""
+    before, after, figures, is_percent = "", "", "", False
+    for token in _TOKEN.finditer(section):
+        is_condition = token["rule"] and token["rule"][0] in "<>="
+        if is_condition or (token["other"] or "").isalpha():  # a letter is a part of a date
+            return None
+        figures += token["figures"] or ""
+        is_percent = is_percent or token["other"] == "%"
+        word = next(filter(None, token.group("quoted", "escaped", "currency", "other")), "")
+        if figures:
+            after += word
+        else:
+            before += word
+    before, after = _words_around(before.lstrip(" -+(")), _words_around(after.rstrip(" -)"))
+    if _SCALED.search(figures) and not _has_sign(after):  # the number is written in full, without "M" or "k"
+        after = ""
+    return CellFormat(before, after, is_percent, len(figures) if _CODE.fullmatch(figures) else 0)
+
+
+def _words_around(text: str) -> str:
+    """Return the text around a number, or "" if it has neither letters nor the sign of a unit or a currency."""
+    text = " ".join(text.split(" ")).replace("\xa0", " ")
+    return text if any(map(str.isalpha, text)) or _has_sign(text) else ""
+
+
+def _has_sign(text: str) -> bool:
+    return any(unicodedata.category(letter) == "Sc" or letter in "%‰°" for letter in text)
+
+
+class SheetFormats:
+    """The number formats in the sheets of a workbook (xlsx or ods), and which of its rows and columns are hidden."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        """Read which formats a workbook has; its sheets are only read if any of them changes how a number is shown."""
+        self._archive, self._names = archive, set(archive.namelist())
+        self._formats: dict[str, NumberFormat] = {}  # those that change how a number is shown, by the styles' numbers
+        if _STYLES in self._names:
+            root = parse_xml(archive, _STYLES)
+            codes = _PERCENT_FORMATS | {int(element.get("numFmtId", "0")): element.get("formatCode", "")
+                                        for element in root.iter() if local_name(element) == "numFmt"}
+            cell_styles = next((list(element) for element in root if local_name(element) == "cellXfs"), [])
+            for at, style in enumerate(cell_styles):
+                if number_format := parse_format(codes.get(int(style.get("numFmtId", "0")), "")):
+                    self._formats[str(at)] = number_format
+        self.raised: Mapping[str, str] = _read_raised(archive) if _STRINGS in self._names else {}
+        """The texts with raised figures as `write_raised` writes them, by these texts in one size."""
+        self._parts: Mapping[str, str] = _parts_of_sheets(archive) if _WORKBOOK in self._names else {}
+
+    def cells(self, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
+        """Yield row and column of each formatted cell of a sheet, counted from 0, with its format, in order."""
+        if _CONTENT in self._names:
+            yield from _open_document_cells(self._archive, sheet)
+        elif self._formats and self._parts.get(sheet) in self._names:
+            row = column = -1
+            for name, about in _begun_elements(self._archive, self._parts[sheet], {"row", "c"}):
+                if name == "row":  # a row or a cell may lack its own place
+                    row, column = int(about.get("r") or row + 2) - 1, -1
+                    continue
+                letters = _COLUMN.match(about.get("r", ""))
+                column = _column_number(letters[0]) - 1 if letters else column + 1
+                if number_format := self._formats.get(about.get("s", "0")):
+                    yield row, column, number_format
+
+    def hidden(self, sheet: str) -> tuple[set[int], set[int]]:
+        """Return the hidden rows and columns of a sheet, counted from 0."""
+        rows, columns, part = set[int](), set[int](), self._parts.get(sheet, "")
+        if part not in self._names or b"hidden=" not in self._archive.read(part):
+            return rows, columns
+        for name, about in _begun_elements(self._archive, part, {"row", "col"}):
+            if about.get("hidden") in {"1", "true"} and name == "row" and about.get("r"):
+                rows.add(int(about["r"]) - 1)
+            elif about.get("hidden") in {"1", "true"} and name == "col":
+                columns |= set(range(int(about["min"]) - 1, min(int(about["max"]), _MOST_COLUMNS)))
+        return rows, columns
+
+
+def _read_raised(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Return the texts of cells in which some figures are raised, as `write_raised` writes them."""
+    raised: dict[str, str] = {}
+    for text in parse_xml(archive, _STRINGS) if b"superscript" in archive.read(_STRINGS) else ():
+        words, marked = "", ""
+        for run in (part for part in text if local_name(part) == "r"):
+            run_words = "".join(part.text or "" for part in run if local_name(part) == "t")
+            is_raised = any(part.get("val") == "superscript" for part in run.iter() if local_name(part) == "vertAlign")
+            words += run_words
+            marked += f"{RAISED}{run_words}{END}" if is_raised else run_words
+        if marked != words:
+            raised[words] = write_raised(marked)
+    return raised
+
+
+def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Return the names of the parts of the file with the sheets, by the sheets' names."""
+    targets = {link.get("Id"): link.get("Target", "") for link in parse_xml(archive, _WORKBOOK_LINKS)}
+    parts: dict[str, str] = {}
+    for sheet in parse_xml(archive, _WORKBOOK).iter():
+        if local_name(sheet) == "sheet":
+            link = next((value for name, value in sheet.attrib.items() if name.endswith("}id")), "")
+            target = targets.get(link, "")
+            parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
+    return parts
+
+
+def _column_number(letters: str) -> int:
+    """Return the number of a column such as "AB", from 1."""
+    return reduce(lambda number, letter: 26 * number + ord(letter) - ord("@"), letters, 0)
+
+
+def _open_document_cells(archive: zipfile.ZipFile, sheet: str) -> Iterator[tuple[int, int, NumberFormat]]:
+    """Yield the cells of a sheet of an OpenDocument file that are percentages or amounts of money."""
+    row, after_row, column, current = 0, 0, 0, ""
+    for name, about in _begun_elements(archive, _CONTENT, {"table", "table-row", "table-cell", "covered-table-cell"}):
+        if name == "table":
+            after_row, current = 0, about.get("name", "")
+        elif name == "table-row":
+            row, column = after_row, 0
+            after_row += int(about.get("number-rows-repeated") or 1)
+        else:
+            begin, column = column, column + int(about.get("number-columns-repeated") or 1)
+            kind, currency = about.get("value-type"), about.get("currency")
+            is_percent = kind == "percentage"
+            if current == sheet and (is_percent or (kind == "currency" and currency)):
+                shown = CellFormat(after="%" if is_percent else f" {currency}", is_percent=is_percent)
+                yield from ((at, place, NumberFormat(shown, shown)) for at in range(row, after_row)
+                            for place in range(begin, column))
+
+
+def _begun_elements(archive: zipfile.ZipFile, part: str, wanted: set[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the name and the attributes of each wanted element of a part as it begins, without their namespaces."""
+    with archive.open(part) as stream:
+        for event, element in ET.iterparse(stream, ("start", "end")):  # noqa: S314
+            if event == "end":
+                element.clear()  # a sheet has an element for each of its cells
+            elif (name := local_name(element)) in wanted:
+                yield name, {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
