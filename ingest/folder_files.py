@@ -67,7 +67,7 @@ def walk_folder(root: Path, on_failure: OnFailure, limits: Limits) -> Iterator[F
                     else:
                         stack.append((child, depth + 1))
         except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other
-            report_failure(on_failure, str(entry), explain_os_error(error))
+            report_failure(on_failure, str(entry), why_unreadable(error))
     if count := left_out.pop(IGNORE_FILE, 0):
         report_failure(on_failure, str(root), f"{LEFT_OUT}{count:,} files and folders that {IGNORE_FILE} names")
     if left_out:
@@ -96,7 +96,7 @@ def _read_ignore_file(path: Path, on_failure: OnFailure) -> GitIgnoreSpec | None
     try:
         return GitIgnoreSpec.from_lines(path.read_text("utf-8-sig", "replace").splitlines() if path.is_file() else ())
     except OSError as error:
-        report_failure(on_failure, str(path), explain_os_error(error))
+        report_failure(on_failure, str(path), why_unreadable(error))
         return None
 
 
@@ -114,7 +114,7 @@ def report_failure(on_failure: OnFailure, source: str, reason: str) -> None:
     on_failure(LoadFailure(path=clean_text(source), reason=clean_text(reason)))
 
 
-def explain_os_error(error: OSError | RuntimeError) -> str:
+def why_unreadable(error: OSError | RuntimeError) -> str:
     """Return why a file cannot be read, and what to do."""
     why = getattr(error, "strerror", None) or error
     return f"cannot be read ({why}): check that it is there and that you may read it"

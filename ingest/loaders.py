@@ -15,26 +15,10 @@ from ..text.titles import UNREAD, document_title
 from .decoding import open_file, read_bytes, undecodable
 from .fetching import Address, check_allowed, fetch
 from .field_sections import all_tables, split_head
-from .folder_files import (
-    SAVED_TWICE,
-    FoundFile,
-    OnFailure,
-    distinct_files,
-    explain_os_error,
-    report_failure,
-    walk_folder,
-)
+from .folder_files import SAVED_TWICE, FoundFile, OnFailure, distinct_files, report_failure, walk_folder, why_unreadable
 from .formats import PARSED, PLAIN, suffix_of
 from .metadata import check_id, clean_metadata, record_id, with_date, with_metadata, with_unread
-from .reading import (
-    DEFAULT_LIMITS,
-    Content,
-    IngestError,
-    Limits,
-    LoadFailure,
-    UnreadableError,
-    read_content,
-)
+from .reading import DEFAULT_LIMITS, Content, IngestError, Limits, LoadFailure, UnreadableError, read_content
 from .reading_process import ReadingProcess
 from .records import RECORD_READERS, Record, Report, read_listed
 from .reference_lists import Works
@@ -210,7 +194,7 @@ def _documents(file: FoundFile, reading: Reading, on_failure: OnFailure, limits:
     except UnicodeDecodeError as error:
         report(undecodable(error) + "; what follows was not read")
     except OSError as error:
-        report(explain_os_error(error))
+        report(why_unreadable(error))
 
 
 def _whole(file: FoundFile, content: Content, limits: Limits, report: Report,

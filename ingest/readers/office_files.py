@@ -18,19 +18,8 @@ from ...text.titles import is_from_template
 from ..grids import GridCell, grid_lines
 from ..metadata import CREATED
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
-from .archives import (
-    PASSWORD,
-    chart_text,
-    count_new_charts,
-    diagram_text,
-    local_name,
-    not_of_kind,
-    open_archive,
-    parse_xml,
-    properties,
-    read_charts,
-    replace_parts,
-)
+from . import archives
+from .archives import PASSWORD, local_name, not_of_kind, open_archive, parse_xml
 from .web_pages import read_html
 
 _STYLES = "\n".join(["p[style-name='Title'] => h1:fresh", *(
@@ -55,11 +44,12 @@ _EDGES = frozenset({"header", "footer", "header-first", "footer-first", "header-
 _SKIPPED = frozenset({"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "table-of-content",
                       "alphabetical-index", "illustration-index", "user-index", "settings", "image", "object",
                       "covered-table-cell"})
-_META = {"initial-creator": "author", "creator": "author", "date": "date", "creation-date": CREATED,
+_META = {"title": "title", "initial-creator": "author", "creator": "author", "date": "date", "creation-date": CREATED,
          "subject": "subject", "keyword": "keywords", "description": "description"}
 _RAISED_POSITIONS = ("super", *"123456789")  # a number is the share of the height by which a text is raised
-_TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "text-box": "div",
-         "table": "table", "table-row": "tr", "table-cell": "td"}
+_TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "text-box": "div", "table": "table",
+         "table-row": "tr", "table-cell": "td", **dict.fromkeys(_SKIPPED, "template")}
+"""The tags of HTML by the elements of OpenDocument; the content of "template" is not shown."""
 _BLANKS = frozenset({"s", "tab", "line-break"})
 _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
 
@@ -72,7 +62,7 @@ def read_docx(data: bytes, limits: Limits) -> Content:
     diagrams follow the text.
     """
     with open_archive(data, "a Word file", limits) as archive:
-        about = properties(archive)
+        about = archives.properties(archive)
         left_out = list(left_out_parts(archive))
         unread = count_unread(archive)
         if not any(name.startswith("word/") for name in archive.namelist()):
@@ -98,7 +88,7 @@ def _without_hidden(data: bytes, archive: zipfile.ZipFile) -> tuple[bytes, int]:
         if mark is not None and mark.get(f"{_WORD}val", "true") not in {"0", "false", "off"}:
             parent.remove(run)
             hidden += 1
-    return (replace_parts(archive, {_BODY: root}) if hidden else data), hidden
+    return (archives.replace_parts(archive, {_BODY: root}) if hidden else data), hidden
 
 
 def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -114,7 +104,7 @@ def left_out_parts(archive: zipfile.ZipFile) -> Iterator[str]:
         author = comment.get(f"{_WORD}author")
         if text := _paragraphs(comment):
             yield f"Comment{f' by {author}' if author else ''}: {text}"
-    yield from read_charts(archive)
+    yield from archives.read_charts(archive)
 
 
 def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
@@ -123,7 +113,7 @@ def count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
     embedded = len(re.findall(rb"<o:OLEObject\b", body))
     # Each embedded file also has a picture that shows it.
     pictures = len(re.findall(rb"<(?:a:blip|v:imagedata)\b", body)) - embedded
-    return {"picture": max(pictures, 0), "embedded file": embedded, "chart": count_new_charts(archive),
+    return {"picture": max(pictures, 0), "embedded file": embedded, "chart": archives.count_new_charts(archive),
             "equation": len(re.findall(rb"<m:oMath[ >]", body))}
 
 
@@ -145,10 +135,10 @@ def read_rtf(data: bytes, _: Limits) -> Content:
 def read_pptx(data: bytes, limits: Limits) -> Content:
     """Read the text of a presentation; the title is that of the file's properties, or else of the first slide."""
     with open_archive(data, "a PowerPoint file", limits) as archive:
-        about = properties(archive)
+        about = archives.properties(archive)
         if not any(name.startswith("ppt/") for name in archive.namelist()):
             raise not_of_kind(data, "a PowerPoint file", "no slides in it")
-        omitted = Counter({"picture": 0, "chart": count_new_charts(archive)})
+        omitted = Counter({"picture": 0, "chart": archives.count_new_charts(archive)})
     parts: list[str] = []
     titles: list[str] = []
     for number, slide in enumerate(pptx.Presentation(BytesIO(data)).slides, 1):
@@ -164,7 +154,7 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
                   for text in _texts(shape, heading, omitted))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
-        parts += map(diagram_text, _related_parts(slide, "/diagramData"))
+        parts += map(archives.diagram_text, _related_parts(slide, "/diagramData"))
         comments = (" ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
                     for root in _related_parts(slide, "/comments") for comment in root.iter()
                     if local_name(comment) == "cm")
@@ -198,7 +188,7 @@ def _texts(shape: Any, heading: str, omitted: Counter[str]) -> Iterator[str]:
     elif getattr(shape, "has_table", False):
         yield _table_text(shape.table, heading)
     elif getattr(shape, "has_chart", False):
-        yield chart_text(ET.fromstring(shape.chart.part.blob), heading)  # noqa: S314
+        yield archives.chart_text(ET.fromstring(shape.chart.part.blob), heading)  # noqa: S314
     elif local_name(shape.element) == "pic":
         omitted["recording" if shape.shape_type is MSO_SHAPE_TYPE.MEDIA else "picture"] += 1
     elif shape.shape_type in _EMBEDDED:
@@ -240,59 +230,50 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
         styles = parse_xml(archive, "styles.xml") if "styles.xml" in archive.namelist() else ET.Element("none")
         about = _read_meta(parse_xml(archive, "meta.xml")) if "meta.xml" in archive.namelist() else {}
     body = next((element for element in content if local_name(element) == "body"), content)
-    page = ET.Element("html")
-    ET.SubElement(page, "title").text = about.pop("title", "")
-    raised = {_attribute(style, "name") for root in (content, styles) for style in root.iter() for part in style
-              if local_name(style) == "style" and _attribute(part, "text-position").startswith(_RAISED_POSITIONS)}
-    _add(page, body, raised)
-    read = read_html(ET.tostring(page, "utf-8", method="html"))
     counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
     counts.update(local_name(element).split("-")[0] for element in styles.iter()
                   if local_name(element) in _EDGES and _words(element))
+    raised = {_attribute(style, "name") for root in (content, styles) for style in root.iter() for part in style
+              if local_name(style) == "style" and _attribute(part, "text-position").startswith(_RAISED_POSITIONS)}
+    _rename_to_html(body, raised)
+    page = ET.Element("html")
+    ET.SubElement(page, "title").text = about.pop("title", "")
+    page.append(body)
+    read = read_html(ET.tostring(page, "utf-8", method="html"))
     return Content(read.text, read.title, about, omitted=list_counts(dict(sorted(counts.items()))))
 
 
 def _read_meta(root: ET.Element) -> dict[str, str]:
+    """Return the title and the metadata in the part of an OpenDocument file that has them."""
     fields: dict[str, str] = {}
     for element in root.iter():
         name, text = local_name(element), (element.text or "").strip()
-        if name == "title":
-            fields["title"] = text
-        elif name in _META and text:
+        if name in _META and text:
             fields.setdefault(_META[name], text[:10] if "date" in name else text)
     return fields
 
 
-def _add(parent: ET.Element, element: ET.Element, raised: Set[str]) -> None:
-    """Add the content of an element to an element of HTML; texts of the styles `raised` are raised."""
-    _append(parent, element.text)
-    for child in element:
-        name, title = local_name(child), None
+def _rename_to_html(body: ET.Element, raised: Set[str]) -> None:
+    """Give the elements of an OpenDocument file the tags of HTML; texts of the styles `raised` are raised."""
+    for element in list(body.iter()):
+        name, tag = local_name(element), "span"
         if name in _BLANKS:
-            _append(parent, " ")
+            element.text = " "
         elif name == "note":
-            bodies = (_words(part) for part in child if local_name(part) == "note-body")
-            _append(parent, f" [{' '.join(bodies)}]")
-        elif name not in _SKIPPED:
-            tag = "sup" if name == "span" and _attribute(child, "style-name") in raised else _TAGS.get(name, "")
-            if name == "h":
-                level = _attribute(child, "outline-level")
-                tag = f"h{min(int(level), _DEEPEST_HEADING) if level.isdecimal() and len(level) < 3 else 1}"  # noqa: PLR2004
-            elif name == "page":  # a slide begins with its title
-                title = next((frame for frame in child
-                              if _attribute(frame, "class") == "title" and _words(frame)), None)
-                ET.SubElement(parent, "h1").text = _attribute(child, "name") if title is None else _words(title)
-            child[:] = [part for part in child if part is not title]
-            spans = {of: value for span, of in _SPANS.items() if (value := _attribute(child, span))}
-            _add(ET.SubElement(parent, tag, spans) if tag else parent, child, raised)
-        _append(parent, child.tail)
-
-
-def _append(parent: ET.Element, text: str | None) -> None:
-    if len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + (text or "")
-    else:
-        parent.text = (parent.text or "") + (text or "")
+            bodies = [_words(part) for part in element if local_name(part) == "note-body"]
+            element[:], element.text = [], f" [{' '.join(bodies)}]"
+        elif name == "h":
+            level = _attribute(element, "outline-level")
+            tag = f"h{min(int(level), _DEEPEST_HEADING) if level.isdecimal() and len(level) < 3 else 1}"  # noqa: PLR2004
+        elif name == "page":  # a slide begins with its title, or with its name
+            title = next((frame for frame in element if _attribute(frame, "class") == "title" and _words(frame)), None)
+            heading = ET.Element("h1")
+            heading.text = _attribute(element, "name") if title is None else _words(title)
+            element[:] = [heading, *(part for part in element if part is not title)]
+        elif name == "span" and _attribute(element, "style-name") in raised:
+            tag = "sup"
+        element.tag = _TAGS.get(name, tag)
+        element.attrib = {html: value for span, html in _SPANS.items() if (value := _attribute(element, span))}
 
 
 def _words(element: ET.Element) -> str:

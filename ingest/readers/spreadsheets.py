@@ -21,17 +21,8 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Shee
 
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
-from .archives import (
-    PASSWORD,
-    ZIP_MARK,
-    count_new_charts,
-    local_name,
-    not_of_kind,
-    open_archive,
-    parse_xml,
-    properties,
-    replace_parts,
-)
+from . import archives
+from .archives import PASSWORD, local_name, open_archive, parse_xml
 
 _WORKBOOK, _WORKBOOK_LINKS, _STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
 _STRINGS = "xl/sharedStrings.xml"
@@ -63,7 +54,7 @@ def read_spreadsheet(data: bytes, limits: Limits) -> Content:
 
     Hidden sheets, rows and columns are left out and counted. The old format xls has no number formats here.
     """
-    if not data.startswith(ZIP_MARK):
+    if not data.startswith(archives.ZIP_MARK):
         return _read_sheets(data, None, limits)
     with open_archive(data, "a spreadsheet", limits) as archive:
         return _read_sheets(data, archive, limits)
@@ -80,8 +71,8 @@ def _read_sheets(data: bytes, archive: zipfile.ZipFile | None, limits: Limits) -
     except CalamineError as error:
         if "password" in str(error).lower():
             raise UnreadableError(PASSWORD) from error
-        raise not_of_kind(data, "a spreadsheet", str(error)) from error
-    about = properties(archive) if archive else {}
+        raise archives.not_of_kind(data, "a spreadsheet", str(error)) from error
+    about = archives.properties(archive) if archive else {}
     formats = SheetFormats(archive) if archive else None
     title = about.pop("title", "")
     texts: dict[str, str] = {}  # by the names of the sheets
@@ -125,7 +116,7 @@ def _without_stray_cells(data: bytes, archive: zipfile.ZipFile, most_columns: in
                 if _column_number(letters) > last_column or int(reference[len(letters):] or 0) > last_row:
                     row.remove(cell)
                     left_out += 1
-    return (replace_parts(archive, sheets), left_out) if left_out else (data, 0)
+    return (archives.replace_parts(archive, sheets), left_out) if left_out else (data, 0)
 
 
 def _last_before_gap(used: Iterable[int], gap: int) -> int:
@@ -154,7 +145,7 @@ def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
     """Return how many things of each kind in a spreadsheet are not read; the numbers of a chart are in cells, too."""
     names = archive.namelist()
     return {"picture": sum(name.startswith(("xl/media/", "Pictures/")) for name in names),
-            "chart": sum(_CHART.fullmatch(name) is not None for name in names) + count_new_charts(archive),
+            "chart": sum(_CHART.fullmatch(name) is not None for name in names) + archives.count_new_charts(archive),
             "embedded file": sum(name.startswith("xl/embeddings/") for name in names),
             "uncalculated formula": sum(len(_UNCALCULATED.findall(archive.read(name))) for name in names
                                         if _SHEET.fullmatch(name)),

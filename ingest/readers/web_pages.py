@@ -15,18 +15,7 @@ from bs4.exceptions import ParserRejectedMarkup
 from ...runtime.libraries import ignoring
 from ..decoding import decode
 from ..grids import GridCell, SpanningCell, grid_lines, place_cells
-from ..reading import (
-    DEFAULT_LIMITS,
-    END,
-    NOTE,
-    RAISED,
-    Content,
-    Limits,
-    UnreadableError,
-    count_sources,
-    list_counts,
-    write_raised,
-)
+from ..reading import END, NOTE, RAISED, Content, Limits, UnreadableError, count_sources, list_counts, write_raised
 from .archives import local_name, open_archive, parse_xml
 
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
@@ -71,7 +60,7 @@ _CONTAINER = "META-INF/container.xml"
 _FIELDS = {"creator": "author", "date": "date", "publisher": "publisher", "language": "language", "subject": "subject"}
 
 
-def read_html(data: bytes, _: Limits = DEFAULT_LIMITS) -> Content:
+def read_html(data: bytes, _: Limits | None = None) -> Content:
     """Read the visible text of a page, in the encoding that it declares.
 
     The text is without menus (see `_remove_unsaid_parts`), with headings as `# ` lines, list items as `- ` lines, and

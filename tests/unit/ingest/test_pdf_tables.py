@@ -6,18 +6,7 @@ import pytest
 from banyan.ingest.loaders import load_documents
 from fpdf import FPDF, FontFace
 
-from ...pdf_sheets import (
-    PRODUCTS,
-    PROSE,
-    ROWS,
-    place,
-    plain_text,
-    rows_of,
-    rules,
-    sheet,
-    text_of,
-    write_table,
-)
+from ...pdf_sheets import PRODUCTS, PROSE, ROWS, place, plain_text, rows_of, rules, sheet, text_of, write_table
 
 pytestmark = pytest.mark.usefixtures("shared_reading")
 
