@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from xml.etree import ElementTree as ET  # expat limits entity expansion, and the reading process is bounded
 
+from ...text.cleaning import one_line
 from ..metadata import CREATED
 from ..reading import Limits, UnreadableError
 from ..table_lines import table_lines
 
 _NAMESPACE = re.compile(r"\{[^{}]*\}")
-_PROPERTIES = {"creator": "author", "created": CREATED, "subject": "subject", "keywords": "keywords", "category":
-               "category"}
+_PROPERTIES = {"title": "title", "creator": "author", "created": CREATED, "subject": "subject", "keywords": "keywords",
+               "category": "category"}
 _NOBODY = frozenset({"", "python-docx", "openpyxl", "xlsxwriter", "unknown", "user", "microsoft office user"})
 """The author names that programs fill in by default."""
 _OLE_MARK = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -76,8 +77,7 @@ def properties(archive: zipfile.ZipFile) -> dict[str, str]:
     fields["created"] = fields.get("created", "")[:10]  # only the date
     if fields.get("creator", "").lower() in _NOBODY:
         fields["creator"] = ""
-    return {_PROPERTIES[name]: value for name, value in fields.items() if name in _PROPERTIES} | {
-        "title": fields.get("title", "")}
+    return {"title": "", **{_PROPERTIES[name]: value for name, value in fields.items() if name in _PROPERTIES}}
 
 
 def parse_xml(archive: zipfile.ZipFile, name: str) -> ET.Element:
@@ -120,6 +120,12 @@ def _other_kind(data: bytes) -> str:
                 "a zip archive: unpack it")
 
 
+def words_of(element: ET.Element | None, *names: str) -> str:
+    """Return the texts of the elements of some names inside an element, such as "t", in one line; "" for None."""
+    parts = element.iter() if element is not None else ()
+    return one_line("".join(part.text or "" for part in parts if local_name(part) in names))
+
+
 def read_charts(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the texts of the charts and the diagrams in a Word file, in the order of their numbers."""
     names = sorted(archive.namelist(), key=lambda name: (len(name), name))
@@ -129,13 +135,12 @@ def read_charts(archive: zipfile.ZipFile) -> Iterator[str]:
 
 def count_new_charts(archive: zipfile.ZipFile) -> int:
     """Return the number of charts of the kinds that Office has had since 2016 (waterfall, ...); they are not read."""
-    return sum(1 for name in archive.namelist() if _NEW_CHART.fullmatch(name))
+    return sum(_NEW_CHART.fullmatch(name) is not None for name in archive.namelist())
 
 
 def diagram_text(data: ET.Element) -> str:
     """Return the texts of a diagram (SmartArt), each on a line; `data` is the root of its data part in the file."""
-    texts = (_element_text(point) for point in data.iter() if local_name(point) == "pt")
-    return "\n".join(f"- {text}" for text in texts if text)
+    return "\n".join(f"- {text}" for point in data.iterfind(".//{*}pt") if (text := words_of(point, "t", "v")))
 
 
 def chart_text(chart: ET.Element, heading: str) -> str:
@@ -143,25 +148,20 @@ def chart_text(chart: ET.Element, heading: str) -> str:
 
     `chart` is the root of its part in the file, and `heading` names a chart without a title.
     """
-    # The title of the chart, and of its axis with categories.
-    title, axis = (next((_element_text(child) for element in chart.iter() if local_name(element) == owner
-                         for child in element if local_name(child) == "title"), "") for owner in ("chart", "catAx"))
-    series = [element for element in chart.iter() if local_name(element) == "ser"]
+    title, axis = (words_of(chart.find(f".//{{*}}{owner}/{{*}}title"), "t", "v") for owner in ("chart", "catAx"))
+    series = chart.findall(".//{*}ser")
     names = [_series_points(part, "tx").get(0, "") or f"Series {number}" for number, part in enumerate(series, 1)]
     # Charts of points store "xVal" and "yVal" in place of "cat" and "val".
     categories = next(filter(None, (_series_points(part, "cat", "xVal") for part in series)), {})
     values = [_series_points(part, "val", "yVal") for part in series]
+    places = sorted({*categories, *(place for points in values for place in points)})
     rows = [[categories.get(place, f"Point {place + 1}"), *(points.get(place, "") for points in values)]
-            for place in sorted({*categories, *(place for points in values for place in points)})]
+            for place in places]
     lines = table_lines([axis or "Category", *names], rows, title or heading) if any(values) else ()
     return "\n".join(filter(None, [title, *lines]))
 
 
 def _series_points(series: ET.Element, *names: str) -> dict[int, str]:
     """Return the texts or numbers in some parts of a series, such as its categories ("cat"), by their index."""
-    return {int(point.get("idx", "0")): _element_text(point) for part in series if local_name(part) in names
-            for point in part.iter() if local_name(point) == "pt"}
-
-
-def _element_text(element: ET.Element) -> str:
-    return " ".join("".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "v"}).split())
+    return {int(point.get("idx", "0")): words_of(point, "t", "v")
+            for name in names for point in series.iterfind(f"{{*}}{name}//{{*}}pt")}

@@ -155,10 +155,9 @@ def read_pptx(data: bytes, limits: Limits) -> Content:
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             parts.append(slide.notes_slide.notes_text_frame.text)
         parts += map(archives.diagram_text, _related_parts(slide, "/diagramData"))
-        comments = (" ".join(part.text or "" for part in comment.iter() if local_name(part) in {"t", "text"})
-                    for root in _related_parts(slide, "/comments") for comment in root.iter()
-                    if local_name(comment) == "cm")
-        parts += (f"Comment: {one_line(comment)}" for comment in comments if comment.strip())
+        comments = (archives.words_of(comment, "t", "text") for root in _related_parts(slide, "/comments")
+                    for comment in root.iterfind(".//{*}cm"))
+        parts += (f"Comment: {comment}" for comment in comments if comment)
     stored = about.pop("title", "")
     text = "\n\n".join(part.strip() for part in parts if part.strip())
     if _NO_TITLE.fullmatch(stored) or is_from_template(stored, text):
@@ -229,7 +228,8 @@ def read_open_document(data: bytes, limits: Limits) -> Content:
         content = parse_xml(archive, "content.xml")
         styles = parse_xml(archive, "styles.xml") if "styles.xml" in archive.namelist() else ET.Element("none")
         about = _read_meta(parse_xml(archive, "meta.xml")) if "meta.xml" in archive.namelist() else {}
-    body = next((element for element in content if local_name(element) == "body"), content)
+    body = content.find("{*}body")
+    body = content if body is None else body
     counts = Counter(_UNREAD[name] for element in body.iter() if (name := local_name(element)) in _UNREAD)
     counts.update(local_name(element).split("-")[0] for element in styles.iter()
                   if local_name(element) in _EDGES and _words(element))

@@ -19,6 +19,7 @@ from xml.etree import ElementTree as ET  # see `archives`
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
+from ...text.cleaning import one_line
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
 from ..sheet_tables import SheetRow, sheet_lines, split_blocks
 from . import archives
@@ -109,7 +110,7 @@ def _without_stray_cells(data: bytes, archive: zipfile.ZipFile, most_columns: in
             continue
         last_column, last_row = _last_before_gap(columns, _WIDE), _last_before_gap(rows, _HIGH)
         sheets[name] = parse_xml(archive, name)
-        for row in (element for element in sheets[name].iter() if local_name(element) == "row"):
+        for row in sheets[name].iterfind(".//{*}row"):
             for cell in list(row):
                 reference = cell.get("r", "")
                 letters = reference.rstrip("0123456789")
@@ -131,14 +132,12 @@ def _notes(archive: zipfile.ZipFile) -> Iterator[str]:
     threads = [name for name in names if name.startswith("xl/threadedComments/")]
     for name in sorted(threads or filter(_OLD_COMMENTS.fullmatch, names)):
         for element in parse_xml(archive, name).iter():
-            text = "".join(part.text or "" for part in element.iter() if local_name(part) in {"t", "text"})
-            if element.get("ref") and text.strip():
-                yield f"Comment on cell {element.get('ref')}: {' '.join(text.split())}"
+            if element.get("ref") and (text := archives.words_of(element, "t", "text")):
+                yield f"Comment on cell {element.get('ref')}: {text}"
     for name in sorted(filter(_DRAWING.fullmatch, names)):
-        for box in parse_xml(archive, name).iter():
-            text = " ".join(part.text or "" for part in box.iter() if local_name(part) == "t")
-            if local_name(box) == "txBody" and text.strip():
-                yield f"Text box: {' '.join(text.split())}"
+        for box in parse_xml(archive, name).iterfind(".//{*}txBody"):
+            if text := one_line(" ".join(part.text or "" for part in box.iterfind(".//{*}t"))):
+                yield f"Text box: {text}"
 
 
 def _count_unread(archive: zipfile.ZipFile) -> dict[str, int]:
@@ -275,9 +274,8 @@ class SheetFormats:
         if _STYLES in self._names:
             root = parse_xml(archive, _STYLES)
             codes = _PERCENT_FORMATS | {int(element.get("numFmtId", "0")): element.get("formatCode", "")
-                                        for element in root.iter() if local_name(element) == "numFmt"}
-            cell_styles = next((list(element) for element in root if local_name(element) == "cellXfs"), [])
-            for at, style in enumerate(cell_styles):
+                                        for element in root.iterfind(".//{*}numFmt")}
+            for at, style in enumerate(root.iterfind("{*}cellXfs/*")):
                 if number_format := parse_format(codes.get(int(style.get("numFmtId", "0")), "")):
                     self._formats[str(at)] = number_format
         self.raised: Mapping[str, str] = _read_raised(archive) if _STRINGS in self._names else {}
@@ -317,9 +315,9 @@ def _read_raised(archive: zipfile.ZipFile) -> dict[str, str]:
     raised: dict[str, str] = {}
     for text in parse_xml(archive, _STRINGS) if b"superscript" in archive.read(_STRINGS) else ():
         words, marked = "", ""
-        for run in (part for part in text if local_name(part) == "r"):
-            run_words = "".join(part.text or "" for part in run if local_name(part) == "t")
-            is_raised = any(part.get("val") == "superscript" for part in run.iter() if local_name(part) == "vertAlign")
+        for run in text.iterfind("{*}r"):
+            run_words = "".join(part.text or "" for part in run.iterfind("{*}t"))
+            is_raised = any(part.get("val") == "superscript" for part in run.iterfind(".//{*}vertAlign"))
             words += run_words
             marked += f"{RAISED}{run_words}{END}" if is_raised else run_words
         if marked != words:
@@ -331,11 +329,10 @@ def _parts_of_sheets(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the names of the parts of the file with the sheets, by the sheets' names."""
     targets = {link.get("Id"): link.get("Target", "") for link in parse_xml(archive, _WORKBOOK_LINKS)}
     parts: dict[str, str] = {}
-    for sheet in parse_xml(archive, _WORKBOOK).iter():
-        if local_name(sheet) == "sheet":
-            link = next((value for name, value in sheet.attrib.items() if name.endswith("}id")), "")
-            target = targets.get(link, "")
-            parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
+    for sheet in parse_xml(archive, _WORKBOOK).iterfind(".//{*}sheet"):
+        link = next((value for name, value in sheet.attrib.items() if name.endswith("}id")), "")
+        target = targets.get(link, "")
+        parts[sheet.get("name", "")] = target[1:] if target.startswith("/") else f"xl/{target}"
     return parts
 
 
