@@ -33,22 +33,26 @@ def clean_metadata(fields: Mapping[str, object]) -> dict[str, str]:
 
     Names and values are written as those of a record (see `read_fields`). What a template came with counts as empty.
     """
-    shown, left_out = dict[str, str](), 0
-    for name, value in read_fields(_name_items(fields)).items():
-        key, text = one_line(clean_text(name[:_LONGEST_VALUE])), one_line(clean_text(value))
-        text = LIST_MARK.join(item for item in text.split(LIST_MARK) if not is_unfilled(item, key))
-        if not key or not text:
-            continue
-        if key == UNREAD or (len(key) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE and len(shown) < _MOST_FIELDS):
-            shown[key] = text
-        else:
+    texts, left_out = dict[str, str](), 0
+    for field, value in read_fields(_name_items(fields)).items():
+        name = one_line(clean_text(field))
+        items = one_line(clean_text(value)).split(LIST_MARK)  # of a list, or the whole value
+        text = LIST_MARK.join(item for item in items if not is_unfilled(item, name))
+        is_short = len(name) <= _LONGEST_NAME and len(text) <= _LONGEST_VALUE
+        # Banyan's own note on what was not read has to be told whatever its length.
+        if name and text and (name == UNREAD or (is_short and len(texts) < _MOST_FIELDS)):
+            texts[name] = text
+        elif name and text:
             left_out += 1
-    return with_unread(shown, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {_MOST_FIELDS} are "
+    return with_unread(texts, f"{left_out:,} field{'s' * (left_out > 1)} of its metadata (at most {_MOST_FIELDS} are "
                        f"read, of {_LONGEST_VALUE:,} characters each)" if left_out else "")
 
 
 def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return fields with those that have a list of objects by their names, and with what else is known of each."""
+    """Return fields in which objects with a `name` are replaced by their names, with fields for what they have besides.
+
+    `authors: [{name: Ida, email: ida@example.org}]` becomes `authors: [Ida]` and `authors email: ida@example.org`.
+    """
     named = dict[str, object]()
     for field, value in fields.items():
         items: list[Any] = value if isinstance(value, list) else [value]
@@ -57,9 +61,9 @@ def _name_items(fields: Mapping[str, object]) -> dict[str, object]:
             continue
         names = [item["name"].strip(" ,;") for item in items]
         named[field] = names
-        for inner in dict.fromkeys(key for item in items for key in item if key != "name"):
-            known = [{name: item[inner]} for name, item in zip(names, items, strict=True) if item.get(inner)]
-            named[f"{field} {inner}"] = known if len(items) > 1 else items[0][inner]
+        for key in dict.fromkeys(key for item in items for key in item if key != "name"):
+            by_name = [{name: item[key]} for name, item in zip(names, items, strict=True) if item.get(key)]
+            named[f"{field} {key}"] = by_name if len(items) > 1 else items[0][key]
     return named
 
 
@@ -68,8 +72,7 @@ def with_date(metadata: Mapping[str, str], document_id: str) -> dict[str, str]:
 
     Nothing is added if the name states several days, or if a field other than `CREATED` is a date.
     """
-    found = _DATE.finditer(PurePosixPath(document_id).stem)
-    days = {f"{day['year']}-{day['month']}-{day['day']}" for day in found}
+    days = {f"{day['year']}-{day['month']}-{day['day']}" for day in _DATE.finditer(PurePosixPath(document_id).stem)}
     is_dated = any(parse_date(value) for name, value in metadata.items() if name != CREATED)
     field = "日期" if has_han(document_id) else "date"
     return {**metadata, field: days.pop()} if len(days) == 1 and not is_dated else dict(metadata)

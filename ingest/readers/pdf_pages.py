@@ -94,8 +94,8 @@ class _Letter(NamedTuple):
 
 def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
     """Return the words, lines, pictures and notes of a page, upright as it is shown."""
-    turn = _Turn(page)
-    words = _join_letters(_join_accents(list(_read_letters(page.get_textpage(), turn))))
+    shown = _ShownPage(page)
+    words = _join_letters(_join_accents(list(_read_letters(page.get_textpage(), shown))))
     lines, pictures = list[Box](), set[tuple[int, ...]]()
     paths = 0
     for drawn in page.get_objects():
@@ -104,66 +104,61 @@ def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
             if min(right - left, top - bottom) >= _SMALLEST_PICTURE:
                 pictures.add((*drawn.get_px_size(), *map(round, (left, bottom, right, top))))
         elif drawn.type == pdfium.FPDF_PAGEOBJ_PATH and (paths := paths + 1) <= _MOST_PATHS:
-            lines += _straight_lines(drawn, turn)
+            lines += _straight_lines(drawn, shown)
     notes = "\n".join(dict.fromkeys(filter(None, _read_notes(page))))
-    return DrawnPage(words, lines if paths <= _MOST_PATHS else [], turn.height, frozenset(pictures), notes,
+    return DrawnPage(words, lines if paths <= _MOST_PATHS else [], shown.height, frozenset(pictures), notes,
                      sum(word.text.count(_UNKNOWN) for word in words))
 
 
-class _Turn:
-    """Turns places of a page's file into those of the page as it is shown."""
+class _ShownPage:
+    """Converts places in a page's file to those on the page as it is shown, which may be turned."""
 
     def __init__(self, page: pypdfium2.PdfPage) -> None:
         left, bottom, right, top = page.get_mediabox()
-        self._left, self._bottom, self._right, self._top = left, bottom, right, top
-        self._degrees = page.get_rotation()
-        self.height = top - bottom if self._degrees in {0, 180} else right - left
-
-    def point(self, x: float, y: float) -> tuple[float, float]:
-        match self._degrees:
-            case 90:
-                return y - self._bottom, x - self._left
-            case 180:
-                return self._right - x, y - self._bottom
-            case 270:
-                return self._top - y, self._right - x
-            case _:
-                return x - self._left, self._top - y
+        degrees = page.get_rotation()
+        self.height = top - bottom if degrees in {0, 180} else right - left
+        self._radians = math.radians(degrees)
+        self._matrix = pypdfium2.PdfMatrix(*{
+            0: (1, 0, 0, -1, -left, top), 90: (0, 1, 1, 0, -bottom, -left), 180: (-1, 0, 0, 1, right, -bottom),
+            270: (0, -1, -1, 0, top, right)}[degrees])
+        self.point = self._matrix.on_point
 
     def box(self, left: float, bottom: float, right: float, top: float) -> Box:
+        """Return the place of a rectangle."""
         (x0, y0), (x1, y1) = self.point(left, bottom), self.point(right, top)
         return Box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
     def is_upright(self, radians: float) -> bool:
-        return abs(math.cos(radians + math.radians(self._degrees)) - 1) < 0.01  # noqa: PLR2004 - eight degrees
+        """Return True if letters at an angle in the file are shown upright, give or take eight degrees."""
+        return abs(math.cos(radians + self._radians) - 1) < 0.01  # noqa: PLR2004
 
 
-def _read_letters(text: pypdfium2.PdfTextPage, turn: _Turn) -> Iterator[_Letter | None]:
+def _read_letters(text: pypdfium2.PdfTextPage, shown: _ShownPage) -> Iterator[_Letter | None]:
     """Yield the letters of a page in the order of drawing, and None where PDFium sees a space or a new line."""
     places = left, right, bottom, top = tuple(c_double() for _ in range(4))
     origin = x, y = c_double(), c_double()
     matrix, name, flags = pdfium.FS_MATRIX(), create_string_buffer(200), c_int()
-    size, font, upright, written = 1.0, "", True, 0
+    size, font, upright, last_piece = 1.0, "", True, 0
     for at in range(text.count_chars()):
         code = pdfium.FPDFText_GetUnicode(text, at)
         character = "-" if code == ord(_LINE_END_HYPHEN) else _SYMBOL_FONT.get(code, chr(code))
         if character.isspace():
             yield None
             continue
-        drawn = pdfium.FPDFText_GetTextObject(text, at)
-        if drawn and addressof(drawn.contents) != written:  # the letters of one piece have the same font
-            written = addressof(drawn.contents)
+        piece = pdfium.FPDFText_GetTextObject(text, at)
+        if piece and addressof(piece.contents) != last_piece:  # all letters of a piece have the same font
+            last_piece = addressof(piece.contents)
             pdfium.FPDFText_GetMatrix(text, at, matrix)
             size = pdfium.FPDFText_GetFontSize(text, at) * math.hypot(matrix.c, matrix.d) or 1.0
             length = pdfium.FPDFText_GetFontInfo(text, at, name, len(name), flags)
             font = name.raw[:max(0, min(length, len(name)) - 1)].decode(errors="replace")
-            upright = turn.is_upright(pdfium.FPDFText_GetCharAngle(text, at))
+            upright = shown.is_upright(pdfium.FPDFText_GetCharAngle(text, at))
         pdfium.FPDFText_GetCharBox(text, at, *places)
         pdfium.FPDFText_GetCharOrigin(text, at, *origin)
-        ink = turn.box(left.value, bottom.value, right.value, top.value)
-        baseline = turn.point(x.value, y.value)[1] if upright else ink.bottom
+        ink = shown.box(left.value, bottom.value, right.value, top.value)
+        baseline = shown.point(x.value, y.value)[1] if upright else ink.bottom
         box = Box(ink.x0, baseline - _ABOVE * size, ink.x1, baseline + _BELOW * size) if upright else ink
-        if unicodedata.category(character) in {"Cc", "Co", "Cs", "Cn"}:
+        if unicodedata.category(character) in {"Cc", "Co", "Cs", "Cn"}:  # a code of the font's own
             character = _letter_by_shape(ink, baseline, size)
         yield _Letter(character, box, baseline, size, font, upright)
 
@@ -183,35 +178,48 @@ def _letter_by_shape(ink: Box, baseline: float, size: float) -> str:
 
 
 def _join_accents(letters: list[_Letter | None]) -> Iterator[_Letter | None]:
-    """Yield letters with the accents that are drawn over them; whether a space is beside an accent tells its width."""
-    taken = set[int]()
+    """Yield letters with the accents that are drawn over them, and None for spaces.
+
+    PDFium sees spaces beside an accent that are none, so there only the distance between the letters tells.
+    """
+    taken = set[int]()  # the accents that have a letter
     for at, accent in enumerate(letters):
-        if accent is None or accent.text not in _ACCENTS:
+        base_at = _find_base(letters, at) if accent is not None and accent.text in _ACCENTS else None
+        if accent is None or base_at is None:
             continue
-        shared = {near: min(letter.box.x1, accent.box.x1) - max(letter.box.x0, accent.box.x0)
-                  for near in range(max(0, at - _NEAREST), min(len(letters), at + _NEAREST + 1))
-                  if (letter := letters[near]) is not None and letter.text.isalpha()
-                  and abs(letter.baseline - accent.baseline) < accent.size / 2}
-        best = max(shared, key=shared.__getitem__, default=at)
-        base = letters[best]
-        written = unicodedata.normalize("NFC", f"{'i' if base.text == 'ı' else base.text}{_ACCENTS[accent.text]}"
-                                        ) if base is not None else ""
-        if base is not None and shared.get(best, 0.0) > 0 and len(written) == 1:
-            letters[best] = base._replace(text=written)
+        base = letters[base_at]
+        written = unicodedata.normalize("NFC", base.text.replace("ı", "i") + _ACCENTS[accent.text]) if base else ""
+        if base is not None and len(written) == 1:
+            letters[base_at] = base._replace(text=written)
             taken.add(at)
     before: _Letter | None = None
-    is_beside = has_space = False
+    is_beside_accent = has_space = False
     for at, letter in enumerate(letters):
         if at in taken:
-            is_beside, has_space = True, False
+            is_beside_accent, has_space = True, False
         elif letter is None:
             has_space = True
         else:
-            is_wide = before is not None and letter.box.x0 - before.box.x1 > _SPACE * letter.size
-            if is_wide if is_beside else has_space:
+            if is_beside_accent:
+                has_space = before is not None and letter.box.x0 - before.box.x1 > _SPACE * letter.size
+            if has_space:
                 yield None
             yield letter
-            before, is_beside, has_space = letter, False, False
+            before, is_beside_accent, has_space = letter, False, False
+
+
+def _find_base(letters: Sequence[_Letter | None], at: int) -> int | None:
+    """Return the place of the letter below or above the accent at a place; None if there is none."""
+    accent, base_at, widest = letters[at], None, 0.0
+    for near in range(max(0, at - _NEAREST), min(len(letters), at + _NEAREST + 1)):
+        letter = letters[near]
+        if letter is None or accent is None or not letter.text.isalpha() or (
+                abs(letter.baseline - accent.baseline) >= accent.size / 2):
+            continue
+        shared = min(letter.box.x1, accent.box.x1) - max(letter.box.x0, accent.box.x0)
+        if shared > widest:
+            base_at, widest = near, shared
+    return base_at
 
 
 def _join_letters(letters: Iterable[_Letter | None]) -> list[PageWord]:
@@ -323,11 +331,11 @@ def parts_of(row: TextLine, gap: float = _CELL_GAP) -> list[TextLine]:
     return parts
 
 
-def _straight_lines(drawn: Any, turn: _Turn) -> Iterator[Box]:
+def _straight_lines(drawn: Any, shown: _ShownPage) -> Iterator[Box]:
     """Yield the horizontal and vertical lines of a drawn path; a thin rectangle is one line."""
     for piece in _path_corners(drawn):
         xs, ys = [x for x, _ in piece], [y for _, y in piece]
-        box = turn.box(min(xs), min(ys), max(xs), max(ys))
+        box = shown.box(min(xs), min(ys), max(xs), max(ys))
         if box.bottom - box.top <= _THIN:
             middle = (box.top + box.bottom) / 2
             yield Box(box.x0, middle, box.x1, middle)
@@ -337,7 +345,7 @@ def _straight_lines(drawn: Any, turn: _Turn) -> Iterator[Box]:
         else:
             for (x0, y0), (x1, y1) in pairwise(piece):
                 if min(abs(x1 - x0), abs(y1 - y0)) <= _THIN / 10:
-                    yield turn.box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+                    yield shown.box(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
 
 def _path_corners(drawn: Any) -> Iterator[list[tuple[float, float]]]:

@@ -1,5 +1,6 @@
 """Recognise the text of image files, and of PDF pages without text, with RapidOCR, which brings its models."""
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -104,46 +105,59 @@ def _recognise_text(picture: Image.Image) -> str:
 
 
 def _upright_words(pieces: Sequence[tuple[str, np.ndarray]]) -> list[PageWord]:
-    """Return pieces of lines, given with their corners, where they stand once the page is turned upright."""
-    turn = median(float(np.arctan2(*(corners[1] - corners[0])[::-1])) for _, corners in pieces)
-    matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    """Return pieces of lines as words where they stand once a tilted page is turned upright.
+
+    Each piece has its text and four corners (x, y), clockwise from the beginning of its upper edge.
+    """
+    edges = [corners[1] - corners[0] for _, corners in pieces]
+    tilt = median(math.atan2(y, x) for x, y in edges)
+    turn_back = np.array([[math.cos(tilt), -math.sin(tilt)], [math.sin(tilt), math.cos(tilt)]])
     words: list[PageWord] = []
     for text, corners in pieces:
-        places = corners @ matrix
-        box = Box(*map(float, (*places.min(axis=0), *places.max(axis=0))))
-        words.append(PageWord(len(words), text, box, box.bottom - box.top, "", upright=True))
+        upright = corners @ turn_back
+        (left, top), (right, bottom) = upright.min(axis=0).tolist(), upright.max(axis=0).tolist()
+        words.append(PageWord(len(words), text, Box(left, top, right, bottom), bottom - top, "", upright=True))
     return words
 
 
 def _order_rows(rows: Iterable[TextLine]) -> list[TextLine]:
-    """Return rows in reading order: columns of prose one after the other, all else from top to bottom."""
+    """Return rows in reading order: columns of prose one after the other, all else from top to bottom.
+
+    Rows are in one group as long as they all leave a gutter free: a space between a left and a right column.
+    """
     ordered: list[TextLine] = []
     group: list[TextLine] = []
-    gutter: tuple[float, float] | None = None  # the space between the columns of the group
+    gutter: tuple[float, float] | None = None
     for row in rows:
-        narrowed = None
-        if gutter:  # the part of it that the row leaves free
-            middle = sum(gutter) / 2
-            narrowed = (max([gutter[0], *(word.box.x1 for word in row if word.center[0] < middle)]),
-                        min([gutter[1], *(word.box.x0 for word in row if word.center[0] >= middle)]))
-            narrowed = narrowed if narrowed[0] < narrowed[1] else None
-        if narrowed is None:
+        free = _narrow(gutter, row) if gutter else None
+        if free is None:  # the row crosses the gutter, so it begins another group
             ordered += _read_columns(group, gutter)
             group = []
-            narrowed = (row[0].box.x1, row[1].box.x0) if len(row) > 1 else None
+            free = (row[0].box.x1, row[1].box.x0) if len(row) > 1 else None
         group.append(row)
-        gutter = narrowed
+        gutter = free
     return [*ordered, *_read_columns(group, gutter)]
+
+
+def _narrow(gutter: tuple[float, float], row: TextLine) -> tuple[float, float] | None:
+    """Return the part of a gutter that a row leaves free, None if it leaves none."""
+    left, right = _split_row(row, sum(gutter) / 2)
+    begin = max([gutter[0], *(word.box.x1 for word in left)])
+    end = min([gutter[1], *(word.box.x0 for word in right)])
+    return (begin, end) if begin < end else None
+
+
+def _split_row(row: TextLine, middle: float) -> tuple[TextLine, TextLine]:
+    return [word for word in row if word.center[0] < middle], [word for word in row if word.center[0] >= middle]
 
 
 def _read_columns(rows: list[TextLine], gutter: tuple[float, float] | None) -> list[TextLine]:
     """Return rows as two columns, the left one first, if both are prose; as they are, if they are rows of a table."""
     if gutter is None:
         return rows
-    middle = sum(gutter) / 2
-    left = [words for row in rows if (words := [word for word in row if word.center[0] < middle])]
-    right = [words for row in rows if (words := [word for word in row if word.center[0] >= middle])]
-    return [*_order_rows(left), *_order_rows(right)] if _is_prose(left) and _is_prose(right) else rows
+    left, right = zip(*(_split_row(row, sum(gutter) / 2) for row in rows), strict=True)
+    columns = list(filter(None, left)), list(filter(None, right))
+    return [*_order_rows(columns[0]), *_order_rows(columns[1])] if all(map(_is_prose, columns)) else rows
 
 
 def _is_prose(rows: Sequence[TextLine]) -> bool:
