@@ -49,8 +49,7 @@ _CLOSING = {"<pre>": re.compile(r"^[ \t]*+</pre>", re.M), "```": re.compile(r"^[
 _SENTENCE = re.compile(r"[.!?。！？]\Z")
 _FEWEST_AT_HEAD, _FEWEST_UNKNOWN = 2, 3
 """The fewest fields of a head, and of one in which no name is that of a field of documents, such as "Author"."""
-_FEWEST_KNOWN = 3
-"""The fewest such names in code behind other text, which is more often an example."""
+_FEWEST_KNOWN = 3  # the fewest such names in code behind other text, which is more often an example
 
 
 @dataclass(slots=True)

@@ -65,8 +65,7 @@ class Limits(Frozen):
 DEFAULT_LIMITS = Limits()
 
 
-EMPTY = ("no text in it:", "no records in it:")
-"""How the reason of a failure begins if a file was read and is empty."""
+EMPTY = ("no text in it:", "no records in it:")  # how the reason of a failure begins if a file was read and is empty
 
 
 class LoadFailure(Frozen):

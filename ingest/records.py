@@ -27,8 +27,7 @@ _LOOKED_AT = 20  # the number of lines at the beginning of a file that decide wh
 _LONG_LINE, _MOST_VALUES = 1_000_000, 100_000
 """The length from which a line's values are counted before it is parsed, and the most values that it may have."""
 _TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
-_LONGEST_LIST = 2_000
-"""The most items of a list that is a single cell."""
+_LONGEST_LIST = 2_000  # the most items of a list that is a single cell
 _SAMPLE, _ROWS = 64 * 1024, 50  # the characters and rows of a file that decide on its delimiter
 _DELIMITERS = ",;\t|"
 _DECLARED = re.compile(r'"?sep=(?P<delimiter>.)"?\r?', re.IGNORECASE)

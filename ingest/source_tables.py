@@ -18,8 +18,7 @@ from ..text.cleaning import clean_text
 
 _SUMS = frozenset({"total", "totals", "sum", "subtotal", "grand total", "合计", "总计", "小计"})
 _MEANS = frozenset({"average", "mean", "平均"})
-TOTALS = _SUMS | _MEANS
-"""Names of rows that sum up the rows above them."""
+TOTALS = _SUMS | _MEANS  # names of rows that sum up the rows above them
 _LONGEST_LABEL = max(map(len, TOTALS))
 _BEGIN, _BEGUN, _END = "\ufdd3", "\ufdd4", "\ufdd5"
 """Around the numbers of a table and a row in front of the row's lines, and behind these lines.
@@ -35,8 +34,7 @@ class TableLine:
     text: str
 
 
-TableRow = Sequence[str] | TableLine
-"""The cells of a row, or a line between rows."""
+TableRow = Sequence[str] | TableLine  # the cells of a row, or a line between rows
 _COLLECTED: ContextVar[list[SourceTable] | None] = ContextVar("banyan_collected_tables", default=None)
 
 

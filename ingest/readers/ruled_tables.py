@@ -16,8 +16,7 @@ _MOST_CROSSINGS = 2_000
 _STANDS_OUT = 2.0  # the most points by which a word may extend over the edge of its cell
 _MOST_HOLES = 0.2  # the largest share of a table's places that may lack their lines
 _LONGEST_CELL = 1000
-_LONGEST_NAME = 100
-"""The longest name of a row. Many longer cells in the first column show that the grid frames text."""
+_LONGEST_NAME = 100  # The longest name of a row. Many longer cells in the first column show that the grid frames text.
 _LONG_NAMES = 0.25
 _REGULAR = 0.7  # the smallest share of rows with a separate cell in each column; a form has fewer
 _FILLED = 0.5  # the smallest share of cells with text; a form to be filled in has fewer
