@@ -75,26 +75,26 @@ def _join_lines(table: Iterable[str], limits: Limits) -> str:
 
 
 def object_lines(value: Mapping[str, object], title: str, limits: Limits) -> str:
-    """Return the text of a file that is one object: its lists of objects as tables, its other fields as a row.
-
-    So is a list of more than `_LONGEST_LIST` texts or numbers, one in each row: as a single cell it would be read like
-    the sentences of a book.
-    """
-    tables = list[tuple[str, list[Fields]]]()
-    single_fields = read_fields(_without_tables(value, (), tables))
+    """Return the text of a file that is one object: its lists of objects as tables, its other fields as a row."""
+    tables = list[tuple[str, list[Fields]]]()  # each with its name
+    single_fields = read_fields(_take_tables(value, (), tables))
     parts = [record_lines([single_fields], title, limits)] if any(single_fields.values()) else []
     parts += [f"## {name}\n\n{record_lines(rows, name, limits)}" for name, rows in tables]
     return "\n\n".join(parts)
 
 
-def _without_tables(value: Mapping[str, object], above: tuple[str, ...],
-                    tables: list[tuple[str, list[Fields]]]) -> dict[str, object]:
-    """Return an object without its lists that are tables, added to `tables` with the names that lead there."""
+def _take_tables(value: Mapping[str, object], above: tuple[str, ...],
+                 tables: list[tuple[str, list[Fields]]]) -> dict[str, object]:
+    """Return an object without its lists that are tables, added to `tables` with the names that lead there.
+
+    So is a list of more than `_LONGEST_LIST` texts or numbers, one in each row: as a single cell it would be read like
+    the sentences of a book.
+    """
     rest = dict[str, object]()
     for name, item in value.items():
         path = (*above, str(name))
         if isinstance(item, dict):
-            rest[name] = _without_tables(item, path, tables)
+            rest[name] = _take_tables(item, path, tables)
         elif isinstance(item, list) and item and all(isinstance(inner, dict) and inner for inner in item):
             tables.append((" ".join(path), list(map(read_fields, item))))
         elif isinstance(item, list) and len(item) > _LONGEST_LIST:
@@ -144,24 +144,23 @@ def read_csv(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
     encoding = encoding_of(path)
     about = {UNREAD: encoding.note} if encoding.note else {}
     with TextIOWrapper(open_file(path), encoding.encoding, newline="") as stream:
-        rows = _csv_rows(stream, limits)
-        header = next((row for _, row in rows if row), [])
+        numbered_rows = _csv_rows(stream, limits)
+        header = next((row for _, row in numbered_rows if row), [])
         names = [name.strip() for name in header]
         if "text" not in names:
-            sheet = (SheetRow(number, [cell.strip() for cell in row])
-                     for number, row in enumerate(chain([header], (row for _, row in rows))))
+            rows = chain([header], (row for _, row in numbered_rows))
+            sheet = (SheetRow(number, [cell.strip() for cell in row]) for number, row in enumerate(rows))
             with collected_tables() as tables:
                 text = _join_lines(sheet_lines(list(read_blocks(sheet)), path.stem, {}), limits)
             if text:
                 yield Record(None, None, path.stem, text, about, tables)
             return
-        for number, (line, row) in enumerate((line, row) for line, row in rows if row):
-            if len(row) > len(names):
-                report(f"line {line}: more values than columns: quote values that hold commas")
-                continue
+        for number, (line, row) in enumerate((line, row) for line, row in numbered_rows if row):
             try:
+                if len(row) > len(names):
+                    raise BadRecordError("more values than columns: quote values that hold commas")
                 yield read_record(number, {**dict(zip(names, row, strict=False)), **about}, limits)
-            except BadRecordError as error:
+            except ValueError as error:
                 report(f"line {line}: {error}")
 
 
@@ -189,9 +188,10 @@ def _csv_rows(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]
 
 def _find_delimiter(begin: str) -> str:
     """Return the delimiter that splits the most rows in a row into the same number of values, above one."""
+    # A sample ends inside a line.
     text = begin if len(begin) < _SAMPLE else begin[:begin.rfind("\n") + 1] or begin
 
-    def fit(delimiter: str) -> tuple[int, int]:
+    def longest_run(delimiter: str) -> tuple[int, int]:
         """Return the number of rows in the longest run with the same number of values, and this number."""
         widths = list[int]()
         with suppress(csv.Error):  # this is not the delimiter, or the sample ends inside a quoted value
@@ -199,7 +199,7 @@ def _find_delimiter(begin: str) -> str:
                 widths.append(len(row))
         return max(((sum(1 for _ in run), width) for width, run in groupby(widths) if width > 1), default=(0, 0))
 
-    return max(_DELIMITERS, key=fit)
+    return max(_DELIMITERS, key=longest_run)
 
 
 def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
@@ -212,32 +212,31 @@ def read_jsonl(path: Path, limits: Limits, report: Report) -> Iterator[Record]:
         UnreadableError: a line is larger than a document may be, or the file is not text.
         OSError: the file cannot be read.
     """
-    rows: list[Fields] = []
-    first: dict[str, object] = {}
     encoding = encoding_of(path)
     about = {UNREAD: encoding.note} if encoding.note else {}
-    values: list[object] = []
+    first_values: list[object] = []
     for _, line in islice(lines(path, limits, encoding), _LOOKED_AT):
         with suppress(BadRecordError):  # reported when all lines are read
-            values.append(_parse_line(line))
-    is_table = all(is_row(value) for value in values if isinstance(value, dict))
+            first_values.append(_parse_line(line))
+    is_table = all(is_row(value) for value in first_values if isinstance(value, dict))
+    rows, first_record = list[Fields](), dict[str, object]()
     for number, (line_number, line) in enumerate(lines(path, limits, encoding)):
         try:
             value = _parse_line(line)
             if not is_table:
                 yield read_record(number, {**value, **about} if isinstance(value, dict) else value, limits)
             elif isinstance(value, dict):
-                _check_depth(value, limits)
-                first = first if rows else value
+                check_depth(value, limits.json_depth)
+                first_record = first_record or value
                 rows.append(read_fields(value))
             else:
                 report(f"line {line_number}: a record is an object, not {_kind_of_value(value)}")
-        except BadRecordError as error:
+        except ValueError as error:
             report(f"line {line_number}: {error}")
     if rows:
-        is_one = len(rows) == 1
         with collected_tables() as tables:
-            text = object_lines(first, path.stem, limits) if is_one else record_lines(rows, path.stem, limits)
+            text = (object_lines(first_record, path.stem, limits) if len(rows) == 1
+                    else record_lines(rows, path.stem, limits))
         yield Record(None, None, path.stem, text, about, tables)
 
 
@@ -282,8 +281,8 @@ def parse(text: str) -> Any:
 
 
 def read_record(number: int, value: object, limits: Limits) -> Record:
-    """Return a JSON value as a record; raise BadRecordError if it is not one."""
-    _check_depth(value, limits)
+    """Return a JSON value as a record; raise ValueError if it is not one, or is nested too deeply."""
+    check_depth(value, limits.json_depth)
     if not isinstance(value, dict):
         raise BadRecordError(f"a record is an object with `text`, not {_kind_of_value(value)}: write "
                              '{"text": "..."}')
@@ -300,14 +299,6 @@ def read_record(number: int, value: object, limits: Limits) -> Record:
                              "shorten it, or make it a part of `text`")
     return Record(number, _name_text(value, "id"), clean_text(title), text,
                   {name: item for name, item in value.items() if name not in {"id", "title", "text"}})
-
-
-def _check_depth(value: object, limits: Limits) -> None:
-    """Raise BadRecordError if a JSON value is nested too deeply."""
-    try:
-        check_depth(value, limits.json_depth)
-    except ValueError as error:
-        raise BadRecordError(str(error)) from error
 
 
 def _name_text(value: dict[object, object], key: str) -> str | None:

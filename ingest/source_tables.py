@@ -68,47 +68,60 @@ def _with_change(table: SourceTable, change: Callable[[str], str]) -> SourceTabl
 def collect(title: str, header: Sequence[str], rows: Sequence[TableRow], key: int | None = None) -> dict[int, str]:
     """Collect a table as it stands in its source, and return the mark for each row that is a record, by its index.
 
-    A row whose cell in the column `key` or first text is a word such as "Total" sums up others and is no record, unless
-    that word is a kind of record (two neighbouring rows have it), or the row has another text and does not end a group
-    of rows. Nothing is collected outside a block of `collected_tables`.
+    Rows that sum up others are no records; see `_are_records`. Nothing is collected outside a block of
+    `collected_tables`.
+
+    Args:
+        title: the table's subject.
+        header: the names of the columns; rows may have more cells.
+        rows: the rows, and lines between them.
+        key: the column that names the rows, if one does.
     """
     collected = _COLLECTED.get()
-    records = {} if collected is None else dict(_rows_without_totals(rows, key))
-    if collected is None or not records:
+    if collected is None:
         return {}
+    records: dict[int, Sequence[str]] = {}
+    for is_line, group in groupby(enumerate(rows), lambda row: isinstance(row[1], TableLine)):
+        if not is_line:
+            cells_of = {at: cells for at, cells in group if not isinstance(cells, TableLine)}
+            are_records = _are_records(list(cells_of.values()), key)
+            records |= {at: cells for (at, cells), is_record in zip(cells_of.items(), are_records, strict=True)
+                        if is_record}
+    if not records:
+        return {}
+    width = max(len(header), *map(len, records.values()))
     names = [" ".join(name.split()) for name in header]
-    width = max(len(names), *map(len, records.values()))
     collected.append(SourceTable.model_construct(
         title=" ".join(title.split()), columns=(*names, *[""] * (width - len(names))), spans=(),
         rows=tuple((*cells, *[""] * (width - len(cells))) for cells in records.values())))
     return {at: f"{_BEGIN}{len(collected) - 1}.{number}{_BEGUN}" for number, at in enumerate(records)}
 
 
+def _are_records(rows: Sequence[Sequence[str]], key: int | None) -> list[bool]:
+    """Return for each of some rows without a line between them False if it sums up other rows.
+
+    Such a row has a word such as "Total" in the column `key` or as its first text. It is a record nevertheless if that
+    word is a kind of record (two neighbouring rows have it), or if it stands before other records and is a mean or
+    has another text, as "Total" may be the name of a company.
+    """
+    labels: list[str] = []  # of rows that may sum up others, else ""
+    for cells in rows:
+        name = cells[key] if key is not None and key < len(cells) else ""
+        folded = [label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL]
+        labels.append(next((label for label in folded if label in TOTALS), ""))
+    kinds = {label for label, below in pairwise(labels) if label == below}
+    last = max((at for at, label in enumerate(labels) if not label), default=-1)
+    are_records: list[bool] = []
+    for at, (cells, label) in enumerate(zip(rows, labels, strict=True)):
+        words = [cell for cell in cells if any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell))]
+        are_records.append(not label or label in kinds or (at < last and (label in _MEANS or len(words) > 1)))
+    return are_records
+
+
 def mark_row(lines: Iterable[str], mark: str | None) -> str:
     """Return the lines of a row as one text, between its mark and the end of the row if it has one."""
     text = "\n".join(lines)
     return f"{mark}{text}{_END}" if mark else text
-
-
-def _rows_without_totals(rows: Sequence[TableRow], key: int | None) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the rows that sum up no others, each with its index."""
-    for is_line, group in groupby(enumerate(rows), lambda row: isinstance(row[1], TableLine)):
-        if is_line:
-            continue
-        cells_of = {at: cells for at, cells in group if not isinstance(cells, TableLine)}
-        totals: dict[int, str] = {}  # the labels of rows that may sum up other rows, else ""
-        for at, cells in cells_of.items():
-            name = cells[key] if key is not None and key < len(cells) else ""
-            labels = (label_key(text) for text in (name, next(filter(None, cells), "")) if len(text) <= _LONGEST_LABEL)
-            totals[at] = next((label for label in labels if label in TOTALS), "")
-        kinds = {totals[at] for at, below in pairwise(totals) if totals[at] == totals[below]}
-        last = max((at for at, total in totals.items() if not total), default=-1)
-        for at, cells in cells_of.items():
-            total = totals[at]
-            texts = [cell for cell in cells if any(map(str.isalpha, cell)) and not any(map(str.isdigit, cell))]
-            is_inside = at < last and (total in _MEANS or len(texts) > 1)
-            if not total or total in kinds or is_inside:
-                yield at, cells
 
 
 def without_marks(text: str) -> str:
@@ -122,24 +135,27 @@ def place_tables(text: str, tables: Sequence[SourceTable]) -> tuple[str, list[So
     A table without any of its rows in the text is no part of the document, such as one of a mail's HTML where the plain
     text is read; it is left out. A row that is not in the text gets the end of the row before.
     """
-    parts, length, end = list[str](), 0, 0
-    begun, places = None, dict[tuple[int, int], tuple[int, int]]()
+    parts, length, end = list[str](), 0, 0  # of the text without marks, and where the last mark ends
+    spans: dict[tuple[int, int], tuple[int, int]] = {}  # by the numbers of a table and a row
+    row, start = (-1, -1), 0
     for mark in _MARK.finditer(text):
         parts.append(text[end:mark.start()])
         length += mark.start() - end
         end = mark.end()
         if mark["table"]:
-            begun = (int(mark["table"]), int(mark["row"])), length
-        elif begun is not None:
-            places[begun[0]], begun = (begun[1], length), None
+            row, start = (int(mark["table"]), int(mark["row"])), length
+        elif row != (-1, -1):
+            spans[row], row = (start, length), (-1, -1)
     placed: list[SourceTable] = []
     for number, table in enumerate(tables):
-        spans: list[tuple[int, int]] = []
-        for row in range(len(table.rows)):
-            before = spans[-1][1] if spans else 0
-            spans.append(places.get((number, row), (before, before)))
-        if any((number, row) in places for row in range(len(table.rows))):
-            texts = "".join((table.title, *table.columns, *map("".join, table.rows)))
-            stored = table if texts.isascii() and texts.isprintable() else _with_change(table, clean_text)
-            placed.append(stored.model_copy(update={"spans": tuple(spans)}))
+        if not any((number, at) in spans for at in range(len(table.rows))):
+            continue
+        places: list[tuple[int, int]] = []
+        for at in range(len(table.rows)):
+            before = places[-1][1] if places else 0
+            places.append(spans.get((number, at), (before, before)))
+        texts = "".join((table.title, *table.columns, *map("".join, table.rows)))
+        is_clean = texts.isascii() and texts.isprintable()  # most are, and cleaning takes long
+        cleaned = table if is_clean else _with_change(table, clean_text)
+        placed.append(cleaned.model_copy(update={"spans": tuple(places)}))
     return "".join([*parts, text[end:]]), sorted(placed, key=lambda table: table.spans[:1])

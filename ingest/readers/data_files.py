@@ -15,7 +15,7 @@ from ...text.cleaning import one_line
 from ..decoding import decode
 from ..metadata import clean_metadata
 from ..reading import DEFAULT_LIMITS, Content, Limits, UnreadableError
-from ..records import BadRecordError, Fields, is_row, object_lines, parse, read_fields, read_record, record_lines
+from ..records import Fields, is_row, object_lines, parse, read_fields, read_record, record_lines
 from .archives import local_name
 from .web_pages import read_html
 
@@ -139,7 +139,7 @@ def _record_fields(number: int, value: object, limits: Limits) -> list[Any] | st
     """Return the id, title, text and metadata of a record, or the reason why it cannot be used."""
     try:
         record = read_record(number, value, limits)
-    except BadRecordError as error:
+    except ValueError as error:
         return str(error)
     return [record.id, record.title, record.text, clean_metadata(record.metadata)]
 
