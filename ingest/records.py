@@ -16,8 +16,8 @@ from ..text.cleaning import clean_text
 from ..text.table_rows import LIST_MARK
 from ..text.titles import UNREAD
 from .decoding import Guess, encoding_of, open_file
+from .grids import SheetRow, read_blocks, sheet_lines
 from .reading import Content, Limits, UnreadableError
-from .sheet_tables import SheetRow, read_blocks, sheet_lines
 from .source_tables import collected_tables
 from .table_lines import table_lines
 

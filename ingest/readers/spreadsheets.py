@@ -20,8 +20,8 @@ from xml.etree import ElementTree as ET  # see `archives`
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from ...text.cleaning import one_line
+from ..grids import SheetRow, sheet_lines, split_blocks
 from ..reading import END, RAISED, Content, Limits, UnreadableError, list_counts, write_raised
-from ..sheet_tables import SheetRow, sheet_lines, split_blocks
 from . import archives
 from .archives import PASSWORD, local_name, open_archive, parse_xml
 
