@@ -25,7 +25,9 @@ from .reference_lists import reference_tables
 from .source_tables import collected_tables
 from .table_lines import FORM_FIELDS, with_rows
 
-_FIELD = re.compile(r"(?P<set_in>[ \t]{0,12})(?P<mark>[-*+•][ \t]{1,4})?(?:\*{1,2}|__)?"
+_SYMBOL = r"(?:(?:[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff][\u200d\ufe0f]?){1,6}[ \t]{0,4})?"
+"""An emoji or another symbol that may stand before the name of a field."""
+_FIELD = re.compile(rf"(?P<set_in>[ \t]{{0,12}})(?P<mark>[-*+•][ \t]{{1,4}})?{_SYMBOL}(?:\*{{1,2}}|__)?{_SYMBOL}"
                     r"(?P<name>[^\W\d_][^:：|*`\"'<>{}=;,.!?。，；！？\n]{0,39})(?:\*{1,2}|__)?"
                     r"(?:[ \t]?:(?:\*{1,2}|__)?(?:[ \t]|$)|：(?:\*{1,2}|__)?)(?P<value>[^\n]*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")

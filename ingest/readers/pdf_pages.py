@@ -27,7 +27,6 @@ _THIN = 2.5  # the largest thickness in points of a rectangle that is a line
 _MOST_PATHS = 20_000  # the most drawn lines and shapes of a page that is no drawing
 _SMALLEST_PICTURE = 20  # points; smaller pictures are marks of lists and parts of rules
 _CELL_GAP = 0.6  # the narrowest space between cells as a share of the size
-_NUMBER = re.compile(r"\d+")
 _LINE_END_HYPHEN = "\x02"  # what PDFium gives for a hyphen at the end of a line
 _SYMBOL_FONT = {0xF000 + code: sign for codes, signs in (
     (range(0x41, 0x5B), "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"), (range(0x61, 0x7B), "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"),
@@ -96,8 +95,7 @@ def read_page(page: pypdfium2.PdfPage) -> DrawnPage:
     """Return the words, lines, pictures and notes of a page, upright as it is shown."""
     shown = _ShownPage(page)
     words = _join_letters(_join_accents(list(_read_letters(page.get_textpage(), shown))))
-    lines, pictures = list[Box](), set[tuple[int, ...]]()
-    paths = 0
+    lines, pictures, paths = list[Box](), set[tuple[int, ...]](), 0
     for drawn in page.get_objects():
         if drawn.type == pdfium.FPDF_PAGEOBJ_IMAGE:
             left, bottom, right, top = drawn.get_bounds()
@@ -226,16 +224,16 @@ def _join_letters(letters: Iterable[_Letter | None]) -> list[PageWord]:
     """Return the letters as words, without the second copies that programs draw to make a text look bold."""
     words: list[PageWord] = []
     word: list[_Letter] = []
-    drawn = dict[tuple[str, int], list[float]]()
+    lefts_of = dict[tuple[str, int], list[float]]()  # where the same letters stand on the same height
     before: _Letter | None = None
     for letter in letters:
         if letter is not None:
-            copies = drawn.setdefault((letter.text, round(letter.baseline)), [])
-            is_of_ligature = before is not None and before.box == letter.box
+            lefts = lefts_of.setdefault((letter.text, round(letter.baseline)), [])
+            is_of_ligature = before is not None and before.box == letter.box  # "ﬀ" is two letters in one place
             before = letter
-            if not is_of_ligature and any(abs(letter.box.x0 - left) < _COPY * letter.size for left in copies):
+            if not is_of_ligature and any(abs(letter.box.x0 - left) < _COPY * letter.size for left in lefts):
                 continue
-            copies.append(letter.box.x0)
+            lefts.append(letter.box.x0)
         if word and (letter is None or not _continues(word[-1], letter)):
             words.append(_make_word(len(words), word))
             word = []
@@ -245,27 +243,26 @@ def _join_letters(letters: Iterable[_Letter | None]) -> list[PageWord]:
 
 
 def _continues(before: _Letter, letter: _Letter) -> bool:
+    """Return True if a letter is in the same word as the one before it; turned letters are one word up to a space."""
+    if not before.upright and not letter.upright:
+        return True
     gap, size = letter.box.x0 - before.box.x1, max(before.size, letter.size)
-    return (before.upright == letter.upright and -size < gap < _COLUMN_GAP * size
-            and abs(letter.baseline - before.baseline) < size / 2) or not (before.upright or letter.upright)
+    is_level = abs(letter.baseline - before.baseline) < size / 2
+    return before.upright == letter.upright and -size < gap < _COLUMN_GAP * size and is_level
 
 
 def _make_word(number: int, letters: Sequence[_Letter]) -> PageWord:
     """Return letters as a word in which raised figures are marked."""
-    text, is_raised = letters[0].text, False
-    base = letters[0]
-    for letter in letters[1:]:
+    text, is_raised, base = "", False, letters[0]  # the last letter that is not raised
+    for letter in letters:
         rises = letter.size < _RAISED_SIZE * base.size and base.baseline - letter.baseline > _RAISED * base.size
         if rises != is_raised:
             text += RAISED if rises else END
-        if not rises:
-            base = letter
-        is_raised = rises
+        base, is_raised = base if rises else letter, rises
         text += letter.text
-    boxes = [letter.box for letter in letters]
-    box = Box(min(box.x0 for box in boxes), base.box.top, max(box.x1 for box in boxes), base.box.bottom)
-    return PageWord(number, f"{text}{END}" if is_raised else text, box if base.upright else boxes[0], base.size,
-                    base.font, base.upright)
+    left, right = min(letter.box.x0 for letter in letters), max(letter.box.x1 for letter in letters)
+    box = Box(left, base.box.top, right, base.box.bottom) if base.upright else letters[0].box
+    return PageWord(number, f"{text}{END}" if is_raised else text, box, base.size, base.font, base.upright)
 
 
 def flow_lines(words: Sequence[PageWord]) -> list[TextLine]:
@@ -292,12 +289,13 @@ def line_text(line: Sequence[PageWord]) -> str:
     for before, word in pairwise(line):
         gap = (word.box.x0 - before.box.x1) / max(word.size, 1.0)
         rise = before.box.bottom - word.box.bottom
-        is_raised = word.size < _RAISED_SIZE * before.size and rise > _RAISED * before.size
+        is_small = word.size < _RAISED_SIZE * before.size
         is_between_cjk = CJK_LETTER.match(before.text[-1]) and CJK_LETTER.match(word.text[0])
-        is_lowered = word.size < _RAISED_SIZE * before.size and rise < 0
-        if is_raised and gap < _CJK_GAP:
+        if gap >= _CJK_GAP:
+            text += f" {word.text}"
+        elif is_small and rise > _RAISED * before.size:
             text += f"{RAISED}{word.text}{END}"
-        elif gap < _CJK_GAP and (is_between_cjk or is_lowered or word.text[0] in _CLOSING):
+        elif is_between_cjk or (is_small and rise < 0) or word.text[0] in _CLOSING:
             text += word.text
         else:
             text += f" {word.text}"
@@ -306,7 +304,7 @@ def line_text(line: Sequence[PageWord]) -> str:
 
 def mask_numbers(line: Sequence[PageWord]) -> str:
     """Return a line's text with "#" for numbers, by which pages have the same running head; "#" is a page number."""
-    return _NUMBER.sub("#", line_text(line)).strip(" -–—|.").casefold()
+    return re.sub(r"\d+", "#", line_text(line)).strip(" -–—|.").casefold()
 
 
 def rows_of(words: Iterable[PageWord]) -> list[TextLine]:
@@ -334,7 +332,7 @@ def parts_of(row: TextLine, gap: float = _CELL_GAP) -> list[TextLine]:
 def _straight_lines(drawn: Any, shown: _ShownPage) -> Iterator[Box]:
     """Yield the horizontal and vertical lines of a drawn path; a thin rectangle is one line."""
     for piece in _path_corners(drawn):
-        xs, ys = [x for x, _ in piece], [y for _, y in piece]
+        xs, ys = zip(*piece, strict=True)
         box = shown.box(min(xs), min(ys), max(xs), max(ys))
         if box.bottom - box.top <= _THIN:
             middle = (box.top + box.bottom) / 2
@@ -350,30 +348,28 @@ def _straight_lines(drawn: Any, shown: _ShownPage) -> Iterator[Box]:
 
 def _path_corners(drawn: Any) -> Iterator[list[tuple[float, float]]]:
     """Yield the corners of each piece of a path in the page's places; pieces with curves are left out."""
-    matrices = []
-    part = drawn
-    while part is not None:
+    matrices, part = [], drawn
+    while part is not None:  # a path may be in a form, which is placed on the page
         matrices.append(part.get_matrix())
         part = part.container
-    piece: list[tuple[float, float]] = []
-    x, y, is_straight = c_float(), c_float(), True
+    pieces: list[list[tuple[float, float]]] = []
+    curved = set[int]()
+    x, y = c_float(), c_float()
     for at in range(pdfium.FPDFPath_CountSegments(drawn)):
         segment = pdfium.FPDFPath_GetPathSegment(drawn, at)
         kind = pdfium.FPDFPathSegment_GetType(segment)
-        if kind == pdfium.FPDF_SEGMENT_MOVETO:
-            if len(piece) > 1 and is_straight:
-                yield piece
-            piece, is_straight = [], True
-        is_straight = is_straight and kind != pdfium.FPDF_SEGMENT_BEZIERTO
+        if kind == pdfium.FPDF_SEGMENT_MOVETO or not pieces:
+            pieces.append([])
+        elif kind == pdfium.FPDF_SEGMENT_BEZIERTO:
+            curved.add(len(pieces) - 1)
         pdfium.FPDFPathSegment_GetPoint(segment, x, y)
         place = x.value, y.value
         for matrix in matrices:
             place = matrix.on_point(*place)
-        piece.append(place)
-        if pdfium.FPDFPathSegment_GetClose(segment) and piece[-1] != piece[0]:
-            piece.append(piece[0])
-    if len(piece) > 1 and is_straight:
-        yield piece
+        pieces[-1].append(place)
+        if pdfium.FPDFPathSegment_GetClose(segment) and place != pieces[-1][0]:
+            pieces[-1].append(pieces[-1][0])
+    yield from (piece for number, piece in enumerate(pieces) if len(piece) > 1 and number not in curved)
 
 
 def _read_notes(page: pypdfium2.PdfPage) -> Iterator[str]:

@@ -3,7 +3,9 @@
 from email.message import EmailMessage
 
 import pytest
+from banyan.ingest.field_sections import read_blocks
 from banyan.ingest.given import given_documents
+from banyan.text.section_lines import lines_under
 
 from ...conftest import DATA
 from ...loading import only, write
@@ -139,3 +141,10 @@ def test_the_lists_of_a_report_are_whole():
     assert rows.pop("register") == [37]
     assert len(rows) == 7
     assert all(number == [12] for number in rows.values())
+
+
+@pytest.mark.parametrize("line", ["- 🍳 {}: {}", "- ⏲️ **{}:** {}", "**🍽️ {}**: {}", "★ {}: {}"])
+def test_a_symbol_before_the_name_of_a_field_is_no_part_of_it(line):
+    text = "\n".join(line.format(name, value) for name, value in (("Prep time", "20 min"), ("Servings", "4")))
+    (block,) = read_blocks(lines_under(text, ""))
+    assert {name: block.value(key) for key, name in block.names.items()} == {"Prep time": "20 min", "Servings": "4"}
