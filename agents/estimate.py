@@ -122,11 +122,12 @@ def _estimate_documents(resources: Resources, stored: KnowledgeBase | None, docu
     settings = resources.settings
     reread_ids = stored.documents.to_reread(_find_outdated(resources, stored)) if stored and reread else []
     extracted_ids = stored.documents.extracted_ids() - set(reread_ids) if stored else set[str]()
-    inferred = False
-    if stored is not None and stored.schemas.version() > 0:
+    has_schema = stored is not None and stored.schemas.version() > 0
+    inferred = not has_schema and is_inferred(schema, None, uses_llm=settings.uses_llm)
+    if stored is not None and has_schema:
         graph_schema = stored.schemas.current()
-    elif inferred := is_inferred(schema, None, uses_llm=settings.uses_llm):
-        graph_schema = core_schema()
+    elif inferred:
+        graph_schema = core_schema()  # what the model proposes is added to it
     else:
         graph_schema = named_schema(schema) or load_schema(DEFAULT_SCHEMA)
     document_ids, characters, chunks = set[str](), 0, list[Chunk]()
@@ -165,11 +166,11 @@ def _estimate_stored(resources: Resources, stored: KnowledgeBase, fingerprints: 
     sample = stored.documents.chunks(ids[::math.ceil(len(ids) / _SAMPLE)])
     extraction = _estimate_extraction(resources, sample, stored.schemas.current(), stored.extraction_instructions.get())
     later = _estimate_later_steps(sum(estimate_tokens(chunk.text) for chunk in sample)).times(_ADMITTED_SHARE)
-    times = len(ids) / len(sample)
-    cost = _total_cost(resources, extraction, Amount(), later)
+    scale = len(ids) / len(sample)
+    sample_cost = _total_cost(resources, extraction, Amount(), later)
     return ReadingEstimate(
         chunks=len(ids), read_by=count_by_reader(stored.documents.count_to_reread(fingerprints)), model=model,
-        **(extraction + later).times(times).model_dump(), cost=None if cost is None else times * cost)
+        **(extraction + later).times(scale).model_dump(), cost=None if sample_cost is None else scale * sample_cost)
 
 
 def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
@@ -179,20 +180,24 @@ def _find_outdated(resources: Resources, stored: KnowledgeBase) -> list[str]:
 
 def _estimate_chunks(resources: Resources, chunks: Sequence[Chunk], characters: int, graph_schema: GraphSchema, *,
                      documents: int, inferred: bool, instructions: str) -> BuildEstimate:
-    """Estimate a build that extracts some chunks: the extraction, and the steps that come with it."""
+    """Estimate a build that extracts some chunks: the extraction, and the steps that come with it.
+
+    Args:
+        resources: the settings and prices.
+        chunks: the chunks to extract.
+        characters: the length of the documents together, by which excerpts for an inferred schema are chosen.
+        graph_schema: the schema that the prompts show.
+        documents: the number of documents.
+        inferred: whether a model infers the schema first.
+        instructions: what the knowledge base has for extraction.
+    """
     extraction, fitting, later_at_most = Amount(), Amount(), Amount()
     if resources.settings.uses_llm and chunks:
         extraction = _estimate_extraction(resources, chunks, graph_schema, instructions)
         if inferred:
             extraction += Amount(prompt_tokens=extraction.calls * _PROPOSED_TOKENS)
-        excerpts = choose_excerpts(chunks, characters) if inferred else []
-        # The calls that propose a schema, and those that group labels of the same meaning.
-        batches = math.ceil(len(chunks) / resources.settings.batch_size)
-        groupings = 0 if graph_schema.open else min(batches, batches.bit_length() + 1)
-        tokens = sum(inference_prompt(call, graph_schema, resources.settings).tokens for call in excerpts)
-        fitting = Amount(calls=len(excerpts) + groupings,
-                         prompt_tokens=round(_PAID_PER_COUNTED * tokens) + groupings * _GROUPING_TOKENS[0],
-                         completion_tokens=len(excerpts) * _PROPOSAL_TOKENS + groupings * _GROUPING_TOKENS[1])
+        excerpts_by_call = choose_excerpts(chunks, characters) if inferred else []
+        fitting = _estimate_fitting(resources, excerpts_by_call, len(chunks), graph_schema)
         later_at_most = _estimate_later_steps(sum(estimate_tokens(chunk.text) for chunk in chunks))
     later = later_at_most if graph_schema.open else later_at_most.times(_ADMITTED_SHARE)
     return BuildEstimate(
@@ -202,15 +207,31 @@ def _estimate_chunks(resources: Resources, chunks: Sequence[Chunk], characters: 
         batch_cost=_total_cost(resources, extraction, fitting, later, by_batch=True))
 
 
+def _estimate_fitting(resources: Resources, excerpts_by_call: Sequence[Sequence[str]], chunks: int,
+                      graph_schema: GraphSchema) -> Amount:
+    """Estimate the calls that propose a schema from excerpts, and those that group labels of the same meaning."""
+    proposals = len(excerpts_by_call)
+    tokens = sum(inference_prompt(excerpts, graph_schema, resources.settings).tokens for excerpts in excerpts_by_call)
+    batches = math.ceil(chunks / resources.settings.batch_size)
+    # Labels are grouped after 1, 2, 4, 8 ... batches and after the last one; an open schema takes every label as it is.
+    groupings = 0 if graph_schema.open else min(batches, batches.bit_length() + 1)
+    grouping_prompt, grouping_completion = _GROUPING_TOKENS
+    return Amount(calls=proposals + groupings,
+                  prompt_tokens=round(_PAID_PER_COUNTED * tokens) + groupings * grouping_prompt,
+                  completion_tokens=proposals * _PROPOSAL_TOKENS + groupings * grouping_completion)
+
+
 def _total_cost(resources: Resources, extraction: Amount, fitting: Amount, later: Amount, *, by_batch: bool = False,
                 ) -> float | None:
     """Return the cost of all steps; None if the price of a model is unknown."""
-    model_of, prices = resources.settings.model_of, resources.spending.prices
-    model = model_of("extract")
-    extract, fit, resolve, summarise = (
-        prices.cost(model, amount.prompt_tokens, amount.completion_tokens) for model, amount in (
-            (batched(model) if by_batch else model, extraction), (model, fitting),
-            (model_of("resolve"), later), (model_of("summarise"), later)))
+    def cost_of(model: str, amount: Amount) -> float | None:
+        return resources.spending.prices.cost(model, amount.prompt_tokens, amount.completion_tokens)
+
+    model_of = resources.settings.model_of
+    extractor = model_of("extract")
+    extract, fit = cost_of(batched(extractor) if by_batch else extractor, extraction), cost_of(extractor, fitting)
+    # `later` is not divided between its two steps, so the more expensive model is assumed for both.
+    resolve, summarise = cost_of(model_of("resolve"), later), cost_of(model_of("summarise"), later)
     if extract is None or fit is None or resolve is None or summarise is None:
         return None
     return extract + fit + max(resolve, summarise)

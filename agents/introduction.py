@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile, zip_longest
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -89,32 +89,50 @@ class Introduction(Frozen):
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the introduction as lines of English text, each as (name, text)."""
-        kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())
-        first, last = self.dates or ("", "")
-        dates = f", from {first} to {last}" if first != last else f", of {first}" if first else ""
-        more, model = self.documents - len(self.titles), self.model
-        about = ", ".join(f"{entity.name} ({entity.passages:,})" for entity in self.entities)
-        offer = "facts from sentences, and answers in its own words over several documents: about"
-        calls = format_count(model.calls, "call") if model else ""
-        tokens = model.prompt_tokens + model.completion_tokens if model else 0
-        cost = "" if model is None or model.cost is None else f", cost about {model.cost:.2f}"
-        names = ", ".join(line.partition(": ")[0] for line in self.unread[:_NAMED_FILES])
-        unread = [f"{format_count(len(self.unread), 'file')}: {names}{', …' * (len(self.unread) > _NAMED_FILES)}",
-                  f"{format_count(len(self.partly_read), 'document')} in part",
-                  format_count(self.chunks_failed, "chunk")]
-        unread = [line for line in unread if not line.startswith("0 ")]
-        unread += [line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out]
-        return [("kinds", f"{kinds or 'no documents yet'}{dates}"),
-                ("titles", f"{'; '.join(self.titles)}{f' and {more:,} more' if more > 0 else ''}"),
-                *([("they begin", "\n".join(f"“{one.said}” — {one.title}" for one in self.openings))]
-                  if self.openings else []),
-                *([("they share", "; ".join(self.shared))] if self.shared else []),
-                *([("tables", "\n".join(self.tables))] if self.tables else []),
-                *([("people", "\n".join(self.people))] if self.people else []),
-                ("named most", f"{about} passages" if about else "no entities yet"),
-                ("not read", "; ".join(unread) or "nothing: all is read"),
+        more_titles = self.documents - len(self.titles)
+        titles = "; ".join(self.titles)
+        if more_titles > 0:
+            titles += f" and {more_titles:,} more"
+        mentioned = ", ".join(f"{entity.name} ({entity.passages:,})" for entity in self.entities)
+        optional = {"they begin": "\n".join(f"“{one.said}” — {one.title}" for one in self.openings),
+                    "they share": "; ".join(self.shared), "tables": "\n".join(self.tables),
+                    "people": "\n".join(self.people)}
+        return [("kinds", self._kinds_text()),
+                ("titles", titles),
+                *((name, text) for name, text in optional.items() if text),
+                ("named most", f"{mentioned} passages" if mentioned else "no entities yet"),
+                ("not read", "; ".join(self._unread_parts()) or "nothing: all is read"),
                 ("try", "\n".join(self.examples) or "no question: no document names anything"),
-                *([("a model adds", f"{offer} {calls}, {tokens:,} tokens{cost}")] if model else [])]
+                *([("a model adds", self._offer_text(self.model))] if self.model else [])]
+
+    def _kinds_text(self) -> str:
+        """Return the kinds of the documents and their first and last date."""
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items()) or "no documents yet"
+        if self.dates is None:
+            return kinds
+        first, last = self.dates
+        return f"{kinds}, of {first}" if first == last else f"{kinds}, from {first} to {last}"
+
+    def _unread_parts(self) -> list[str]:
+        """Return what was not read: files, parts of documents, chunks, and what is no document."""
+        parts = list[str]()
+        if self.unread:
+            names = [line.partition(": ")[0] for line in self.unread[:_NAMED_FILES]]
+            more = ["…"] if len(self.unread) > _NAMED_FILES else []
+            parts.append(f"{format_count(len(self.unread), 'file')}: {', '.join([*names, *more])}")
+        if self.partly_read:
+            parts.append(f"{format_count(len(self.partly_read), 'document')} in part")
+        if self.chunks_failed:
+            parts.append(format_count(self.chunks_failed, "chunk"))
+        return [*parts, *(line.partition(f": {LEFT_OUT}")[2] + " left out" for line in self.left_out)]
+
+    @staticmethod
+    def _offer_text(model: ReadingEstimate) -> str:
+        """Return what a model would add, and what its reading would take."""
+        tokens = model.prompt_tokens + model.completion_tokens
+        cost = "" if model.cost is None else f", cost about {model.cost:.2f}"
+        return ("facts from sentences, and answers in its own words over several documents: about "
+                f"{format_count(model.calls, 'call')}, {tokens:,} tokens{cost}")
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {text}" for name, text in self.lines())
@@ -133,40 +151,70 @@ def introduce(resources: Resources, name: str) -> Introduction:
     with resources.snapshot(name) as snapshot:
         kb, index = snapshot.kb, snapshot.index
         documents = kb.documents.about()
+        title_of = {document_id: title for document_id, title, _, _ in documents}
         metadata_of = {document_id: metadata for document_id, _, _, metadata in documents}
-        title_of = {document_id: title for document_id, title, *_ in documents}
         unread_lines = read_unread_files(kb.database)
-        left_out = [line for line in unread_lines if f": {LEFT_OUT}" in line]
-        rows, ids = _main_rows(index), _in_turn(metadata_of)
-        # A record has the format of its file.
-        suffixes = [PurePosixPath(key.partition("#")[0]).suffix.removeprefix(".").lower() for key in metadata_of]
-        dates = sorted(filter(None, (_document_date(key, metadata) for key, metadata in metadata_of.items())))
-        short_named = [row for row in rows if len(index.labels_of(row).name) <= _LONGEST_NAME]
-        examples = suggest_questions(index, short_named)
-        if len(documents) > 1:
-            first = index.labels_of(short_named[0]).name if short_named else ""
-            examples = [_ABOUT[phrase_language(first)], *examples]
-        titles = [f"{title}, by {author}" if _AUTHOR.fullmatch(author) else title for title, author in (
-            (title_of[key] or key, metadata_of[key].get("author", "")) for key in ids)]
+        left_out = tuple(line for line in unread_lines if f": {LEFT_OUT}" in line)
+        ids = _in_turn(metadata_of)
+        rows = _main_rows(index)
         first_documents = summarise_documents(kb.documents, ids[:_TITLES], beginnings=True) if ids else []
-        openings = [one for one in first_documents if one.said]
+        openings = tuple(one for one in first_documents if one.said)
+        # Documents that mostly do not begin with a sentence are lists, such as agendas.
         are_lists = 2 * len(openings) < len(first_documents)
         return Introduction(
-            kb=name, documents=len(documents), kinds=dict(Counter(
-                _KINDS.get(suffix, suffix.upper() or "text") for suffix in suffixes).most_common()),
-            dates=(dates[0], dates[-1]) if dates else None, titles=_shorten([*dict.fromkeys(titles)][:_TITLES]),
-            openings=() if are_lists else tuple(openings[:_OPENINGS]),
+            kb=name, documents=len(documents), kinds=_count_kinds(metadata_of), dates=_date_range(metadata_of),
+            titles=_title_texts(ids, title_of, metadata_of), openings=() if are_lists else openings[:_OPENINGS],
             shared=tuple(_shared_items(index, len(documents))) if are_lists else (),
             tables=tuple(_describe_tables(index)), people=tuple(_describe_people(index)),
-            entities=tuple(sorted((MainEntity(
-                id=index.entity_row.at(row), name=index.labels_of(row).name, type=index.labels_of(row).type,
-                documents=int(index.document_counts[row]), passages=len(index.mentioning[row])) for row in rows),
-                key=lambda entity: -entity.passages)),
-            unread=tuple(line for line in unread_lines if line not in left_out),
-            left_out=tuple(left_out), chunks_failed=kb.documents.count_failed(),
+            entities=_main_entities(index, rows), unread=tuple(line for line in unread_lines if line not in left_out),
+            left_out=left_out, chunks_failed=kb.documents.count_failed(),
             partly_read={key: metadata[UNREAD] for key, metadata in metadata_of.items() if UNREAD in metadata},
-            examples=tuple(examples),
-            model=estimate_reading(resources, kb))
+            examples=tuple(_example_questions(index, rows, len(documents))), model=estimate_reading(resources, kb))
+
+
+def _count_kinds(documents: Iterable[str]) -> dict[str, int]:
+    """Count documents, given by their ids, by the kind of their file, the most frequent first."""
+    kinds = Counter[str]()
+    for document in documents:
+        file = document.partition("#")[0]  # the id of a record is that of its file, # and a number
+        suffix = PurePosixPath(file).suffix.removeprefix(".").lower()
+        kinds[_KINDS.get(suffix, suffix.upper() or "text")] += 1
+    return dict(kinds.most_common())
+
+
+def _date_range(metadata_of: Mapping[str, Mapping[str, str]]) -> tuple[str, str] | None:
+    """Return the first and the last date of documents, given by id with their metadata; None if none has a date."""
+    dates = [_document_date(document, metadata) for document, metadata in metadata_of.items()]
+    known = sorted(date for date in dates if date)
+    return (known[0], known[-1]) if known else None
+
+
+def _title_texts(ids: Sequence[str], title_of: Mapping[str, str], metadata_of: Mapping[str, Mapping[str, str]],
+                 ) -> tuple[str, ...]:
+    """Return the first different titles of some documents, with their authors."""
+    titles = dict[str, None]()  # a set in order
+    for document in ids:
+        title, author = title_of[document] or document, metadata_of[document].get("author", "")
+        titles[f"{title}, by {author}" if _AUTHOR.fullmatch(author) else title] = None
+    return _shorten([*titles][:_TITLES])
+
+
+def _main_entities(index: GraphIndex, rows: Iterable[int]) -> tuple[MainEntity, ...]:
+    """Return the entities of some rows, those of most passages first."""
+    entities = [MainEntity(id=index.entity_row.at(row), name=index.labels_of(row).name, type=index.labels_of(row).type,
+                           documents=int(index.document_counts[row]), passages=len(index.mentioning[row]))
+                for row in rows]
+    return tuple(sorted(entities, key=lambda entity: -entity.passages))
+
+
+def _example_questions(index: GraphIndex, rows: Sequence[int], documents: int) -> list[str]:
+    """Return example questions about the main entities, and about the documents if they are several."""
+    short_named = [row for row in rows if len(index.labels_of(row).name) <= _LONGEST_NAME]
+    examples = suggest_questions(index, short_named)
+    if documents > 1:
+        first_name = index.labels_of(short_named[0]).name if short_named else ""
+        examples.insert(0, _ABOUT[phrase_language(first_name)])
+    return examples
 
 
 def _document_date(document: str, metadata: Mapping[str, str]) -> str:
@@ -187,68 +235,82 @@ def _in_turn(documents: Iterable[str]) -> list[str]:
 
 
 def _shared_items(index: GraphIndex, documents: int) -> list[str]:
-    """Return what the items of lists name in most documents, such as the subjects of meetings."""
-    holders: dict[str, set[str]] = {}
+    """Return the list items that at least a quarter of the documents have, such as the subjects of meetings."""
+    if documents <= _SHARE:  # then one document would be a quarter
+        return []
+    documents_with: dict[str, set[str]] = {}
     for chunk in index.chunks:
         for match in _LISTED.finditer(chunk.text):
             if match["item"].count(" ") > 1:
-                holders.setdefault(match["item"], set()).add(chunk.document_id)
-    most = sorted(holders, key=lambda one: (-len(holders[one]), one))
-    return [one for one in most if len(holders[one]) * _SHARE >= documents > _SHARE][:_TITLES]
+                documents_with.setdefault(match["item"], set()).add(chunk.document_id)
+    shared = [item for item, holders in documents_with.items() if len(holders) * _SHARE >= documents]
+    return sorted(shared, key=lambda item: (-len(documents_with[item]), item))[:_TITLES]
 
 
 def _shorten(titles: Sequence[str]) -> tuple[str, ...]:
     """Return titles, with "…" in all but the first one for the words that all of them begin with."""
-    first, last = min(titles, default=""), max(titles, default="")
-    same = (letter for letter, _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
-    shared = "".join(same).rpartition(" ")[0]
-    if len(titles) == 1 or len(shared) < _LEAST_SHARED:
+    if not titles:
+        return ()
+    common = titles[0]
+    while not all(title.startswith(common) for title in titles):
+        common = common[:-1]
+    whole_words = common.rpartition(" ")[0]
+    if len(titles) == 1 or len(whole_words) < _LEAST_SHARED:
         return tuple(titles)
-    return (titles[0], *(f"…{title[len(shared):]}" for title in titles[1:]))
+    return (titles[0], *(f"…{title.removeprefix(whole_words)}" for title in titles[1:]))
 
 
 def _describe_tables(index: GraphIndex) -> Iterator[str]:
     """Yield the title, the number of rows and the first columns of the largest tables."""
-    tables = [(table, [column.title for column in table.columns if column.name not in {DOCUMENT, SECTION}])
-              for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
-    # Without names of columns, a table says nothing here, and may be none.
-    named = [one for one in tables if all(any(map(str.isalnum, title)) for title in one[1])]
-    for table, columns in sorted(named, key=lambda one: (-one[0].rows, one[0].name))[:_TABLES]:
-        more = " …" if len(columns) > _COLUMNS else ""
-        yield f"{table.title}: {table.rows:,} × {', '.join(columns[:_COLUMNS])}{more}"
+    tables = [table for table in index.sql.tables() if table.kind == "records" and table.rows >= _LEAST_ROWS]
+    shown = 0
+    for table in sorted(tables, key=lambda table: (-table.rows, table.name)):
+        columns = [column.title for column in table.columns if column.name not in {DOCUMENT, SECTION}]
+        # A column called "-" or "?" shows that the first row was no header: such a table says nothing here.
+        if shown < _TABLES and all(any(map(str.isalnum, title)) for title in columns):
+            shown += 1
+            more = " …" if len(columns) > _COLUMNS else ""
+            yield f"{table.title}: {table.rows:,} × {', '.join(columns[:_COLUMNS])}{more}"
 
 
 def _fields_of_people(index: GraphIndex) -> list[str]:
-    """Return the most frequent fields of people."""
+    """Return the most frequent relations that stand for a metadata field of people, such as "present" or "to".
+
+    Relations between things, such as "belongs to", may have a word of such a field, but a preposition besides.
+    """
     fields = list[str]()
     for name in index.relation_counts:
         words = label_key(name).split()
-        is_relation = len(words) > 1 and not PREPOSITIONS.isdisjoint(words)  # "belongs to", not "to"
-        if not is_relation and not FIELDS_OF_PEOPLE.isdisjoint(words):
+        has_preposition = len(words) > 1 and not PREPOSITIONS.isdisjoint(words)
+        if not has_preposition and not FIELDS_OF_PEOPLE.isdisjoint(words):
             fields.append(name)
-    return sorted(fields, key=lambda one: (-index.relation_counts[one], one))[:_FIELDS]
+    return sorted(fields, key=lambda name: (-index.relation_counts[name], name))[:_FIELDS]
 
 
 def _describe_people(index: GraphIndex) -> Iterator[str]:
-    """Yield each field of people, with its most frequent people and in how many documents."""
+    """Yield each field of people, with its most frequent people and in how many documents each of them is."""
     for name in _fields_of_people(index):
+        # Column 2 of the triples is the tail: the person.
         people, counts = np.unique(index.triples[index.of_relation(name), 2], return_counts=True)
-        most = sorted(zip(people.tolist(), counts.tolist(), strict=True), key=lambda one: (-one[1], one[0]))[:_PEOPLE]
-        yield f"{name}: {', '.join(f'{index.labels_of(row).name} ({count:,})' for row, count in most)}"
+        by_count = sorted(zip(people.tolist(), counts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
+        shown = [f"{index.labels_of(row).name} ({count:,})" for row, count in by_count[:_PEOPLE]]
+        yield f"{name}: {', '.join(shown)}"
 
 
 def _main_rows(index: GraphIndex) -> list[int]:
     """Return the rows of the entities that the most passages name in running text, one of each name.
 
-    A name within another one, such as "Lydia" in "Lydia Bennet", is most often the same person's. People in fields of
-    people are shown there.
+    A name within another one, such as "Lydia" in "Lydia Bennet", is most often the same person's. Those in fields of
+    people are left out, because `_describe_people` shows them.
     """
     row_by_name: dict[str, int] = {}
-    shown = {row for field in _fields_of_people(index) for row in index.triples[index.of_relation(field), 2].tolist()}
+    in_fields = set[int]()
+    for field in _fields_of_people(index):
+        in_fields.update(index.triples[index.of_relation(field), 2].tolist())
     for row in index.ranked[:_MOST_CONSIDERED].tolist():
         name = index.labels_of(row).name
-        is_shown = row in shown or any(has_name(name, other) or has_name(other, name) for other in row_by_name)
-        if not is_shown and is_named_in_text(index, row):
+        is_repeated = any(has_name(name, other) or has_name(other, name) for other in row_by_name)
+        if row not in in_fields and not is_repeated and is_named_in_text(index, row):
             row_by_name[name] = row
         if len(row_by_name) == _ENTITIES:
             break
@@ -258,12 +320,14 @@ def _main_rows(index: GraphIndex) -> list[int]:
 
 
 def suggest_questions(index: GraphIndex, rows: Sequence[int]) -> list[str]:
-    """Return up to two questions: what is said of an entity, and which documents mention one.
+    """Return up to two questions: what is said of the first entity, and which documents mention the second one.
 
     Args:
         index: the knowledge base.
         rows: the entities' rows, the most important first.
     """
-    names = [index.labels_of(row).name for row in rows[:2]]
-    return [template[phrase_language(name)].format(name) for template, name in zip(
-        (_SAID, _MENTIONED), names, strict=False)]
+    questions = list[str]()
+    for template, row in zip((_SAID, _MENTIONED), rows, strict=False):
+        name = index.labels_of(row).name
+        questions.append(template[phrase_language(name)].format(name))
+    return questions

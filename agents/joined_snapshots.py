@@ -51,19 +51,19 @@ def lease_together(snapshots: Snapshots, names: str, scope: Scope) -> Iterator[J
     Raises:
         ScopeError: no base has a document of the scope.
     """
-    leased, failure = dict[str, Snapshot](), ScopeError("")
+    leased, failure = dict[str, Snapshot](), None
+    all_names = split_names(names)
     with ExitStack() as leases:
-        several = split_names(names)
-        for name in several:
-            if len(several) > 1 and not scope.is_everything:
-                with snapshots.lease(name) as whole:
-                    try:
+        for name in all_names:
+            if len(all_names) > 1 and not scope.is_everything:
+                try:
+                    with snapshots.lease(name) as whole:
                         documents_in(whole.kb.documents, scope)
-                    except ScopeError as error:
-                        failure = error
-                        continue
+                except ScopeError as error:
+                    failure = error
+                    continue
             leased[name] = leases.enter_context(snapshots.lease(name, scope))
-        if not leased:
+        if failure and not leased:
             raise failure
         yield JoinedSnapshots(leased)
 

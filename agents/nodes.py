@@ -58,22 +58,25 @@ def as_node(step: Callable[..., Any], abandon: Callable[[Any], None]) -> Runnabl
     """Make a graph node from a step.
 
     A step that is a coroutine function runs on the event loop; any other step runs in a thread. The node can also be
-    invoked synchronously. The models in the step's `state`, by the types of its annotation, are plain data in the
+    invoked synchronously. If the step fails or is cancelled, `abandon` gets its state, so that it can free what the run
+    holds. The models in the step's `state`, by the types of its annotation, are plain data in the
     graph's own state: a checkpoint can be read in LangGraph's strict mode, and after a class has moved.
     """
     takes_runtime, is_async = "runtime" in inspect.signature(step).parameters, inspect.iscoroutinefunction(step)
-    models = _model_fields(get_type_hints(step)["state"])
+    adapters = _model_fields(get_type_hints(step)["state"])
 
     async def node(state: Any) -> Any:
         """Run the step; if it fails or is cancelled, abandon its run."""
-        state = {name: models[name].validate_python(value) if name in models else value
-                 for name, value in state.items()}
+        state = dict(state)
+        for name in adapters.keys() & state.keys():
+            state[name] = adapters[name].validate_python(state[name])
         arguments = (state, get_runtime()) if takes_runtime else (state,)
         # The first step has not checked the knowledge base's name yet, so it may be any value.
         attributes = {"banyan.node": step.__name__, "banyan.knowledge_base": str(state.get("knowledge_base"))[:100]}
         try:
             with span(f"step {step.__name__}", attributes, expected=(GraphBubbleUp,)):
-                return _to_plain_data(await (step(*arguments) if is_async else in_thread(step, *arguments)))
+                result = await (step(*arguments) if is_async else in_thread(step, *arguments))
+                return _to_plain_data(result)
         except GraphBubbleUp:  # an interrupt for a person's decision
             raise
         except BaseException:
@@ -106,9 +109,9 @@ def _to_plain_data(value: Any) -> Any:
         case BaseMessage():
             return value
         case Mapping():
-            return {key: _to_plain_data(one) for key, one in value.items()}
+            return {key: _to_plain_data(item) for key, item in value.items()}
         case list() | tuple():
-            return [*map(_to_plain_data, value)]
+            return [_to_plain_data(item) for item in value]
     return to_jsonable_python(value)
 
 
@@ -143,8 +146,8 @@ def is_served() -> bool:
 
 def served_client() -> str:
     """Return the name of the key that started this LangGraph server run, or "" in other runs."""
-    # A key restricted to some knowledge bases has an identity that lists them after a colon.
-    return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")[0]
+    name, _, _ = _server_user().partition(":")
+    return name
 
 
 def is_seen(name: object) -> bool:
@@ -152,8 +155,13 @@ def is_seen(name: object) -> bool:
 
     Of several, named with commas between, it must see all.
     """
-    _, limited, names = str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "").partition(":")
-    return not limited or set(str(name).split(",")) <= set(names.split(","))
+    _, colon, allowed = _server_user().partition(":")
+    return not colon or set(str(name).split(",")) <= set(allowed.split(","))
+
+
+def _server_user() -> str:
+    """Return the user that a LangGraph server names, "CLIENT" or "CLIENT:BASE,BASE" for a key limited to some bases."""
+    return str(get_config().get("configurable", {}).get("langgraph_auth_user_id") or "")
 
 
 def resumed_run() -> str:
@@ -167,8 +175,8 @@ def resumed_run() -> str:
 def check_readable(files: Iterable[str], schema: str, folders: str) -> None:
     """Check that a run that was started through a server may read the files that its input names."""
     allowed = [Path(folder).resolve() for folder in folders.split(os.pathsep) if folder]
-    schema_is_file = schema and schema not in {AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()}
-    for file in (*files, *([schema] if schema_is_file else [])):
+    names_of_schemas = {"", AUTO_SCHEMA, OPEN_SCHEMA, *seed_names()}
+    for file in files if schema in names_of_schemas else [*files, schema]:
         path = Path(file).resolve()
         if not any(path.is_relative_to(folder) for folder in allowed):
             raise IngestError(

@@ -122,16 +122,17 @@ class Resources(ProcessModels):
 
     @contextmanager
     def _change_and_derive(self, name: str, *, grows: bool = False) -> Iterator[KnowledgeBase]:
-        """Yield a knowledge base for a change, and derive what follows from it.
+        """Yield a knowledge base for a change, and derive what follows from it; with `grows`, let the schema grow.
 
-        Also if the change is refused: a run that was killed may have made it already, and derived nothing from it.
+        What follows is derived also if the change is refused: an earlier command that was killed may have made the
+        change already, and derived nothing from it.
         """
         with self.writers.single_step(name) as kb:
             try:
                 yield kb
             except BanyanError:
                 derive(kb, self.reasoner(name))
-                kb.publish()  # if that changed anything: a run that fails publishes nothing
+                kb.publish()  # here, because `single_step` publishes nothing when its block raises
                 raise
             derive(kb, self.reasoner(name), thresholds_in(kb, self.settings) if grows else None)
 
@@ -219,18 +220,26 @@ class Resources(ProcessModels):
         self.writers.forget(name)  # an open writer still uses the earlier embedding model
         try:
             with self.writers.single_step(name, any_embedding=True) as kb:
-                if fresh_verdicts:  # the schema grows by what the model makes of all labels
-                    from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
-
-                    kb.schema_control.forget_growth()
-                    writer = self.schema_writer(name)
-                    if writer is not None and kb.schema_control.policy == "auto":
-                        group_labels(kb, writer, support_in(kb, self.settings))
-                        kb.schema_control.grow(thresholds_in(kb, self.settings))
+                if fresh_verdicts:
+                    self._grow_anew(kb)
                 reindex(kb, self.reasoner(name), fresh_verdicts=fresh_verdicts, progress=progress)
         except BaseException:
-            self._forget_reasoners(name)  # their connection to the ledger is closed
+            # `single_step` closes the knowledge base after an error, and with it the reasoners' connection.
+            self._forget_reasoners(name)
             raise
+
+    def _grow_anew(self, kb: KnowledgeBase) -> None:
+        """Forget what joined the schema by itself, and let it grow by what the model makes of all labels.
+
+        A schema that a person reviews, or that does not grow, stays without the forgotten elements.
+        """
+        from .schema_proposal import group_labels  # noqa: PLC0415 - the extraction by a model with it
+
+        kb.schema_control.forget_growth()
+        writer = self.schema_writer(kb.layout.name)
+        if writer is not None and kb.schema_control.policy == "auto":
+            group_labels(kb, writer, support_in(kb, self.settings))
+            kb.schema_control.grow(thresholds_in(kb, self.settings))
 
     # Whole knowledge bases.
 

@@ -158,10 +158,12 @@ class Snapshots:
 
     def begin_question(self, snapshot: Snapshot) -> str:
         """Lease a snapshot until `end_question`, or for an hour, and return a ticket for the lease and its state."""
+        # The state is in the ticket, so that another process can tell whether it still has the same one.
         ticket, now = f"{uuid.uuid4().hex} {_state_of(snapshot)}", time.monotonic()
         with self._lock:
-            for expired in [other for other, (_, lease_end) in self._questions.items() if lease_end < now]:
-                self.end_question(expired)
+            expired = [other for other, (_, lease_end) in self._questions.items() if lease_end < now]
+            for other in expired:
+                self.end_question(other)
             self._questions[ticket] = snapshot.__enter__(), now + _QUESTION_SECONDS
         return ticket
 
@@ -180,7 +182,8 @@ class Snapshots:
                 snapshot = leases.enter_context(question[0]) if question else None
             if snapshot is None:
                 snapshot = leases.enter_context(self.lease(name, scope))
-                if _state_of(snapshot) != ticket.partition(" ")[2]:
+                _, _, state = ticket.partition(" ")
+                if _state_of(snapshot) != state:
                     raise StateGoneError(f"{name!r} has changed since the question was asked, and its state of then is "
                                          "gone: ask the question again")
             yield snapshot
@@ -196,7 +199,10 @@ class Snapshots:
 
     @contextmanager
     def _lease_newest(self, name: str, *, mapped: bool = False) -> Iterator[Snapshot]:
-        """Yield the snapshot of the state that was published last."""
+        """Yield the snapshot of the state that was published last.
+
+        With `mapped`, a snapshot whose index is in memory is opened again from the index file, which takes no memory.
+        """
         with ExitStack() as leases:
             # One lock for each knowledge base: opening one may take long, and must not delay the others.
             with self._lock:
@@ -204,16 +210,21 @@ class Snapshots:
             with opening_lock, ExitStack() as temporary_leases:
                 self._forget_if_gone(name)
                 opened = self._lease_open(temporary_leases, (name, EVERYTHING))
-                is_current = opened and opened.kb.frozen_at == published_state(self.ledger(name).database)
-                # `unwritten` says why index files cannot be written (a full disk); then there are none to map.
-                if opened and is_current and (not mapped or opened.kb.is_mapped() or opened.kb.unwritten):
+                if opened and self._is_newest(opened, name, mapped=mapped):
                     newest = leases.enter_context(opened)
                 else:
                     settings = self._settings
-                    newest = self._freeze_and_lease(leases, (name, EVERYTHING), KnowledgeBase.open(
-                        settings.home, name, self._embedder(), server=settings.chroma_server,
-                        database=settings.database))
+                    kb = KnowledgeBase.open(settings.home, name, self._embedder(), server=settings.chroma_server,
+                                            database=settings.database)
+                    newest = self._freeze_and_lease(leases, (name, EVERYTHING), kb)
             yield newest
+
+    def _is_newest(self, snapshot: Snapshot, name: str, *, mapped: bool) -> bool:
+        """Return True if a snapshot is of the state that was published last; `mapped` as in `_lease_newest`."""
+        if snapshot.kb.frozen_at != published_state(self.ledger(name).database):
+            return False
+        # `unwritten` says why index files cannot be written (a full disk); then there are none to map.
+        return not mapped or snapshot.kb.is_mapped() or bool(snapshot.kb.unwritten)
 
     def _lease_open(self, leases: ExitStack, key: tuple[str, Scope]) -> Snapshot | None:
         """Return the open snapshot of a knowledge base and scope, leased until `leases` closes, or None."""
@@ -237,6 +248,7 @@ class Snapshots:
             files.close()
             raise
         with self._lock:
+            # A newer state of the whole knowledge base makes the snapshots of its scopes outdated, too.
             self._retire_snapshots(name, None if scope.is_everything else scope)
             self._open[key] = snapshot
             # The limit holds for whole knowledge bases and for scopes separately.
@@ -325,8 +337,9 @@ class Snapshots:
     def _retire_snapshots(self, name: str, scope: Scope | None = None) -> None:
         """Retire the snapshot of one scope of a knowledge base; None means all snapshots of the knowledge base."""
         with self._lock:
-            for key in [key for key in self._open if key[0] == name and scope in {None, key[1]}]:
-                self._open.pop(key).retire()
+            for open_name, open_scope in list(self._open):
+                if open_name == name and scope in {None, open_scope}:
+                    self._open.pop((open_name, open_scope)).retire()
 
     def forget(self, name: str) -> None:
         """Retire the snapshots and the ledger of a knowledge base."""

@@ -27,13 +27,16 @@ _STARTED_RUNS: ContextVar[list[tuple[str, str]]] = ContextVar("started_runs")
 
 @dataclass
 class Writer:
-    """A knowledge base that this process writes to. It holds the lock while a run or a step is active."""
+    """A knowledge base that this process writes to. It holds the lock while a run or a step is active.
+
+    A run is a build, or a change of one step. It stays active between its steps, so nobody else writes meanwhile.
+    """
 
     kb: KnowledgeBase
     run: str = ""
     """The run that holds the lock, or "" if none does."""
     failed: str = ""
-    """The last run that failed."""
+    """The last run that failed: its steps that still begin lock for themselves, and do not begin the run again."""
     steps: Counter[str] = field(default_factory=Counter)
     """The number of active steps of each run."""
     build: str = ""
@@ -47,30 +50,29 @@ class Writer:
         """True if no run and no step is active, so the lock is free."""
         return not self.run and not self.steps
 
-    def begin(self, run: str, *, is_build: bool = False) -> None:
-        """Begin a step of a run. Its first step takes the lock and begins the run, unless the run has failed."""
-        begins_build = is_build and run not in {self.build, self.failed}
-        with ExitStack() as unless_begun:
-            if begins_build:
-                busy = WriterBusyError.of(self.kb.layout.name)
-                if self.build:
-                    raise busy
-                try:
-                    self.build_lock.acquire()
-                except Timeout as error:
-                    raise busy from error
-                unless_begun.callback(self.build_lock.release)
-            self._begin(run)
-            self.build = run if begins_build else self.build
-            unless_begun.pop_all()
+    def begin_step(self, run: str, *, is_build: bool = False) -> None:
+        """Begin a step of a run. Its first step takes the lock and begins the run, unless the run has failed.
 
-    def end_build(self, run: str) -> None:
-        """Let another build begin, if this run is a build."""
-        if run and self.build == run:
-            self.build = ""
+        Raises:
+            WriterBusyError: another run is writing; for the first step of a build also if another build has not ended.
+        """
+        if not is_build or run in {self.build, self.failed}:
+            self._begin_step(run)
+            return
+        if self.build:
+            raise WriterBusyError.of(self.kb.layout.name)
+        try:
+            self.build_lock.acquire()
+        except Timeout as error:  # a build of another process
+            raise WriterBusyError.of(self.kb.layout.name) from error
+        try:
+            self._begin_step(run)
+        except BaseException:
             self.build_lock.release()
+            raise
+        self.build = run
 
-    def _begin(self, run: str) -> None:
+    def _begin_step(self, run: str) -> None:
         other_run_is_active = self.run not in {"", run} or self.steps.keys() - {run}
         if other_run_is_active:
             raise WriterBusyError(f"another run is writing to {self.kb.layout.name!r}; wait until it has ended")
@@ -81,15 +83,26 @@ class Writer:
             _STARTED_RUNS.get([]).append((self.kb.layout.name, run))
         self.steps[run] += 1
 
-    def end(self, *, step: str = "", run: str = "") -> None:
-        """End a step of the run `step`, or end the run `run`; release the lock if nothing is active any more."""
-        was_idle = self.is_idle
-        if step:
-            self.steps -= Counter([step])
+    def end_step(self, run: str) -> None:
+        """End a step of a run; release the lock if nothing is active any more."""
+        self.steps[run] -= 1
+        if not self.steps[run]:
+            del self.steps[run]
+        if self.is_idle:
+            self.kb.release()
+
+    def end_run(self, run: str) -> None:
+        """End a run if it holds the lock, and release the lock unless steps are still active."""
         if run and self.run == run:
             self.run = ""
-        if self.is_idle and not was_idle:
-            self.kb.release()
+            if self.is_idle:
+                self.kb.release()
+
+    def end_build(self, run: str) -> None:
+        """Let another build begin, if this run is a build."""
+        if run and self.build == run:
+            self.build = ""
+            self.build_lock.release()
 
 
 class Writers:
@@ -140,7 +153,7 @@ class Writers:
             if name not in self._writers:
                 self._writers[name] = Writer(self._open(name, create=create, any_embedding=any_embedding))
             writer = self._writers[name]
-            writer.begin(run, is_build=is_build)
+            writer.begin_step(run, is_build=is_build)
         try:
             check_cancelled()  # the run may have been cancelled between two steps
             with charge_calls(account=writer.kb.calls.record_usage):
@@ -152,11 +165,15 @@ class Writers:
             raise
         finally:
             with self._lock:
-                writer.end(step=run)
-                # Used longest ago first. A build that lets others write would lose its lock.
-                idle = [other for other, one in self._writers.items() if one.is_idle and not one.build]
-                for other in idle[:max(0, len(self._writers) - self._most_open)]:
-                    self.forget(other)
+                writer.end_step(run)
+                self._close_excess()
+
+    def _close_excess(self) -> None:
+        """Close idle knowledge bases, those used longest ago first, until no more than `most_open` are open."""
+        # A build that lets others write is idle, and would lose its lock.
+        idle = [name for name, writer in self._writers.items() if writer.is_idle and not writer.build]
+        for name in idle[:max(0, len(self._writers) - self._most_open)]:
+            self.forget(name)
 
     @contextmanager
     def single_step(self, name: str, *, create: bool = False, any_embedding: bool = False) -> Iterator[KnowledgeBase]:
@@ -176,27 +193,29 @@ class Writers:
             raise
 
     def _take_turn(self, step: ExitStack, name: str, run: str, *, create: bool, any_embedding: bool) -> KnowledgeBase:
-        """Enter a run's only step, beside a build after a wait."""
-        until, kb, lock = time.monotonic() + _MOST_WAITING_SECONDS, None, None
-        with ExitStack() as turn:
-            while kb is None:
+        """Enter a run's only step; beside a build, wait for its turn.
+
+        Whoever waits holds the file `turn_lock`, by which a build sees that it is to let others write (`give_turn`).
+        """
+        deadline, turn_lock = time.monotonic() + _MOST_WAITING_SECONDS, None
+        with ExitStack() as waiting:
+            while True:
                 try:
-                    kb = step.enter_context(self.step(name, run, create=create, any_embedding=any_embedding))
+                    return step.enter_context(self.step(name, run, create=create, any_embedding=any_embedding))
                 except WriterBusyError:
                     with self._lock:
                         writer = self._writers.get(name)  # another step may have closed it
-                    if writer is None or not _is_held(writer.kb.layout.build_lock) or time.monotonic() > until:
+                    if writer is None or not _is_held(writer.kb.layout.build_lock) or time.monotonic() > deadline:
                         raise
-                    lock = lock or FileLock(writer.kb.layout.turn_lock, timeout=0)
-                    if not lock.is_locked:
-                        with suppress(Timeout):  # another run waits, too
-                            turn.enter_context(lock)
+                    turn_lock = turn_lock or FileLock(writer.kb.layout.turn_lock, timeout=0)
+                    if not turn_lock.is_locked:
+                        with suppress(Timeout):  # another run that waits holds it
+                            waiting.enter_context(turn_lock)
                     check_cancelled()
                     time.sleep(_PAUSE)
-        return kb
 
     def give_turn(self, name: str, run: str) -> None:
-        """Between two steps of a build, let those write who wait for it, and go on.
+        """Between two steps of a build, let those write who wait for it (see `_take_turn`), and go on.
 
         What they delete or change, the next steps find deleted or changed. A build that cannot go on is abandoned.
         """
@@ -204,13 +223,13 @@ class Writers:
             writer = self._writers.get(name)
             if writer is None or writer.run != run or not _is_held(writer.kb.layout.turn_lock):
                 return
-            writer.end(run=run)
+            writer.end_run(run)
         try:
             while True:
                 time.sleep(10 * _PAUSE)  # so whoever waits comes first
                 check_cancelled()
                 with suppress(WriterBusyError), self.step(name, run, create=False):
-                    return
+                    return  # this step took the lock again, for the run
         except BaseException:
             self.abandon(name, run)
             raise
@@ -252,11 +271,12 @@ class Writers:
     def _end(self, name: str, run: str, *, failed: bool = False) -> None:
         """End a run, and release the lock unless steps of it are still active."""
         with self._lock:
-            self._on_end(run)
+            self._on_end(run)  # also if the knowledge base is closed already: the run's budget is dropped
             writer = self._writers.get(name)
             if writer is not None:
-                writer.failed = run if failed else writer.failed
-                writer.end(run=run)
+                if failed:
+                    writer.failed = run
+                writer.end_run(run)
                 writer.end_build(run)
 
     def forget(self, name: str) -> None:

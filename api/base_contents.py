@@ -40,12 +40,16 @@ class BaseContents:
 
     def entities(self, name: str = "", *, type: str = "") -> list[Entity]:  # noqa: A002  (as entities have it)
         """Return the entities, best connected first: those with words in a name, or of a type, if these are given."""
+        words = normalise(name)
         with self._snapshot() as snapshot:
-            kb, words = snapshot.kb, normalise(name)
-            graph, document_of_chunk = kb.graph, kb.documents.of_chunks()
-            fitting = (node for node in graph.entity_ids() if (not type or graph.type(node) == type) and (
-                not words or any(words in normalise(known) for known in graph.names(node))))
-            nodes = sorted(fitting, key=lambda node: (-graph.degree(node), graph.name(node), node))
+            kb, graph = snapshot.kb, snapshot.kb.graph
+            nodes = list[str]()
+            for node in graph.entity_ids():
+                has_words = not words or any(words in normalise(known) for known in graph.names(node))
+                if has_words and (not type or graph.type(node) == type):
+                    nodes.append(node)
+            nodes.sort(key=lambda node: (-graph.degree(node), graph.name(node), node))
+            document_of_chunk = kb.documents.of_chunks()
             return [entity_of(kb, node, document_of_chunk) for node in nodes]
 
     def facts(self, entity: str = "", *, relation: str = "", at: str = "", documents: Sequence[str] | str = (),
@@ -63,14 +67,15 @@ class BaseContents:
             ValueError: `at` is no date with a year.
         """
         with self._snapshot(documents, where) as snapshot:
-            kb = snapshot.kb
-            graph, name, day = kb.graph, normalise(entity), read_day(at) if at else None
+            kb, graph = snapshot.kb, snapshot.kb.graph
+            name, day = normalise(entity), read_day(at) if at else None
             nodes = {node for node in graph.entity_ids()
                      if node == entity or any(normalise(known) == name for known in graph.names(node))}
-            fitting = (key for key in graph.edges() if (not relation or key[1] == relation)
-                       and (not entity or not nodes.isdisjoint((key[0], key[2])))
-                       and (day is None or graph.validity(key).holds(*day)))
-            return list(facts_of(kb, graph, fitting))
+            keys = [(head, label, tail) for head, label, tail in graph.edges()
+                    if (not relation or label == relation) and (not entity or head in nodes or tail in nodes)]
+            if day is not None:
+                keys = [key for key in keys if graph.validity(key).holds(*day)]
+            return list(facts_of(kb, graph, keys))
 
     def communities(self, level: int | None = 0, *, documents: Sequence[str] | str = (), where: Where = None,
                     ) -> list[Community]:
@@ -194,4 +199,7 @@ class ManualEdits:
 
 
 def _as_stated(fact: AnyFact) -> Said:
-    return Said(fact.subject_id, fact.relation, fact.object_id) if isinstance(fact, Fact) else Said(*fact)
+    """Return a fact in the form that edits take; entities of a `Fact` are named by id, because names may be equal."""
+    if isinstance(fact, Fact):
+        return Said(fact.subject_id, fact.relation, fact.object_id)
+    return Said(*fact)

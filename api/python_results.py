@@ -28,7 +28,7 @@ from ..text.cleaning import visible
 
 MOST_ROWS = 1000
 SQL_SECONDS = 10.0
-_RUN = tuple("=+-@\t\r")
+_FORMULA_STARTS = tuple("=+-@\t\r")
 """Characters at the beginning of a cell that a spreadsheet would run as a formula."""
 
 
@@ -106,13 +106,16 @@ class Answer(Frozen):
         return self.text
 
     def _repr_html_(self) -> str:
-        claims = "<br>".join(map(_escape_html, self.text.splitlines()))
-        short = f"<p><b>{_escape_html(self.short)}</b></p>" if self.short and self.short != self.text else ""
-        sources = "".join(
-            f'<li value="{cited.id}"><i>{_escape_html(cited.document)}</i>{f", p. {cited.page}" if cited.page else ""}'
-            f': \u201c{_escape_html(cited.quote)}\u201d</li>' for cited in self.citations)
-        grade = "<p><i>Inferred: the documents do not state every link.</i></p>" if self.grade == "inferred" else ""
-        return f"{short}<p>{claims}</p>{grade}{f'<ol>{sources}</ol>' if sources else ''}"
+        """Return the answer with its sources as HTML, which notebooks show."""
+        parts = list[str]()
+        if self.short and self.short != self.text:
+            parts.append(f"<p><b>{_escape_html(self.short)}</b></p>")
+        parts.append(f"<p>{'<br>'.join(map(_escape_html, self.text.splitlines()))}</p>")
+        if self.grade == "inferred":
+            parts.append("<p><i>Inferred: the documents do not state every link.</i></p>")
+        if self.citations:
+            parts.append(f"<ol>{''.join(map(_citation_html, self.citations))}</ol>")
+        return "".join(parts)
 
 
 class Step(Frozen):
@@ -127,26 +130,28 @@ def answer_of(lease: AbstractContextManager[JoinedSnapshots], output: AskOutput)
 
     The snapshots' lease is entered only if the answer is not an abstention.
     """
-    citations, facts = tuple(Citation(**cited) for cited in output["citations"]), tuple[Fact, ...]()
+    citations, facts = tuple(Citation(**cited) for cited in output["citations"]), list[Fact]()
     if not output["abstained"]:
         with lease as snapshots:
-            facts = tuple(fact for base, retriever in snapshots.retrievers.items()
-                          for fact in _facts_of_base(base, retriever.index, citations))
+            for base, retriever in snapshots.retrievers.items():
+                facts += _facts_of_base(base, retriever.index, citations)
     return Answer(
         text=output["answer"], short=output["short"], abstained=output["abstained"], confidence=output["confidence"],
-        citations=citations, facts=facts,
+        citations=citations, facts=tuple(facts),
         trace=tuple(TraceStep(**step) for step in output["trace"]), sub_queries=tuple(output["sub_queries"]),
         iterations=output["iterations"], grade=output["grade"])
 
 
 def _facts_of_base(base: str, index: GraphIndex, cited: Sequence[Citation]) -> Iterator[Fact]:
-    """Yield the facts of one of several bases, or of one alone (""), that citations state."""
+    """Yield the facts that citations state: of one of several bases, called BASE/DOCUMENT, or of one alone ("")."""
     if base:
-        cited = [one.model_copy(update={"document": own_id}) for one in cited
-                 for named, own_id in [split_id(one.document)] if named == base]
-    for fact in facts_of(index.store, index, find_stated(index, cited)[0]):
-        yield fact.model_copy(update={"sources": tuple(
-            source.model_copy(update={"document": joined_id(base, source.document)}) for source in fact.sources)})
+        own = [(citation, *split_id(citation.document)) for citation in cited]
+        cited = [citation.model_copy(update={"document": document})
+                 for citation, named_base, document in own if named_base == base]
+    stated, _ = find_stated(index, cited)
+    for fact in facts_of(index.store, index, stated):
+        sources = [source.model_copy(update={"document": joined_id(base, source.document)}) for source in fact.sources]
+        yield fact.model_copy(update={"sources": tuple(sources)})
 
 
 class CitedPlace(Frozen):
@@ -163,21 +168,24 @@ Cited = CitedPlace | Citation
 def find_stated(index: GraphIndex, cited: Sequence[Cited]) -> tuple[list[EdgeKey], set[str]]:
     """Return the keys of the facts, sorted, and the ids of the entities, whose place overlaps the cited text."""
     facts, entities = set[EdgeKey](), set[str]()
-    by_document: dict[str, list[Cited]] = {}
+    cited_in: dict[str, list[Cited]] = {}  # by document
     for citation in cited:
-        by_document.setdefault(citation.document, []).append(citation)
-    for chunk in index.store.documents.chunks_of(by_document):
-        citations = by_document[chunk.document_id]
-        facts.update(fact for fact, *span in index.stated_in(chunk.id) if _overlaps_citation(chunk, span, citations))
-        entities.update(entity for entity, _, *span in index.mentioned_in(chunk.id)
-                        if _overlaps_citation(chunk, span, citations))
+        cited_in.setdefault(citation.document, []).append(citation)
+    for chunk in index.store.documents.chunks_of(cited_in):
+        places = cited_in[chunk.document_id]
+        for fact, start, end in index.stated_in(chunk.id):
+            if _overlaps_citation(chunk, start, end, places):
+                facts.add(fact)
+        for entity, _, start, end in index.mentioned_in(chunk.id):
+            if _overlaps_citation(chunk, start, end, places):
+                entities.add(entity)
     return sorted(facts), entities
 
 
-def _overlaps_citation(chunk: Chunk, span: Sequence[int], cited: Iterable[Cited]) -> bool:
-    """Return True if a span of a chunk, (start, end) in the chunk's characters, overlaps cited text."""
-    start, end = (chunk.start + offset for offset in span)
-    return any(citation.start < end and citation.end > start for citation in cited)
+def _overlaps_citation(chunk: Chunk, start: int, end: int, cited: Iterable[Cited]) -> bool:
+    """Return True if the characters `start` to `end` of a chunk overlap cited text of its document."""
+    begin, finish = chunk.start + start, chunk.start + end
+    return any(citation.start < finish and citation.end > begin for citation in cited)
 
 
 def facts_of(kb: KnowledgeBase, graph: KnowledgeGraph, keys: Iterable[EdgeKey]) -> tuple[Fact, ...]:
@@ -202,12 +210,13 @@ def entity_of(kb: KnowledgeBase, node: str, document_of_chunk: dict[str, str]) -
     """Return the entity with this id; `document_of_chunk` maps the ids of chunks to those of documents."""
     graph = kb.graph
     entity = graph.entity(node)
-    return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)),
-                  attributes={name: tuple(values) for name, values in graph.descriptive_values(node).items()},
-                  times={name: {value: validity.note() for value, validity in values.items()}
-                         for name, values in graph.validities(node).items()},
-                  documents=tuple(sorted({document_of_chunk[chunk] for chunk in graph.entity_support(node)
-                                          if chunk in document_of_chunk})))
+    attributes = {name: tuple(values) for name, values in graph.descriptive_values(node).items()}
+    times = dict[str, dict[str, str]]()
+    for name, values in graph.validities(node).items():
+        times[name] = {value: validity.note() for value, validity in values.items()}
+    documents = {document_of_chunk[chunk] for chunk in graph.entity_support(node) if chunk in document_of_chunk}
+    return Entity(id=node, name=entity.name, type=entity.type, names=tuple(graph.names(node)), attributes=attributes,
+                  times=times, documents=tuple(sorted(documents)))
 
 
 def community_of(graph: KnowledgeGraph, community: ledger.TreeCommunity) -> Community:
@@ -216,6 +225,12 @@ def community_of(graph: KnowledgeGraph, community: ledger.TreeCommunity) -> Comm
         id=community.id, name=community.name, summary=community.summary, level=community.level,
         keywords=tuple(graph.name(node) for node in community.keywords if node in graph),
         members=tuple(node for node in community.members if node in graph), parent=community.parent)
+
+
+def _citation_html(citation: Citation) -> str:
+    page = f", p. {citation.page}" if citation.page else ""
+    return (f'<li value="{citation.id}"><i>{_escape_html(citation.document)}</i>{page}: '
+            f"\u201c{_escape_html(citation.quote)}\u201d</li>")
 
 
 def _escape_html(text: str) -> str:
@@ -258,6 +273,9 @@ class SqlRows(SqlResult):
 
 
 def _csv_cell(value: object) -> object:
+    """Return a value as a cell of CSV: a list as one text, and a text that looks like a formula as a text."""
     if isinstance(value, list | tuple):
-        value = "; ".join("" if one is None else str(one) for one in value)
-    return f"'{value}" if isinstance(value, str) and value.startswith(_RUN) else value
+        value = "; ".join("" if item is None else str(item) for item in value)
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value

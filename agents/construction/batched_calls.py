@@ -55,16 +55,18 @@ class BatchedCalls:
             ReasonerError: the endpoint refused a batch, did not answer all of it, does not know it, or cannot be
                 reached. The answers that did arrive are recorded.
         """
-        known = await asyncio.to_thread(lambda: [*map(self._extraction.look_up, calls)])
-        self._calls = {key: call for (key, _), call in zip(known, calls, strict=True)}
-        self._open = {batch.file: batch for batch in await self._in_step(lambda kb: read_open_batches(kb.database))}
-        submitted = {key for batch in self._open.values() for key in batch.keys}
-        prompt_tokens = {key: tokens for key, tokens in known if tokens is not None and key not in submitted}
+        # The key of each call in the cache of answers, and the tokens of its prompt; None if it is answered already.
+        looked_up = await asyncio.to_thread(lambda: [self._extraction.look_up(call) for call in calls])
+        self._calls = {key: call for (key, _), call in zip(looked_up, calls, strict=True)}
+        open_batches = await self._in_step(lambda kb: read_open_batches(kb.database))
+        self._open = {batch.file: batch for batch in open_batches}
+        submitted = {key for batch in open_batches for key in batch.keys}
+        prompt_tokens = {key: tokens for key, tokens in looked_up if tokens is not None and key not in submitted}
         if submits and prompt_tokens:
             await self._submit(prompt_tokens)
-        total = sum(len(batch.keys) for batch in self._open.values())
+        total = self._count_open_calls()
         for batch in [*self._open.values()]:
-            done = total - sum(len(one.keys) for one in self._open.values())
+            done = total - self._count_open_calls()  # each batch is forgotten once its answers are recorded
             try:
                 await self._wait_and_record(batch, done, total, submits=submits)
             except UnknownBatch as error:
@@ -78,6 +80,10 @@ class BatchedCalls:
             raise ReasonerError(f"{'; '.join(self._problems)}. What was answered is saved: run the command again to "
                                 "submit the rest, or without --batch to have it answered at once for the usual price")
 
+    def _count_open_calls(self) -> int:
+        """Return the number of calls in the batches that are under way."""
+        return sum(len(batch.keys) for batch in self._open.values())
+
     async def _submit(self, prompt_tokens: Mapping[str, int]) -> None:
         """Upload calls as files of requests and start a batch for each file."""
         with charge_calls(budget=self._budget):
@@ -88,9 +94,10 @@ class BatchedCalls:
                                      *estimate_extraction(sum(prompt_tokens.values()), requests))
         keys = [*prompt_tokens]
         for start in range(0, len(keys), _MOST_REQUESTS):
-            of_file = keys[start:start + _MOST_REQUESTS]
-            lines = (self._extraction.request_line(key, self._calls[key]) for key in of_file)
-            batch = OpenBatch(await self._client.upload(await asyncio.to_thread(b"".join, lines)), "", of_file)
+            keys_of_file = keys[start:start + _MOST_REQUESTS]
+            lines = (self._extraction.request_line(key, self._calls[key]) for key in keys_of_file)
+            file = await self._client.upload(await asyncio.to_thread(b"".join, lines))
+            batch = OpenBatch(file, "", keys_of_file)
             # Saved before the batch starts: if the build is killed meanwhile, the next one finds the batch by its file.
             await self._save_batch(batch)
             await self._start(batch)
@@ -109,7 +116,10 @@ class BatchedCalls:
         return batch
 
     async def _wait_and_record(self, batch: OpenBatch, done: int, total: int, *, submits: bool) -> None:
-        """Wait until a batch is over, record its answers, and forget it; `done` is how many calls others have had."""
+        """Wait until a batch is over, record its answers, and forget it.
+
+        `done` and `total` are the numbers of calls in earlier batches and in all, for the progress that is shown.
+        """
         if not batch.id:  # it is not known whether it was started
             batch = batch._replace(id=await self._client.find(batch.file))
             if not batch.id and not submits:
@@ -123,22 +133,35 @@ class BatchedCalls:
             show_progress("batch", done + (counts.completed + counts.failed if counts else 0), total)
             await asyncio.sleep(wait)
             wait = min(wait * _WAIT_GROWTH, _LONGEST_WAIT)
-        unanswered, reasons = set(batch.keys), Counter[str]()
-        async for result in self._client.results(state):
-            if (key := str(result.get("custom_id"))) in unanswered:
-                call = self._calls.get(key)
-                with charge_calls(build=self._run, documents=call.sizes if call else None, budget=self._budget):
-                    if reason := await self._extraction.record(result, call):
-                        reasons[reason] += 1
-                    else:
-                        unanswered.remove(key)
+        unanswered, reasons = await self._record_answers(batch, state)
         await self._forget_batch(batch)
         show_progress("batch", done + len(batch.keys), total)
         if unanswered:
-            problems = [str(error.message) for error in (state.errors and state.errors.data) or ()]
-            problems = problems or [reason for reason, _ in reasons.most_common(_SHOWN_REASONS)]
-            self._report_unanswered(batch, state.status, len(unanswered), problems[:_SHOWN_REASONS], submits=submits)
+            # An error of the whole batch, if the endpoint names one, says more than those of single calls.
+            batch_errors = (state.errors and state.errors.data) or []
+            problems = [str(error.message) for error in batch_errors] or reasons
+            self._report_unanswered(batch, state.status, unanswered, problems[:_SHOWN_REASONS], submits=submits)
         return None
+
+    async def _record_answers(self, batch: OpenBatch, state: Any) -> tuple[int, list[str]]:
+        """Record the answers of a batch that is over.
+
+        Returns:
+            The number of calls that have no usable answer, and the reasons, the most frequent first.
+        """
+        unanswered, reasons = set(batch.keys), Counter[str]()
+        async for result in self._client.results(state):
+            key = str(result.get("custom_id"))
+            if key not in unanswered:  # the endpoint repeats an answer, or answers what was not asked
+                continue
+            call = self._calls.get(key)  # None if the build that submitted it had other chunks
+            with charge_calls(build=self._run, documents=call.sizes if call else None, budget=self._budget):
+                reason = await self._extraction.record(result, call)
+            if reason:
+                reasons[reason] += 1
+            else:
+                unanswered.remove(key)
+        return len(unanswered), [reason for reason, _ in reasons.most_common()]
 
     async def _cancel_batch(self, batch: OpenBatch) -> None:
         try:

@@ -24,6 +24,7 @@ app = typer.Typer()
 _LONGEST_LINE = 100
 _GRADES = {"inferred": "[yellow]Inferred: the documents do not state every link of this answer.[/yellow]",
            "found": "[dim]Found: passages that may hold the answer.[/dim]"}
+_OUTPUT_KEYS = ["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries", "iterations"]
 _WITHDRAWN = "[yellow]The lines above are withdrawn; the answer follows.[/yellow]"
 Instructions = Annotated[str, typer.Option("--instructions", help="How a model is to word the answer: tone, length, "
                                                             "format, language.")]
@@ -48,15 +49,15 @@ def ask(  # noqa: PLR0913  (its options)
     with open_resources() as resources:
         context = AskContext(mode=mode, agent=not no_agent, decompose=not no_decompose, trace=trace,
                              instructions=instructions, documents=tuple(documents or ()), where=where_of(where))
-        answer, shown = _ask(resources, ",".join(kb), context, [("user", question)],
-                             shows_claims=out.is_terminal and not (as_json or trace))
+        answer, printed = _ask(resources, ",".join(kb), context, [("user", question)],
+                               shows_claims=out.is_terminal and not (as_json or trace))
         if as_json:
             del answer["short"]  # the keys of the report are fixed
             print_json(answer)
             return
         if trace:
             print_trace(out, answer["trace"])
-        _print_answer(answer, shown)
+        _print_answer(answer, printed)
 
 
 @app.command()
@@ -75,10 +76,10 @@ def chat(kb: Kbs, mode: AnswerMode = "reject", *, documents: Documents = None, w
                 return
             if not question:
                 return
-            answer, shown = _ask(resources, ",".join(kb), context, [*messages, ("user", question)],
-                                 shows_claims=out.is_terminal)
+            answer, printed = _ask(resources, ",".join(kb), context, [*messages, ("user", question)],
+                                   shows_claims=out.is_terminal)
             messages += [("user", question), ("assistant", answer["answer"])]
-            _print_answer(answer, shown)
+            _print_answer(answer, printed)
 
 
 @app.command()
@@ -108,35 +109,34 @@ def _ask(resources: Resources, kb: str, context: AskContext, messages: list[tupl
          shows_claims: bool) -> tuple[dict[str, Any], list[str]]:
     """Ask a question, with the current step shown on the terminal; return the answer, and its lines already printed."""
     answer: dict[str, Any] = {}
-    shown: list[str] = []
+    printed: list[str] = []
+    output_keys = [*_OUTPUT_KEYS, "trace"] if context.trace else _OUTPUT_KEYS
+    graph, graph_input = build_graph(resources), cast("Any", {"knowledge_base": kb, "messages": messages})
     with err.status("thinking") as status:
-        graph, graph_input = build_graph(resources), cast("Any", {"knowledge_base": kb, "messages": messages})
-        output_keys = ["answer", "abstained", "short", "confidence", "grade", "citations", "sub_queries", "iterations",
-                       *(["trace"] if context.trace else [])]
         for kind, event in iterate(lambda: graph.astream(graph_input, context=context, output_keys=output_keys,
                                                          stream_mode=["custom", "values"])):
             progress = cast("dict[str, Any]", event)
             if kind == "values":
-                answer = progress
+                answer = progress  # a state of the graph; the last one has the answer
             elif progress["step"] not in {"claim", "withdrawn"}:
                 status.update(on_a_line(f"{progress['step']}: {'; '.join(progress['found'])}"[:err.width - 4]))
             elif shows_claims:
                 status.stop()  # otherwise the status line would be drawn into the printed text
                 if progress["step"] == "withdrawn":
                     out.print(_WITHDRAWN)
-                    shown = []
+                    printed = []
                 else:
                     (line,) = progress["found"]
                     out.print(escape(line), width=_answer_width())
-                    shown.append(line)
-    return answer, shown
+                    printed.append(line)
+    return answer, printed
 
 
-def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
-    """Print an answer without its lines in `shown`, which are printed already, and then its citations."""
+def _print_answer(answer: dict[str, Any], printed: Sequence[str] = ()) -> None:
+    """Print an answer without the lines that are `printed` already, and then its citations."""
     lines = answer["answer"].split("\n")
-    if lines[:len(shown)] == list(shown):
-        lines = lines[len(shown):]
+    if lines[:len(printed)] == list(printed):
+        lines = lines[len(printed):]
     else:  # a document was changed or deleted meanwhile, so the final answer differs from the printed lines
         out.print(_WITHDRAWN)
     if lines:
@@ -147,24 +147,29 @@ def _print_answer(answer: dict[str, Any], shown: Sequence[str] = ()) -> None:
     if answer["grade"] in _GRADES:
         out.print(_GRADES[answer["grade"]])
     for citation in answer["citations"]:
-        number = f"\\[{citation['id']}]"
-        page = f", page {citation['page']}" if citation["page"] else ""
-        place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
-        # A line of the answer may itself be the quote, as in “...” — document [1]. It is then not printed again.
-        citation_id = citation["id"]
-        is_quoted = re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{citation_id}\]$", answer["answer"], re.MULTILINE)
-        quote = on_a_line(" ".join(citation["quote"].split()))
-        source = f"[dim]{place}[/dim]" if is_quoted else f"[dim]{place}:[/dim] {quote}"
-        if out.is_terminal:
-            # A grid indents continuation lines below the text rather than below its number.
-            line = Table.grid(padding=(0, 1))
-            line.add_row(f"  [dim]{number}[/dim]", source)
-            out.print(line, width=_answer_width())
-        else:
-            out.print(f"  [dim]{number}[/dim] {source}")
+        _print_citation(citation, answer["answer"])
+
+
+def _print_citation(citation: dict[str, Any], answer: str) -> None:
+    """Print the place of a citation and its quote, unless a line of the answer is that quote: “...” — document [1]."""
+    citation_id = citation["id"]
+    page = f", page {citation['page']}" if citation["page"] else ""
+    place = f"{on_a_line(citation['document'])}{page} {citation['start']}-{citation['end']}"
+    if re.search(rf"^“[^\n]*”(?: — [^“”\n]*)? \[{citation_id}\]$", answer, re.MULTILINE):
+        source = f"[dim]{place}[/dim]"
+    else:
+        source = f"[dim]{place}:[/dim] {on_a_line(' '.join(citation['quote'].split()))}"
+    number = f"  [dim]\\[{citation_id}][/dim]"
+    if not out.is_terminal:
+        out.print(f"{number} {source}")
+        return
+    line = Table.grid(padding=(0, 1))  # indents continuation lines below the text rather than below the number
+    line.add_row(number, source)
+    out.print(line, width=_answer_width())
 
 
 def _answer_width() -> int:
+    """Return the width of printed answers: on a terminal, long lines would be hard to read."""
     return min(out.width, _LONGEST_LINE) if out.is_terminal else out.width
 
 
@@ -197,10 +202,11 @@ def _add_findings(tree: Tree, step: TraceStep) -> None:
     title = f"[cyan]{on_a_line(step.text)}[/cyan] " if step.text else ""
     branch = tree.add(f"{title}[dim]{step.total} found[/dim]")
     for item in step.found:
-        # Some findings name their documents in their own text.
-        other_documents = ", ".join(document for document in item.documents if document not in item.text)
-        note = f" [dim]\\[{on_a_line(other_documents)}][/dim]" if other_documents else ""
-        branch.add(on_a_line(item.text) + note)
+        line = on_a_line(item.text)
+        unnamed = [document for document in item.documents if document not in item.text]
+        if unnamed:
+            line += f" [dim]\\[{on_a_line(', '.join(unnamed))}][/dim]"
+        branch.add(line)
     if step.total > len(step.found) > 0:  # the trace has only the first findings
         branch.add("[dim]…[/dim]")
     _add_notes(branch, step)

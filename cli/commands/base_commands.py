@@ -44,10 +44,10 @@ def documents(
     """List the documents of a knowledge base, or state which one supersedes another or is trusted more."""
     if supersedes:
         newer, older = supersedes
-        _decide(kb, f"{newer} supersedes {older}", lambda edits: edits.supersede(newer, older, getpass.getuser()))
+        _edit(kb, f"{newer} supersedes {older}", lambda edits: edits.supersede(newer, older, getpass.getuser()))
     if trust:
         pattern, rank = trust
-        _decide(kb, f"trust {pattern} by rank {rank}", lambda edits: edits.trust(pattern, rank, getpass.getuser()))
+        _edit(kb, f"trust {pattern} by rank {rank}", lambda edits: edits.trust(pattern, rank, getpass.getuser()))
     if supersedes or trust:
         return
     with open_resources(reasons=False) as resources, resources.snapshot(kb) as snapshot:
@@ -55,16 +55,21 @@ def documents(
     if as_json:
         print_json([entry.model_dump() for entry in entries])
         return
-    ranks = ["trust"] if any(entry.trust for entry in entries) else []
-    out.print(table_of(("document", "title", "characters", "chunks", "failed", "added", *ranks), (
-        (entry.id, entry.title, entry.characters, entry.chunks, entry.failed, entry.added_at,
-         *([entry.trust] if ranks else [])) for entry in entries)))
+    columns = ["document", "title", "characters", "chunks", "failed", "added"]
+    rows: list[list[object]] = [
+        [entry.id, entry.title, entry.characters, entry.chunks, entry.failed, entry.added_at] for entry in entries]
+    if any(entry.trust for entry in entries):
+        columns.append("trust")
+        for row, entry in zip(rows, entries, strict=True):
+            row.append(entry.trust)
+    out.print(table_of(columns, rows))
 
 
-def _decide(kb: str, said: str, decide: Callable[[GraphEditor], int]) -> None:
+def _edit(kb: str, description: str, change: Callable[[GraphEditor], int]) -> None:
+    """Make a change of the graph, and print its number, by which it can be undone."""
     with open_resources(reasons=False) as resources:
-        number = resources.edit(kb, decide)
-    out.print(f"edit {number}: {on_a_line(said)}")
+        number = resources.edit(kb, change)
+    out.print(f"edit {number}: {on_a_line(description)}")
 
 
 @app.command()
@@ -91,6 +96,7 @@ def verify(kb: Kb, *, repair: Annotated[bool, typer.Option("--repair", help=(
 
 
 def _find_problems(kb: str) -> list[Problem]:
+    """Check the files and rows of a knowledge base, and what is derived from the rows unless it is being written to."""
     with open_resources(reasons=False) as resources:
         damages = damages_on_disk(Layout.by(resources.settings, kb).require())
         with resources.snapshot(kb) as snapshot, snapshot.kb.without_writers() as is_alone:
@@ -143,8 +149,8 @@ def instructions(
             resources.instruct(kb, text or "", purpose)
         with resources.snapshot(kb) as snapshot:
             stored = snapshot.kb
-            table = stored.instructions if purpose == "answers" else stored.extraction_instructions
-            current = table.get()
+            of_purpose = stored.instructions if purpose == "answers" else stored.extraction_instructions
+            current = of_purpose.get()
             documents, is_read = stored.documents.count_documents(), stored.documents.count_status("done") > 0
     out.print(escape(current) if current else "[dim]no instructions[/dim]", soft_wrap=True)
     if changes and not documents:

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from rich.markup import escape
 from rich.table import Table
-from watchfiles import DefaultFilter
+from watchfiles import Change, DefaultFilter
 from watchfiles import watch as watch_files
 
 from ...agents.cluster.joining import resources_on
@@ -39,12 +39,13 @@ Schema = Annotated[str, typer.Option(help="`auto` (a model infers it, the defaul
                                           "build.")]
 _SHOWN_PARTLY_READ = 20
 _SHOWN = 10
-"""The most new files, and the most deleted ones, that `sync` lists by name; of the others it prints how many."""
+"""The most new, deleted or moved files that are listed by name; of the others only the number is printed."""
 _REST_MILLISECONDS = 2000
 """How long a watched folder must rest before it is read: editors and copies write in several steps."""
 _LOOK_MILLISECONDS = _REST_MILLISECONDS // 2
 """Time between two looks for changes."""
 _COLUMNS = ("documents", "chunks", "entities", "triples", "attributes", "communities", "seconds")
+"""The numbers of a build's report that are printed as a table."""
 NoResolve = Annotated[bool, typer.Option("--no-resolve", help="Keep every name as a separate entity.")]
 
 
@@ -163,8 +164,9 @@ def _suggest_reread(estimate: ReadingEstimate, paths: Sequence[str], kb: str) ->
     parts: list[str] = []
     for name, number in estimate.read_by.items():
         reader = "the rules" if name == RULES else on_a_line(name)
+        verb = "was" if number == 1 else "were"
         conditions = " with other instructions or beside a deleted document" if name == estimate.model else ""
-        parts.append(f"{format_count(number, 'chunk')} {'was' if number == 1 else 'were'} read by {reader}{conditions}")
+        parts.append(f"{format_count(number, 'chunk')} {verb} read by {reader}{conditions}")
     command = shlex.join(["banyan", "build", *paths, "--kb", kb, "--reread"])
     cost = "" if estimate.cost is None else f", cost {money(estimate.cost)}"
     tokens = estimate.prompt_tokens + estimate.completion_tokens
@@ -180,41 +182,49 @@ def report_failures(report: BuildReport, *, reread: bool = False, strict: bool =
         reread: whether the build read chunks again.
         strict: whether a file that could not be read is a failure even where others could be.
     """
+    kb = report["kb"]
     for line in report["files_failed"]:
         err.print(f"[yellow]not read:[/yellow] {on_a_line(line)}")
+    for line in report["files_moved"]:
+        err.print(f"[yellow]moved:[/yellow] {on_a_line(line)}")
     if report["files_moved"]:
-        for line in report["files_moved"]:
-            err.print(f"[yellow]moved:[/yellow] {on_a_line(line)}")
-        old = [line.partition(" -> ")[0] for line in report["files_moved"]]
-        command = shlex.join(["banyan", "delete", *old, "--kb", report["kb"]])
+        old_ids = [line.partition(" -> ")[0] for line in report["files_moved"]]
+        command = shlex.join(["banyan", "delete", *old_ids, "--kb", kb])
         err.print(f"The knowledge base has both; delete the old: {on_a_line(command)}", soft_wrap=True)
     if gone := report["records_gone"]:
-        err.print(f"[yellow]deleted:[/yellow] {on_a_line(_list_names(gone)[2:])}: no longer in their files")
-    partly_read = _by_kind(report["files_partly_read"])
+        err.print(f"[yellow]deleted:[/yellow] {on_a_line(_list_names(gone))}: no longer in their files")
+    partly_read = _group_by_kind(report["files_partly_read"])
     for line in partly_read[:_SHOWN_PARTLY_READ]:
         err.print(f"[yellow]partly read:[/yellow] {on_a_line(line)}")
     if len(partly_read) > _SHOWN_PARTLY_READ:
         err.print(f"and {len(partly_read) - _SHOWN_PARTLY_READ:,} more kinds; "
-                  f"`banyan status --kb {report['kb']} --json` lists all")
+                  f"`banyan status --kb {kb} --json` lists all")
     if report["chunks_failed"]:
-        err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {report['kb']}`, "
-                  f"then build again with {'--reread ' if reread else ''}--retry-failed")
+        options = "--reread --retry-failed" if reread else "--retry-failed"
+        err.print(f"[red]{report['chunks_failed']} chunks failed[/red]; see `banyan status --kb {kb}`, then build "
+                  f"again with {options}")
     if report["stopped"]:
         err.print(f"[red]stopped:[/red] {escape(report['stopped'])}")
-    is_unread = _is_any_unreadable(report["files_failed"]) and (strict or not report["documents_read"])
-    if is_unread or report["chunks_failed"] or report["stopped"]:
+    nothing_was_read = strict or not report["documents_read"]
+    if report["chunks_failed"] or report["stopped"] or (
+            nothing_was_read and _is_any_unreadable(report["files_failed"])):
         raise typer.Exit(1)
 
 
-def _by_kind(lines: Sequence[str]) -> list[str]:
-    """Return one line for each kind of what was not read, with the first of its documents; numbers do not count."""
-    kinds: dict[str, list[str]] = {}
+def _group_by_kind(lines: Sequence[str]) -> list[str]:
+    """Return one of the lines "DOCUMENT: NOTE" for each kind of note, with the number of further documents like it.
+
+    Notes that differ only in numbers and plurals are of one kind, such as "1 page" and "2 pages".
+    """
+    lines_of_kind: dict[str, list[str]] = {}
     for line in lines:
-        words = line.partition(": ")[2].split()
-        kind = " ".join(word.rstrip("s,") for word in words if not word.replace(",", "").isdigit())
-        kinds.setdefault(kind, []).append(line)
-    return [f"{found[0]}{f' ({len(found) - 1:,} more documents like it)' if len(found) > 1 else ''}"
-            for found in kinds.values()]
+        words = [word.rstrip("s,") for word in line.partition(": ")[2].split()]
+        kind = " ".join(word for word in words if not word.replace(",", "").isdigit())
+        lines_of_kind.setdefault(kind, []).append(line)
+    grouped = []
+    for first, *others in lines_of_kind.values():
+        grouped.append(f"{first} ({len(others):,} more documents like it)" if others else first)
+    return grouped
 
 
 def _is_any_unreadable(lines: Sequence[str]) -> bool:
@@ -224,26 +234,28 @@ def _is_any_unreadable(lines: Sequence[str]) -> bool:
 
 def _print_estimate(resources: Resources, kb: str, paths: Sequence[Path | Address], schema: str, *, reread: bool,
                     as_json: bool) -> None:
+    """Print what a build would read, and about what it would cost."""
     estimate = estimate_build(resources, kb, paths, schema, reread=reread)
     if as_json:
         print_json(estimate.model_dump())
-    else:
-        out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {format_count(estimate.calls, 'call')}, "
-                  f"about {estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens, cost "
-                  f"{money(estimate.cost)}")
-        if estimate.extraction.calls:
-            halved = "" if estimate.batch_cost is None else f": {money(estimate.batch_cost)} in all"
-            out.print(f"With --batch, for endpoints that have batches, extraction costs half{halved}.")
-        if estimate.calls:
-            later, most, fitting, fit = estimate.later, estimate.later_at_most, estimate.fitting, ""
-            if fitting.calls:
-                fit = (f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit "
-                       "the schema. ")
-            calls = format_count(later.calls, "call")
-            out.print(f"{fit}Of these, resolving names and describing communities: {calls}, {later.prompt_tokens} and "
-                      f"{later.completion_tokens} tokens, at most {most.calls}, {most.prompt_tokens} and "
-                      f"{most.completion_tokens}, as it depends on what is found. Models "
-                      "differ in tokens and in the length of their answers.")
+        return
+    out.print(f"{estimate.documents} documents, {estimate.chunks} chunks, {format_count(estimate.calls, 'call')}, "
+              f"about {estimate.prompt_tokens} prompt and {estimate.completion_tokens} completion tokens, cost "
+              f"{money(estimate.cost)}")
+    if estimate.extraction.calls:
+        total = "" if estimate.batch_cost is None else f": {money(estimate.batch_cost)} in all"
+        out.print(f"With --batch, for endpoints that have batches, extraction costs half{total}.")
+    if estimate.calls:
+        later, most, fitting = estimate.later, estimate.later_at_most, estimate.fitting
+        parts = ""
+        if fitting.calls:
+            parts = (f"{fitting.calls} calls, {fitting.prompt_tokens} and {fitting.completion_tokens} tokens, fit "
+                     "the schema. ")
+        calls = format_count(later.calls, "call")
+        out.print(f"{parts}Of these, resolving names and describing communities: {calls}, {later.prompt_tokens} and "
+                  f"{later.completion_tokens} tokens, at most {most.calls}, {most.prompt_tokens} and "
+                  f"{most.completion_tokens}, as it depends on what is found. Models "
+                  "differ in tokens and in the length of their answers.")
 
 
 @app.command()
@@ -264,14 +276,15 @@ def sync(  # noqa: PLR0913  (its options)
         raise CommandError("--watch goes without --dry-run: leave one of them out")
     context = BuildContext(max_tokens=max_tokens, max_cost=max_cost)
     with open_resources() as resources:
-        home = resources.settings.home
         local_folder = Path(folder).expanduser()
-        occasions = _changes_in(local_folder, home) if watch else [()]  # without --watch, sync once
-        for number, _ in enumerate(occasions):
-            build_input: BuildInput = {"knowledge_base": kb, "paths": [str(local_folder)],
-                                       "schema": "" if number else schema}  # a schema is only for the first build
-            _sync(resources, local_folder, build_input, context, dry_run=dry_run, yes=yes or watch, as_json=as_json)
-            if watch and not number:
+        build_input: BuildInput = {"knowledge_base": kb, "paths": [str(local_folder)], "schema": schema}
+        if not watch:
+            _sync(resources, local_folder, build_input, context, dry_run=dry_run, yes=yes, as_json=as_json)
+            return
+        for number, _ in enumerate(_changes_in(local_folder, resources.settings.home)):
+            _sync(resources, local_folder, build_input, context, dry_run=False, yes=True, as_json=as_json)
+            build_input["schema"] = ""  # only the first build takes a schema
+            if number == 0:
                 err.print(f"Watching {on_a_line(folder)}; Ctrl-C ends it.")
 
 
@@ -279,24 +292,31 @@ def _changes_in(folder: Path, home: Path) -> Iterator[Collection[object]]:
     """Yield each time a folder is to be synchronised: once as soon as it is watched, and then after each change."""
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder: name one that is there")
+    is_no_temporary_file = DefaultFilter()
+
+    def is_document(change: Change, path: str) -> bool:
+        is_ours = Path(path).is_relative_to(home.absolute())  # the knowledge bases may be in the folder
+        return is_no_temporary_file(change, path) and not is_ours
+
     # When nothing has changed, the watch yields an empty set after each timeout. The first set that it yields, empty or
     # not, means that watching has begun; later empty ones are skipped.
-    is_relevant, ignored = DefaultFilter(), home.absolute()
-    changes = watch_files(
-        folder, watch_filter=lambda kind, path: is_relevant(kind, path) and not Path(path).is_relative_to(ignored),
-        yield_on_timeout=True, rust_timeout=_LOOK_MILLISECONDS, debounce=_REST_MILLISECONDS, step=_LOOK_MILLISECONDS)
+    changes = watch_files(folder, watch_filter=is_document, yield_on_timeout=True, rust_timeout=_LOOK_MILLISECONDS,
+                          debounce=_REST_MILLISECONDS, step=_LOOK_MILLISECONDS)
     yield next(changes)
     yield from filter(None, changes)
 
 
 def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildContext, *, dry_run: bool, yes: bool,
           as_json: bool) -> None:
+    """Print how a folder and a knowledge base differ, and unless `dry_run`, make the knowledge base follow."""
     kb = given["knowledge_base"]
     changes, _ = KnowledgeBase(kb, resources).sync(folder, dry_run=True)
     if not as_json:
-        err.print(f"{format_count(len(changes.new), 'new file')}{_list_names(changes.new)}")
+        new_names = f": {_list_names(changes.new)}" if changes.new else ""
+        gone_names = f": {_list_names(changes.gone)}" if changes.gone else ""
+        err.print(f"{format_count(len(changes.new), 'new file')}{new_names}")
         err.print(f"{format_count(changes.known, 'known file')}, read again where changed")
-        err.print(f"{format_count(len(changes.gone), 'document')} gone{_list_names(changes.gone)}")
+        err.print(f"{format_count(len(changes.gone), 'document')} gone{gone_names}")
     if changes.gone and not (yes or dry_run) and not typer.confirm(
             f"Delete {format_count(len(changes.gone), 'document')} from {kb}?"):
         raise typer.Abort
@@ -310,13 +330,13 @@ def _sync(resources: Resources, folder: Path, given: BuildInput, context: BuildC
     elif report:
         show_report(report, as_json=False)
     if report:
-        report_failures({**report, "files_moved": []})
+        report_failures({**report, "files_moved": []})  # the moved files' old documents are deleted just now
 
 
 def _list_names(names: Sequence[str]) -> str:
+    """Return the first of some names, and how many more there are."""
     shown = ", ".join(map(on_a_line, names[:_SHOWN]))
-    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
-    return f": {shown}{more}" if names else ""
+    return f"{shown} and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else shown
 
 
 def introduction_table(introduction: Introduction) -> Table:

@@ -79,29 +79,35 @@ def doctor(*, as_json: AsJson = False) -> None:
 
 
 def _run_checks(settings: Settings) -> Iterator[Check]:
-    extras = {extra: versions for extra, packages in _EXTRAS.items() if (versions := _versions(packages))}
-    listed = ", ".join(f"{extra} ({versions})" for extra, versions in extras.items()) or "none"
-    found = (f"banyan {version(_PACKAGE)} on Python {platform.python_version()} with {_versions(_PRINTED)}; "
-             f"extras: {listed}")
-    yield Check("installation", "ok", found) if "server" in extras else Check(
-        "installation", "warning", f"{found}; `banyan serve` and `banyan mcp` cannot run",
-        f"pip install '{_PACKAGE}[server]'")
+    """Make the checks one after the other; those of models load or call each of them once."""
+    installation = _check_installation()
+    yield installation
     yield _check_home(settings)
-    yield _attempt("knowledge bases", lambda: f"{len(knowledge_bases(settings))} in "
-                   + ("the database" if settings.database else str(settings.home)))
-    if "server" in extras:
+    place = "the database" if settings.database else str(settings.home)
+    yield _attempt("knowledge bases", lambda: f"{len(knowledge_bases(settings))} in {place}")
+    if installation.state == "ok":  # else the packages of the server are missing
         yield _check_keys(settings)
     yield from _check_models(settings)
     with Resources(settings) as resources:
-        started = monotonic()
-        yield _attempt("embedding model", lambda: (
-            f"{resources.embedder.name} on {settings.embedding_base_url or 'this machine'}, "
-            f"{resources.embedder.encode(['ready']).shape[1]} dimensions, {monotonic() - started:.1f} s"))
+        yield _attempt("embedding model", lambda: _try_embedder(resources))
         if settings.reranker:
             yield _attempt("reranker", lambda: _try_reranker(resources))
 
 
+def _check_installation() -> Check:
+    """Report the versions of Banyan, of main packages and of the extras that are installed."""
+    extras = {extra: versions for extra, packages in _EXTRAS.items() if (versions := _versions(packages))}
+    listed = ", ".join(f"{extra} ({versions})" for extra, versions in extras.items()) or "none"
+    installed = (f"banyan {version(_PACKAGE)} on Python {platform.python_version()} with {_versions(_PRINTED)}; "
+                 f"extras: {listed}")
+    if "server" in extras:
+        return Check("installation", "ok", installed)
+    return Check("installation", "warning", f"{installed}; `banyan serve` and `banyan mcp` cannot run",
+                 f"pip install '{_PACKAGE}[server]'")
+
+
 def _attempt(part: str, check: Callable[[], str]) -> Check:
+    """Return the check of a part: what `check` returns, or the error that it raises."""
     try:
         return Check(part, "ok", check())
     except BanyanError as error:
@@ -124,22 +130,25 @@ def _versions(packages: Iterable[str]) -> str:
 
 
 def _check_home(settings: Settings) -> Check:
+    """Check that files can be written to the home folder, or to the folder in which the first build makes it."""
     home = settings.home.expanduser().absolute()
-    there = next(folder for folder in (home, *home.parents) if folder.exists())
+    existing = next(folder for folder in (home, *home.parents) if folder.exists())
     try:
-        with tempfile.TemporaryFile(dir=there):
+        with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
         return Check("home folder", "failed", f"{home} cannot be written ({error.strerror})",
                      "make it writable, or set BANYAN_HOME to another folder")
-    free = shutil.disk_usage(there).free / _GIGABYTE
-    found = f"{home}{'' if there == home else ' (made by the first build)'}, {free:,.1f} GB free"
+    free = shutil.disk_usage(existing).free / _GIGABYTE
+    note = "" if existing == home else " (made by the first build)"
+    found = f"{home}{note}, {free:,.1f} GB free"
     if free < _LEAST_FREE:
         return Check("home folder", "warning", found, "free some space, or set BANYAN_HOME to a folder on another disk")
     return Check("home folder", "ok", found)
 
 
 def _check_keys(settings: Settings) -> Check:
+    """Count the API keys of the server, and name those that it refuses."""
     from ...server.security.keys import Keys  # noqa: PLC0415  (of an optional package)
 
     try:
@@ -156,9 +165,11 @@ def _check_keys(settings: Settings) -> Check:
 
 
 def _check_models(settings: Settings) -> Iterator[Check]:
+    """Check each language model that a step uses."""
     if not settings.uses_llm:
         yield Check("language model", "ok", "none: the rules read and answer; a model is set by BANYAN_LLM_BASE_URL")
         return
+    # Steps that share endpoint, key and model are checked by one call.
     steps_of = defaultdict[tuple[str | None, str, str], list[LlmStep]](list)
     for step in LLM_STEPS:
         own = settings.for_step(step)
@@ -169,28 +180,36 @@ def _check_models(settings: Settings) -> Iterator[Check]:
 
 
 def _check_model(part: str, settings: Settings) -> Check:
+    """Ask a language model a short question, and report its speed, price and context size."""
     try:
         trial = try_out(settings, COUNTING)
     except BanyanError as error:
-        failed, asked = _failure(part, error), (settings.llm_base_url, settings.llm_model)
-        if asked not in [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]:
-            return failed
-        return failed._replace(fix=re.sub(r"BANYAN_LLM_(API_KEY|BASE_URL|MODEL)\b", lambda match: (
-            f"its `{match[1].lower()}` in BANYAN_LLM_ENDPOINTS"), failed.fix))
+        return _name_endpoint_fields(_failure(part, error), settings)
     form = "replies in JSON" if trial.is_json else "does not reply in the JSON that was asked for"
     speed = trial.completion_tokens / max(trial.seconds, 0.001)
     price = "known" if settings.llm_model in load_prices(settings.prices) else "unknown"
     context = _context_of(settings)
-    needed = max(settings.context_tokens, settings.extract_tokens) + _PROMPT_TOKENS
+    context_text = f"{context:,} tokens" if context else "not told"
     found = (f"{name_of(settings)} {form}, {speed:,.0f} tokens a second ({trial.seconds:.1f} s), price {price}, "
-             f"context {f'{context:,} tokens' if context else 'not told'}")
+             f"context {context_text}")
     if not trial.is_json:
         return Check(part, "failed", found, "choose a model that follows instructions, or a server with structured "
                      "output (response_format json_schema)")
+    needed = max(settings.context_tokens, settings.extract_tokens) + _PROMPT_TOKENS
     if context and context < needed:
         return Check(part, "warning", found, f"prompts have up to {needed:,} tokens: raise the server's context, or "
                      "lower BANYAN_CONTEXT_TOKENS and BANYAN_EXTRACT_TOKENS")
     return Check(part, "ok", found)
+
+
+def _name_endpoint_fields(failed: Check, settings: Settings) -> Check:
+    """Return a failed check whose fix names the fields of BANYAN_LLM_ENDPOINTS if the model is one of these."""
+    endpoints = [(endpoint.base_url, endpoint.model) for endpoint in settings.llm_endpoints.values()]
+    if (settings.llm_base_url, settings.llm_model) not in endpoints:
+        return failed
+    fix = re.sub(r"BANYAN_LLM_(API_KEY|BASE_URL|MODEL)\b",
+                 lambda match: f"its `{match[1].lower()}` in BANYAN_LLM_ENDPOINTS", failed.fix)
+    return failed._replace(fix=fix)
 
 
 def _context_of(settings: Settings) -> int:
@@ -205,11 +224,23 @@ def _context_of(settings: Settings) -> int:
         entry: dict[str, Any] = next(one for one in listed if one["id"] == settings.llm_model)
     except (httpx.HTTPError, ValueError, LookupError, TypeError, StopIteration):
         return 0  # the list is optional, and the model has just answered
-    fields = {**(entry["meta"] if isinstance(entry.get("meta"), dict) else {}), **entry}
-    return next((fields[name] for name in _CONTEXT_FIELDS if isinstance(fields.get(name), int)), 0)
+    for fields in (entry, entry.get("meta")):  # llama.cpp has it in an object "meta"
+        for name in _CONTEXT_FIELDS:
+            if isinstance(fields, dict) and isinstance(fields.get(name), int):
+                return int(fields[name])
+    return 0
+
+
+def _try_embedder(resources: Resources) -> str:
+    """Encode a text, and return the model's name, place, dimension and time."""
+    started = monotonic()
+    dimension = resources.embedder.encode(["ready"]).shape[1]
+    where = resources.settings.embedding_base_url or "this machine"
+    return f"{resources.embedder.name} on {where}, {dimension} dimensions, {monotonic() - started:.1f} s"
 
 
 def _try_reranker(resources: Resources) -> str:
+    """Score a text, and return the reranker's name, place and time."""
     reranker, started = resources.reranker, monotonic()
     if reranker is not None:
         reranker.scores("ready", ["ready"])

@@ -1,6 +1,6 @@
 """`banyan entities`: all entities, names and why they were merged, and changes of the graph by hand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, NamedTuple
 
@@ -13,9 +13,9 @@ from ...graph_store.graph_index import GraphIndex
 from ...graph_store.knowledge_base import KnowledgeBase
 from ...schemas.edits import EditDecision, in_words
 from ...schemas.naming import canonical_name
-from ...schemas.resolution import EntityDecision, EntityGroup
+from ...schemas.resolution import EntityDecision, EntityGroup, NameLink
 from ...tools.schema_names import find_type
-from ..console import CommandError, err, left_out, on_a_line, out, print_json, table_of
+from ..console import CommandError, err, left_out, on_a_line, out, print_json, print_left_out, table_of
 from ..session import AsJson, Kb, default_kb, open_resources
 
 app = typer.Typer()
@@ -48,46 +48,56 @@ def entities(
     if context.invoked_subcommand is not None:
         return
     with open_resources(reasons=False) as resources, resources.snapshot(kb or default_kb()) as snapshot:
-        if not merged:
-            listed, total = _list_entities(snapshot.index, of_type, search, limit if as_json else limit or _SHOWN)
+        if merged:
+            words = canonical_name(search)
+            groups = [group for group in snapshot.kb.graph.groups() if _has_words(group, words)]
             if as_json:
-                print_json([entity._asdict() for entity in listed])
+                print_json([group.model_dump() for group in groups[:limit]])
             else:
-                nothing = f"no name contains {on_a_line(search)!r}" if search else "there are no entities yet"
-                table = table_of(("name", "type", "facts", "values", "documents"),
-                                 (entity[1:] for entity in listed), box=box.SIMPLE)
-                for column in table.columns[2:]:
-                    column.justify = "right"
-                out.print(table if listed else nothing)
-                if left := left_out(total - len(listed)):
-                    out.print(left)
+                _print_merged(snapshot.kb, groups, limit or _SHOWN)
             return
-        words = canonical_name(search)
-        groups = [group for group in snapshot.kb.graph.groups()
-                  if any(words in canonical_name(name)
-                         for name in (group.name, *(alias.name for alias in group.aliases)))]
-        if as_json:
-            print_json([group.model_dump() for group in groups[:limit]])
-        else:
-            _show_merged(snapshot.kb, groups, limit or _SHOWN)
+        listed, total = _list_entities(snapshot.index, of_type, search, limit if as_json else limit or _SHOWN)
+    if as_json:
+        print_json([entity._asdict() for entity in listed])
+    elif not listed:
+        out.print(f"no name contains {on_a_line(search)!r}" if search else "there are no entities yet")
+    else:
+        table = table_of(("name", "type", "facts", "values", "documents"), (entity[1:] for entity in listed),
+                         box=box.SIMPLE)
+        for column in table.columns[2:]:
+            column.justify = "right"
+        out.print(table)
+        print_left_out(total - len(listed))
 
 
-def _show_merged(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
-    is_outdated = knowledge_base.entities.resolved_state() is None
-    root = Tree(f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
-                + (" [yellow](facts have changed since: build again)[/yellow]" if is_outdated else ""))
+def _has_words(group: EntityGroup, words: str) -> bool:
+    """Return True if one of a merged entity's names contains some words; `words` is a canonical name."""
+    names = [group.name, *(alias.name for alias in group.aliases)]
+    return any(words in canonical_name(name) for name in names)
+
+
+def _print_merged(knowledge_base: KnowledgeBase, groups: list[EntityGroup], limit: int) -> None:
+    """Print merged entities as a tree: each name with the rule that merged it, and the passage that has it."""
+    title = f"{on_a_line(knowledge_base.layout.name)}: {len(groups)} entities with several names"
+    if knowledge_base.entities.resolved_state() is None:
+        title += " [yellow](facts have changed since: build again)[/yellow]"
+    root = Tree(title)
     for group in groups[:limit]:
         branch = root.add(f"[bold]{on_a_line(group.name)}[/bold] [dim]{on_a_line(group.type)}[/dim]")
         for alias in group.aliases:
-            span, evidence = alias.evidence[0], "its passage no longer exists: build again"
-            for chunk in knowledge_base.documents.chunks([span.chunk]):
-                start, end = max(span.start - _CONTEXT_CHARACTERS, 0), span.end + _CONTEXT_CHARACTERS
-                evidence = f"{chunk.document_id}: …{chunk.text[start:end]}…"
-            branch.add(f"{on_a_line(alias.name)} [dim]{alias.rule.replace('_', ' ')}, {alias.score:.2f}: "
-                       f"{on_a_line(evidence)}[/dim]")
+            rule, passage = alias.rule.replace("_", " "), _passage_of(knowledge_base, alias.evidence[0])
+            branch.add(f"{on_a_line(alias.name)} [dim]{rule}, {alias.score:.2f}: {on_a_line(passage)}[/dim]")
     if left := left_out(len(groups) - limit):
         root.add(left)
     out.print(root)
+
+
+def _passage_of(knowledge_base: KnowledgeBase, link: NameLink) -> str:
+    """Return the text around the place where a chunk links two names, with its document."""
+    for chunk in knowledge_base.documents.chunks([link.chunk]):
+        start, end = max(link.start - _CONTEXT_CHARACTERS, 0), link.end + _CONTEXT_CHARACTERS
+        return f"{chunk.document_id}: …{chunk.text[start:end]}…"
+    return "its passage no longer exists: build again"
 
 
 @contextmanager
@@ -172,18 +182,23 @@ def decisions(kb: Kb, *, as_json: AsJson = False) -> None:
         mentions = snapshot.kb.graph.mentions
         names = {entity: mentions.entity(entity).name if entity in mentions else entity
                  for pair in pairs for entity in (pair.first, pair.second)}
-    made: list[tuple[EntityDecision | EditDecision, str]] = [
+    described: list[tuple[EntityDecision | EditDecision, str]] = [
         (pair, f"{pair.verdict} {names[pair.first]}, {names[pair.second]}") for pair in pairs]
-    made += [(one, in_words(one.edit)) for one in edits]
-    for decision, what in sorted(made, key=lambda line: line[0].decided_at):
-        number = undone = ""
-        if isinstance(decision, EditDecision):
-            number = f"[bold]{decision.number}[/bold] "
-            if decision.undone_at:
-                undone = f" [dim]undone by {on_a_line(decision.undone_by)} {decision.undone_at}[/dim]"
-        reason = f" ({on_a_line(decision.why)})" if decision.why else ""
-        out.print(f"{decision.decided_at} {number}{on_a_line(decision.who)}: {on_a_line(what)}{reason}{undone}",
-                  soft_wrap=True)
+    described += [(edit, in_words(edit.edit)) for edit in edits]
+    for decision, what in sorted(described, key=lambda pair: pair[0].decided_at):
+        _print_decision(decision, what)
+
+
+def _print_decision(decision: EntityDecision | EditDecision, what: str) -> None:
+    """Print a decision, described by `what`; merges and splits have no number, because they undo each other."""
+    number = undone = ""
+    if isinstance(decision, EditDecision):
+        number = f"[bold]{decision.number}[/bold] "
+        if decision.undone_at:
+            undone = f" [dim]undone by {on_a_line(decision.undone_by)} {decision.undone_at}[/dim]"
+    reason = f" ({on_a_line(decision.why)})" if decision.why else ""
+    out.print(f"{decision.decided_at} {number}{on_a_line(decision.who)}: {on_a_line(what)}{reason}{undone}",
+              soft_wrap=True)
 
 
 class ListedEntity(NamedTuple):
@@ -199,23 +214,32 @@ class ListedEntity(NamedTuple):
 
 def _list_entities(index: GraphIndex, type_name: str, words: str, limit: int | None,
                   ) -> tuple[list[ListedEntity], int]:
-    """Return the first entities that fit, those that most documents mention first, and how many fit in all."""
-    kind = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
-    if type_name and not kind:
+    """Return the first entities that fit, those that most documents mention first, and how many fit in all.
+
+    Args:
+        index: the knowledge base.
+        type_name: only entities of this type; "" means any.
+        words: only entities with a name that contains these words; "" means any.
+        limit: the most entities to return; None means all.
+    """
+    known_type = find_type(index, index.store.schemas.current(), type_name) if type_name else ""
+    if type_name and not known_type:
         raise CommandError(f"no entity is of the type {type_name!r}; there are: {', '.join(index.types)}")
     ranked = index.ranked
-    if kind:
-        ranked = ranked[index.of_type(kind)[ranked]]
+    if known_type:
+        ranked = ranked[index.of_type(known_type)[ranked]]
     rows = ranked.tolist()
     if words:
-        has_words = set(index.find_containing(words, kind).tolist())
+        has_words = set(index.find_containing(words, known_type).tolist())
         rows = [row for row in rows if row in has_words]
     document_of = index.store.documents.of_chunks()
-    listed = []
-    for row in rows[:limit]:
-        entity, (name, kind, _) = index.entity_row.at(row), index.labels_of(row)
-        documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
-        listed.append(ListedEntity(
-            id=entity, name=name, type=kind, facts=len(index.columns.incident[row]), documents=len(documents),
-            values=sum(map(len, index.descriptive_values(entity).values()))))
-    return listed, len(rows)
+    return [_listed_entity(index, row, document_of) for row in rows[:limit]], len(rows)
+
+
+def _listed_entity(index: GraphIndex, row: int, document_of: Mapping[str, str]) -> ListedEntity:
+    """Return the entity of a row of the index; `document_of` maps the ids of chunks to those of documents."""
+    entity, labels = index.entity_row.at(row), index.labels_of(row)
+    documents = {document_of[chunk] for chunk in index.entity_support(entity) if chunk in document_of}
+    return ListedEntity(
+        id=entity, name=labels.name, type=labels.type, facts=len(index.columns.incident[row]),
+        values=sum(map(len, index.descriptive_values(entity).values())), documents=len(documents))

@@ -1,7 +1,7 @@
 """Commands on knowledge bases as wholes: list, rename, drop, status, and who changed what."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Annotated, Any
 
@@ -97,9 +97,12 @@ def drop(name: Name, *, yes: Annotated[bool, typer.Option("--yes", "-y", help="D
         if not sys.stdin.isatty():
             raise CommandError(f"deleting {name!r} needs your confirmation, and no terminal is attached: add --yes")
         entry = _count_contents(settings, name)
-        what = (f"? It cannot be read ({entry['problem']})." if entry["problem"] else
-                f" with {format_count(entry['documents'], 'document')} and everything derived from them?")
-        typer.confirm(f"Delete {name}{what} Your files stay.", abort=True)
+        if entry["problem"]:
+            question = f"Delete {name}? It cannot be read ({entry['problem']})."
+        else:
+            documents = format_count(entry["documents"], "document")
+            question = f"Delete {name} with {documents} and everything derived from them?"
+        typer.confirm(f"{question} Your files stay.", abort=True)
     moving.drop(layout)
     _move_conversations(settings, name, new="")  # deletes them
     out.print(f"dropped {on_a_line(name)}", soft_wrap=True)
@@ -110,7 +113,8 @@ def audit(kb: Annotated[str, typer.Option("--kb", help="Only changes of this kno
           as_json: AsJson = False) -> None:
     """List who changed which knowledge base, and who created and revoked keys."""
     home = Settings().home
-    listed = [entry for entry in (entries(home) if home.is_dir() else ()) if kb in {"", entry.knowledge_base}]
+    recorded = entries(home) if home.is_dir() else ()
+    listed = [entry for entry in recorded if kb in {"", entry.knowledge_base}]
     if as_json:
         print_json([entry.model_dump() for entry in listed])
         return
@@ -162,47 +166,65 @@ def status(kb: Kb, *, as_json: AsJson = False) -> None:
 
 
 def _status_lines(report: Status) -> Iterator[tuple[str, str]]:
-    not_read = [f"{number:,} {name}" for name, number in (("waiting", report.chunks_waiting),
-                                                         ("failed", report.chunks_failed)) if number]
-    partly = f"; {format_count(len(report.partly_read), 'document')} only in part" if report.partly_read else ""
-    yield "documents", (f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}"
-                        + (f", of which {' and '.join(not_read)}" if not_read else ", all read") + partly)
+    """Yield the lines of a status, each as (name, text)."""
+    yield "documents", _documents_text(report)
     if report.read_by:
         yield "read by", ", ".join(f"{_READERS.get(reader) or on_a_line(reader)}: {format_count(number, 'chunk')}"
                                    for reader, number in report.read_by.items())
     yield "graph", ", ".join((
         format_count(report.entities, "entity", "entities"), format_count(report.triples, "fact"),
         format_count(report.attributes, "attribute"), format_count(report.communities, "community", "communities")))
-    if "rules" in report.read_by:
+    if RULES in report.read_by:
         yield "sentences", ("rules read no facts from sentences, a model does (set one, then: banyan build PATH "
                             "--reread)")
-    waiting = (f"; waiting: {format_count(report.candidates_waiting, 'candidate')} (decide: banyan schema review --kb "
-               f"{escape(report.kb)}; admit all: the same with --all accept)")
-    yield "schema", (f"{on_a_line(report.schema_name) or 'none yet'}, version {report.schema_version}"
-                     + (waiting if report.candidates_waiting else ""))
+    schema = f"{on_a_line(report.schema_name) or 'none yet'}, version {report.schema_version}"
+    if report.candidates_waiting:
+        schema += (f"; waiting: {format_count(report.candidates_waiting, 'candidate')} (decide: banyan schema review "
+                   f"--kb {escape(report.kb)}; admit all: the same with --all accept)")
+    yield "schema", schema
     if report.facts_not_admitted:
-        yield "not admitted", (f"{format_count(sum(report.facts_not_admitted.values()), 'fact')}: " + ", ".join(
-            f"{number:,} {_REASONS.get(reason, reason)}" for reason, number in sorted(
-                report.facts_not_admitted.items(), key=lambda item: (-item[1], item[0]))))
+        total = format_count(sum(report.facts_not_admitted.values()), "fact")
+        yield "not admitted", f"{total}: {_counts_text(report.facts_not_admitted, _REASONS)}"
     if report.repaired:
-        yield "repaired", ", ".join(f"{number:,} {_REPAIRS[kind]}" for kind, number in sorted(
-            report.repaired.items(), key=lambda item: (-item[1], item[0])))
+        yield "repaired", _counts_text(report.repaired, _REPAIRS)
     yield "embedding", on_a_line(report.embedding_model)
 
 
+def _documents_text(report: Status) -> str:
+    """Return how many documents and chunks there are, and how many of them are not read."""
+    unread = []
+    if report.chunks_waiting:
+        unread.append(f"{report.chunks_waiting:,} waiting")
+    if report.chunks_failed:
+        unread.append(f"{report.chunks_failed:,} failed")
+    text = f"{report.documents:,}, in {format_count(report.chunks, 'chunk')}"
+    text += f", of which {' and '.join(unread)}" if unread else ", all read"
+    if report.partly_read:
+        text += f"; {format_count(len(report.partly_read), 'document')} only in part"
+    return text
+
+
+def _counts_text(counts: Mapping[str, int], texts: Mapping[str, str]) -> str:
+    """Return counts by a name as text, largest first; `texts` has the text for each name."""
+    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {texts.get(name, name)}" for name, number in by_count)
+
+
 def _spending_table(status: Status) -> Table:
+    """Return what was spent on each step, on the last builds and on the most expensive documents, and in all."""
     table = Table("spent on", "calls", "prompt", "cached", "completion", "wasted", "cost", title="Spent")
 
-    def add(name: str, spent: Spent) -> None:
+    def add_row(name: str, spent: Spent) -> None:
         table.add_row(name, *map(str, (spent.calls, spent.prompt, spent.cached, spent.completion, spent.wasted)),
                       money(spent.cost))
 
     parts: dict[str, Sequence[Spent]] = {"step": status.spent_by_step,
                                          "build": status.spent_by_build[-_SHOWN_BUILDS:],
                                          "document": status.dearest_documents}
-    for kind, rows in parts.items():
-        for row in rows:
-            add(f"{kind} {on_a_line(row.name)}" if row.name else f"no {kind}", row)
+    for kind, accounts in parts.items():
+        for spent in accounts:
+            # Spending without a name belongs to none of the kind, such as that of questions to no build.
+            add_row(f"{kind} {on_a_line(spent.name)}" if spent.name else f"no {kind}", spent)
         table.add_section()
-    add("all", status.spent)
+    add_row("all", status.spent)
     return table

@@ -58,6 +58,7 @@ def show(
 
 
 def _value_text(value: Any) -> str:
+    """Return the value of a schema's field as text."""
     return "|".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -67,19 +68,25 @@ def _write_schema(schema: GraphSchema, path: Path) -> None:
 
 
 def _print_schema(schema: GraphSchema) -> None:
-    out.print(f"[bold]{escape(schema.name)}[/bold] {escape(schema.description)}"
-              + (" (open: allows everything)" if schema.open else ""), soft_wrap=True)
-    rows: list[tuple[str, str, str, SchemaElement]] = [
-        ("entity type", t.name, t.parent or "", t) for t in schema.entity_types]
-    for r in schema.relation_types:
-        ends = [end for end, is_one in (("tail", r.functional), ("head", r.inverse_functional)) if is_one]
-        limit = f", one {' and one '.join(ends)} at a time" if ends else ""
-        rows.append(("relation", r.name, f"{'|'.join(r.domain)} -> {'|'.join(r.range)}{limit}", r))
-    rows += [("attribute", a.name, f"{'|'.join(a.owners)}: {a.kind} {a.unit}".strip()
-              + (", one at a time" if a.functional else ""), a) for a in schema.attribute_types]
+    """Print a schema as a table of its entity types, relations and attributes."""
+    note = " (open: allows everything)" if schema.open else ""
+    out.print(f"[bold]{escape(schema.name)}[/bold] {escape(schema.description)}{note}", soft_wrap=True)
     table = Table("kind", "name", "of", "also called")
-    for kind, name, of, element in rows:
-        table.add_row(kind, on_a_line(name), on_a_line(of), on_a_line(", ".join(element.all_names()[1:])))
+
+    def add_row(kind: str, element: SchemaElement, of: str) -> None:
+        table.add_row(kind, on_a_line(element.name), on_a_line(of), on_a_line(", ".join(element.all_names()[1:])))
+
+    for entity_type in schema.entity_types:
+        add_row("entity type", entity_type, entity_type.parent or "")
+    for relation in schema.relation_types:
+        # A functional relation has one tail for each head at a time, an inverse functional one has one head.
+        single_ends = ["one tail"] * relation.functional + ["one head"] * relation.inverse_functional
+        limit = f", {' and '.join(single_ends)} at a time" if single_ends else ""
+        add_row("relation", relation, f"{'|'.join(relation.domain)} -> {'|'.join(relation.range)}{limit}")
+    for attribute in schema.attribute_types:
+        limit = ", one at a time" if attribute.functional else ""
+        of = f"{'|'.join(attribute.owners)}: {attribute.kind} {attribute.unit}".strip()
+        add_row("attribute", attribute, of + limit)
     out.print(table)
 
 
@@ -98,8 +105,10 @@ def history(kb: Kb, *, as_json: AsJson = False) -> None:
                   f"{len(schema.attribute_types)} attributes", soft_wrap=True)
         for decided in version.decisions:
             decision = decided.decision
-            to = f" -> {decision.new_name or decision.into}" if decision.new_name or decision.into else ""
-            out.print(f"    {decision.verdict} {decision.kind} {on_a_line(decision.name + to)}  "
+            # A decision may give a candidate another name, or make it a synonym of an element that exists.
+            target = decision.new_name or decision.into
+            name = f"{decision.name} -> {target}" if target else decision.name
+            out.print(f"    {decision.verdict} {decision.kind} {on_a_line(name)}  "
                       f"[dim]{on_a_line(decision.why)}[/dim]", soft_wrap=True)
             if decided.evidence:
                 _print_evidence(decided.evidence, indent="        ")
@@ -117,11 +126,12 @@ def set_schema(
         with resources.snapshot(kb) as snapshot:
             current = snapshot.kb.schemas.current()
         for change in compare_schemas(current, wanted):
-            fields = ", ".join(
-                f"{field.field}: {f'{_value_text(field.before)} -> ' if change.change == 'changed' else ''}"
-                f"{_value_text(field.after)}" for field in change.fields)
+            fields = []
+            for field in change.fields:
+                before = f"{_value_text(field.before)} -> " if change.change == "changed" else ""
+                fields.append(f"{field.field}: {before}{_value_text(field.after)}")
             out.print(f"{_MARKS[change.change]} {change.kind} {on_a_line(change.name)}  "
-                      f"[dim]{on_a_line(fields)}[/dim]", soft_wrap=True)
+                      f"[dim]{on_a_line(', '.join(fields))}[/dim]", soft_wrap=True)
         if dry_run:
             return
         with err.status("bounding the facts again"):
@@ -145,37 +155,47 @@ def review(
     with open_resources() as resources:
         Layout.by(resources.settings, kb).require()
         if save is not None:
-            waiting = [candidate.model_dump(mode="json") for candidate in _waiting(resources, kb, None)]
-            save.write_text(json.dumps({"candidates": waiting, "decisions": []}, ensure_ascii=False, indent=2) + "\n",
-                            "utf-8")
-            out.print(f"{len(waiting)} candidates written to {escape(str(save))}; fill in 'decisions' and pass it "
-                      "with --decisions", soft_wrap=True)
+            _save_candidates(_list_candidates(resources, kb, None), save)
             return
         if decisions is None and everything is None and not accept and not reject:
-            candidates = _waiting(resources, kb, REVIEWED_AT_ONCE)
-            for candidate in candidates:
-                out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
-                _print_evidence(candidate)
-            out.print("\ndecide with --accept NAME, --reject NAME, --all, or in a file with --save and --decisions"
-                      if candidates else "nothing is pending")
+            _print_candidates(_list_candidates(resources, kb, REVIEWED_AT_ONCE))
             return
-        candidates = _waiting(resources, kb, None)
+        candidates = _list_candidates(resources, kb, None)
         named = [*_decide_named(candidates, accept or (), "accept"), *_decide_named(candidates, reject or (), "reject")]
         review = load_review(decisions) if decisions is not None else Review()
         review = review.model_copy(update={"decisions": (*review.decisions, *named), "all": everything or review.all})
         # "reviewer" is the default of a file that names nobody.
         decider = review.who if review.who != "reviewer" else by or getpass.getuser()
-        made = review.on(candidates)
+        decided = review.on(candidates)
         try:
-            changed = resources.decide(kb, made, decider)
-        finally:
+            changed = resources.decide(kb, decided, decider)
+        finally:  # also if a decision is refused: an earlier command may have been killed before it updated the tree
             with err.status("updating the tree"):
                 resources.update_tree(kb)
-        out.print(f"{len(made)} decisions; ", end="")
+        out.print(f"{len(decided)} decisions; ", end="")
         _print_version(resources, kb, changed=changed)
 
 
+def _save_candidates(candidates: Sequence[Candidate], path: Path) -> None:
+    """Write candidates to a file, to which a person adds decisions."""
+    data = {"candidates": [candidate.model_dump(mode="json") for candidate in candidates], "decisions": []}
+    path.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    out.print(f"{len(candidates)} candidates written to {escape(str(path))}; fill in 'decisions' and pass it with "
+              "--decisions", soft_wrap=True)
+
+
+def _print_candidates(candidates: Sequence[Candidate]) -> None:
+    if not candidates:
+        out.print("nothing is pending")
+        return
+    for candidate in candidates:
+        out.print(f"\n[bold]{escape(candidate.kind.replace('_', ' '))} {on_a_line(candidate.name)}[/bold]")
+        _print_evidence(candidate)
+    out.print("\ndecide with --accept NAME, --reject NAME, --all, or in a file with --save and --decisions")
+
+
 def _decide_named(candidates: Sequence[Candidate], names: Sequence[str], verdict: Verdict) -> list[Decision]:
+    """Return a decision for each candidate that has one of some names; a name may be that of several kinds."""
     decisions = []
     for name in names:
         called = [c for c in candidates if label_key(name) in map(label_key, c.names())]
@@ -197,7 +217,8 @@ def _print_evidence(candidate: Candidate, indent: str = "  ") -> None:
         out.print(f"{indent}[dim]{on_a_line(line)}[/dim]", soft_wrap=True)
 
 
-def _waiting(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
+def _list_candidates(resources: Resources, kb: str, most: int | None) -> list[Candidate]:
+    """Return the candidates that wait for a decision, the strongest first; None means all of them."""
     with resources.snapshot(kb) as snapshot:
         return snapshot.kb.schema_control.list_candidates(support_in(snapshot.kb, resources.settings), most)
 

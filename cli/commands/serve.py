@@ -71,13 +71,16 @@ def serve(
     has_public_names = is_for_others(settings.server_hosts)
     is_reachable = has_public_names or not is_loopback(host)
     if is_reachable and not settings.oidc_issuer and not Keys.of(settings).all():
-        reached = (f"{host} can be reached from other machines" if not is_loopback(host) else
-                   f"BANYAN_SERVER_HOSTS names this server for others ({settings.server_hosts})")
+        if is_loopback(host):
+            reached = f"BANYAN_SERVER_HOSTS names this server for others ({settings.server_hosts})"
+        else:
+            reached = f"{host} can be reached from other machines"
         cause = "BANYAN_SERVER_HOSTS" if has_public_names else "--host"
         raise CommandError(f"{reached}, and no API key is set: make one with `banyan key NAME --scope read --scope "
                            f"ask`, set BANYAN_OIDC_ISSUER, or omit {cause}")
-    hosts, address = Hosts.bound(host, settings.server_hosts), f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
+    hosts = Hosts.bound(host, settings.server_hosts)
+    url_host = f"[{host}]" if ":" in host else host  # an IPv6 address
+    address = f"http://{url_host}:{port}"
     _check_free(host, port)
     _allow_descriptors()
 
@@ -177,15 +180,18 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the timer, which uvicorn starts only after an answer, and make room for this connection."""
         super().connection_made(cast("asyncio.Transport", transport))
-        excess = len(self.connections) + 1 - (self.limit_concurrency or len(self.connections) + 1)
-        if excess > 0:
-            waiting = {one: one.timeout_keep_alive_task.when() for one in self.connections
-                       if isinstance(one, Connection) and one.timeout_keep_alive_task}
-            for one in sorted(waiting, key=lambda one: waiting[one])[:excess]:
-                one.timeout_keep_alive_handler()
-                # uvicorn does this when the transport has closed; a request that is handled before would be refused.
-                self.connections.discard(one)
+        if self.limit_concurrency is not None:
+            self._close_longest_waiting(len(self.connections) + 1 - self.limit_concurrency)
         self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+
+    def _close_longest_waiting(self, number: int) -> None:
+        """Close the connections that have waited longest for the head of a request, at most `number` of them."""
+        closing_time = {connection: connection.timeout_keep_alive_task.when() for connection in self.connections
+                        if isinstance(connection, Connection) and connection.timeout_keep_alive_task}
+        for connection in sorted(closing_time, key=closing_time.__getitem__)[:max(0, number)]:
+            connection.timeout_keep_alive_handler()
+            # uvicorn does this when the transport has closed; a request that is handled before would be refused.
+            self.connections.discard(connection)
 
     def data_received(self, data: bytes) -> None:
         """Handle what has arrived; uvicorn's own method stops the timer at the first byte of a head."""
@@ -287,22 +293,9 @@ def key(
     settings = Settings()
     keys = Keys.of(settings)
     if not name:
-        out.print(table_of(("client", "scopes", "knowledge bases", "a minute", "created"), (
-            (known.name, ", ".join(known.scopes),
-             "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases),
-             known.requests_per_minute or "", known.created_at) for known in keys.all())))
+        _print_keys(keys)
     elif revoke:
-        keys.revoke(name)
-        # Deleted, so that a later key of the same name does not get them. Only revoking takes this half second.
-        from ...server.runs.conversations import Conversations  # noqa: PLC0415
-        from ...server.server_database import ServerDatabase  # noqa: PLC0415
-
-        with closing(ServerDatabase.of(settings)) as database:
-            Conversations(database).forget_client(name)
-        err.print(f"revoked, and its conversations deleted: {name}")
-        if not keys.all():
-            err.print("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
-                      "PostgreSQL the rows of banyan.banyan_keys) to open it to this machine again", soft_wrap=True)
+        _revoke_key(settings, keys, name)
     else:
         wanted: list[Scope] = [known for known in SCOPES if known in (scope or ())]
         if not scope or len(wanted) != len(set(scope)):
@@ -313,6 +306,29 @@ def key(
                       soft_wrap=True)
         err.print("send it as `Authorization: Bearer KEY`; it is not shown again:")
         out.print(secret, soft_wrap=True)
+
+
+def _print_keys(keys: Keys) -> None:
+    rows = []
+    for known in keys.all():
+        bases = "all" if known.knowledge_bases is None else ", ".join(known.knowledge_bases)
+        rows.append((known.name, ", ".join(known.scopes), bases, known.requests_per_minute or "", known.created_at))
+    out.print(table_of(("client", "scopes", "knowledge bases", "a minute", "created"), rows))
+
+
+def _revoke_key(settings: Settings, keys: Keys, name: str) -> None:
+    """Revoke a client's key, and delete its conversations: a later client of the same name must not get them."""
+    # Imported here, because they take half a second, and only revoking needs them.
+    from ...server.runs.conversations import Conversations  # noqa: PLC0415
+    from ...server.server_database import ServerDatabase  # noqa: PLC0415
+
+    keys.revoke(name)
+    with closing(ServerDatabase.of(settings)) as database:
+        Conversations(database).forget_client(name)
+    err.print(f"revoked, and its conversations deleted: {name}")
+    if not keys.all():
+        err.print("no key is left, so the server accepts no request: make another, or delete the file of keys (in "
+                  "PostgreSQL the rows of banyan.banyan_keys) to open it to this machine again", soft_wrap=True)
 
 
 @app.command()
