@@ -9,7 +9,7 @@ beginning of a form, are those of the document; so are two with numbers, dates o
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...ingest.field_sections import read_blocks
@@ -77,10 +77,17 @@ _MOST_HEADINGS_OF_FORM = 2  # the most headings above the fields of a document: 
 _LEAST_LINES, _LEAST_FIELDS, _LONGEST_FIELD = 2, 3, 100
 
 
-_Item = tuple[int, int, re.Match[str] | None]
+class _ListItem(NamedTuple):
+    """A line of a list, and the match of `_LISTED_PERSON` if it names a person."""
+
+    start: int
+    end: int
+    person: re.Match[str] | None
 
 
 class _Person(NamedTuple):
+    """A person's name, and the handles and addresses beside it."""
+
     name: str
     contacts: tuple[str, ...]
 
@@ -104,21 +111,25 @@ def facts_of_metadata(row: Row, own_type: str, person: str, evidence: str, time:
             continue
         people = read_people(cell) if person else []
         for one in people:
-            yield Extraction(
-                entities=(ExtractedEntity(name=one.name, type=person),),
-                triples=(ExtractedTriple(head=document, relation=relation(cell.header), tail=one.name,
-                                         evidence=evidence, time=time),),
-                attributes=tuple(ExtractedAttribute(entity=one.name, attribute=ALIAS, value=contact, evidence=evidence)
-                                 for contact in one.contacts if contact != one.name))
+            triple = ExtractedTriple(head=document, relation=relation(cell.header), tail=one.name, evidence=evidence,
+                                     time=time)
+            contacts = tuple(ExtractedAttribute(entity=one.name, attribute=ALIAS, value=contact, evidence=evidence)
+                             for contact in one.contacts if contact != one.name)
+            yield Extraction(entities=(ExtractedEntity(name=one.name, type=person),), triples=(triple,),
+                             attributes=contacts)
         if not people:
-            is_prose, is_numbers = label_key(cell.header) in _PROSE_FIELDS, _NUMBERS.fullmatch(cell.value)
-            parts = cell.value.split("," if is_numbers else LIST_MARK)
-            items = [part.strip() for part in parts if part.strip()]
-            if is_prose or any(len(item) > _LONGEST_ITEM for item in items):
-                items = [cell.value]
+            time_of_field = "" if cell.value in time else time  # the date of the document is no date of itself
             yield Extraction(attributes=tuple(
                 ExtractedAttribute(entity=document, attribute=cell.header, value=item, evidence=evidence,
-                                   time="" if cell.value in time else time) for item in items))
+                                   time=time_of_field) for item in _items_of(cell)))
+
+
+def _items_of(cell: Cell) -> list[str]:
+    """Return the values of a field: the items of a list, or the field as a whole if it is prose."""
+    parts = cell.value.split("," if _NUMBERS.fullmatch(cell.value) else LIST_MARK)
+    items = [part.strip() for part in parts if part.strip()]
+    is_prose = label_key(cell.header) in _PROSE_FIELDS or any(len(item) > _LONGEST_ITEM for item in items)
+    return [cell.value] if is_prose else items
 
 
 def _is_uninformative(cell: Cell, document: str) -> bool:
@@ -170,19 +181,19 @@ def people_rows(text: str, heading: str, document: str) -> Iterator[Row]:
         if len(people) > 1 and all(_is_cased(one.name) for one in people):
             yield Row(match.start(), match.end(), (Cell(DOCUMENT, document), field))
     for label, items in lists_of_people(text, heading):
-        names = [f"{item['name']} ({item['handle']})" if item["handle"] else item["name"]
-                 for _, _, item in items if item and _is_cased(item["name"])]
+        persons = [item.person for item in items if item.person and _is_cased(item.person["name"])]
+        names = [f"{one['name']} ({one['handle']})" if one["handle"] else one["name"] for one in persons]
         if 1 < len(names) >= len(items) - 1:  # one odd line is left out: "rudd (@rudderman)"
-            yield Row(items[0][0], items[-1][1], (Cell(DOCUMENT, document), Cell(label, LIST_MARK.join(names))))
+            yield Row(items[0].start, items[-1].end, (Cell(DOCUMENT, document), Cell(label, LIST_MARK.join(names))))
 
 
-def lists_of_people(text: str, heading: str) -> Iterator[tuple[str, list[_Item]]]:
-    """Yield each list whose label is that of people, with its items: where each is, and its match if it is a person."""
+def lists_of_people(text: str, heading: str) -> Iterator[tuple[str, list[_ListItem]]]:
+    """Yield each list whose label is that of people: the label and the items."""
     # A list ends at the next line that is no item; `label` is the last line before it.
-    label, items, start = heading.rpartition(BETWEEN)[2], list[_Item](), 0
+    label, items, start = heading.rpartition(BETWEEN)[2], list[_ListItem](), 0
     for line in (*text.split("\n"), _LINE_AFTER_TEXT):
         if ITEM_MARK.match(line):
-            items.append((start, start + len(line), _LISTED_PERSON.fullmatch(line)))
+            items.append(_ListItem(start, start + len(line), _LISTED_PERSON.fullmatch(line)))
         elif line.strip():
             is_field = len(label.split()) <= _MOST_WORDS and not FIELDS_OF_PEOPLE.isdisjoint(label_key(label).split())
             if is_field and items:
@@ -205,17 +216,12 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
     """
     subject = document if document.endswith(f": {title}") else title
     for block in read_blocks(lines_under(text, heading, subject)):
-        fields = [Cell(name, value.rstrip(".。;；")) for key, name in block.names.items()
-                  if _is_field(name, value := block.value(key))]
-        # A numbered heading and one of general words only ("Overview") name no subject.
+        values = {name: block.value(key) for key, name in block.names.items()}
+        fields = [Cell(name, value.rstrip(".。;；")) for name, value in values.items() if _is_field(name, value)]
+        # The innermost heading that is a name; a numbered one, or one of general words ("Overview"), names no subject.
         owner = next((name for name in reversed(block.above) if not _NUMBERED.match(name) and is_telling(name)
                       and names(title if name == subject else name)), "")
-        # Below hardly any headings, enough fields with distinct keys, at most half of them links, are the document's.
-        has_no_text = all(kind_of(one.value) != "text" or not any(map(str.isalnum, one.value)) for one in fields)
-        is_form = (len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS)
-                   and len({one.header.casefold() for one in fields}) == len(fields)
-                   and 2 * sum(_LINK.match(one.value) is not None for one in fields) <= len(fields))
-        if not owner and len(set(block.above)) <= _MOST_HEADINGS_OF_FORM and is_form:
+        if not owner and len(set(block.above)) <= _MOST_HEADINGS_OF_FORM and _is_form(fields):
             owner = document
         things = [field for field in fields if _ITEM_NUMBER.match(field.header)]
         # A thing is listed by its number: "EIP-20: Token" under the nearest heading.
@@ -228,6 +234,15 @@ def field_rows(text: str, title: str, heading: str, names: Callable[[str], bool]
                 items = cells if is_document else [Cell(cell.header, item) for cell in cells
                                                    for item in cell.value.split(LIST_MARK)]
                 yield Row(block.start, block.end, (Cell(DOCUMENT if is_document else "", described), *items))
+
+
+def _is_form(fields: Sequence[Cell]) -> bool:
+    """Return True for enough fields with distinct keys, at most half of them links, to be those of a document."""
+    has_no_text = all(kind_of(one.value) != "text" or not any(map(str.isalnum, one.value)) for one in fields)
+    keys = {one.header.casefold() for one in fields}
+    links = sum(_LINK.match(one.value) is not None for one in fields)
+    return (len(keys) == len(fields) >= (_LEAST_LINES if has_no_text else _LEAST_FIELDS)
+            and 2 * links <= len(fields))
 
 
 def _is_field(key: str, value: str) -> bool:

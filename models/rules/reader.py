@@ -80,12 +80,12 @@ class RulesReader:
 
     def _extract_one(self, request: ExtractionRequest, title: str, found: Sequence[Span],
                      schema: GraphSchema) -> Extraction:
-        prepared, text = _prepare(schema), request.text
+        """Return the entities and facts of a chunk from the spans `found` in its text."""
+        text, types_of_schema = request.text, _types_of(schema)
         found = [span for span in found if not _is_street_of_address(text, span)]
-        title_spans = self._short_spans(title)
-        follows_key = request.document.endswith(f": {title}")
-        names = _Names(text, found, title, title_spans, keyed=follows_key)
-        types = {name: prepared.type_of(names, name) for name in names.spans}
+        is_keyed = request.document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
+        names = _Names(text, found, title, self._short_spans(title), keyed=is_keyed)
+        types = {name: types_of_schema.type_of(names, name) for name in names.spans}
         admitted = _sure_names(text, names.spans) | {name for name, (_, is_evident) in types.items() if is_evident}
         for full, short in pairwise(found):
             is_acronym = full.kind == short.kind == "organization" and text[full.end : short.start] in {" (", " (“"}
@@ -93,13 +93,7 @@ class RulesReader:
                 admitted.add(names.full_name(short))
 
         def is_name(words: str) -> bool:
-            """Return True for a recognised name, and for two to four words that each begin with a capital or digit."""
-            parts = words.split()
-            if words in names.spans or (1 < len(parts) <= _LONGEST_NAMING_HEADING and all(
-                    part[0].isupper() or part[0].isdigit() for part in parts)):
-                return True
-            spans = self._short_spans(words)
-            return len(spans) == 1 and spans[0].kind not in VALUES and spans[0].end - spans[0].start == len(words)
+            return words in names.spans or self._is_name(words)
 
         rows = [*field_rows(text, title, request.heading, is_name, request.document),
                 *people_rows(text, request.heading, request.document)]
@@ -108,10 +102,20 @@ class RulesReader:
             ExtractedEntity(name=name, type=kind) for name, (kind, _) in types.items()
             if kind and name in admitted and not is_unfilled(name))))
 
+    def _is_name(self, words: str) -> bool:
+        """Return True for two to four words that each begin with a capital or digit, and for a recognised name."""
+        parts = words.split()
+        if 1 < len(parts) <= _LONGEST_NAMING_HEADING and all(part[0].isupper() or part[0].isdigit() for part in parts):
+            return True
+        spans = self._short_spans(words)
+        return [(span.start, span.end) for span in spans if span.kind not in VALUES] == [(0, len(words))]
 
-class _Prepared:
+
+class _TypesOfSchema:
+    """The types that a schema has for names of each kind."""
+
     def __init__(self, schema: GraphSchema) -> None:
-        self._given = schema  # keeps it alive: the cache of `_prepare` uses its id
+        self._given = schema  # keeps it alive: the cache of `_types_of` uses its id
         known = load_schema(OPEN_GUESSES) if schema.open else schema
         self._nouns = TypeNouns(known)
         type_by_name = {name.lower(): t.name for t in reversed(known.entity_types) for name in t.all_names()}
@@ -125,15 +129,18 @@ class _Prepared:
 
         It is the type that the words around most of its places give, else that of its own words, else by its kind.
         """
-        votes = Counter(kind for span in names.spans[name] if (kind := self._nouns.type_of(names.text, span)))
-        is_named_by_type = names.kind(name) not in {"person", "work"} and infer_type(name)
-        given = votes.most_common(1)[0][0] if votes else self._nouns.type_of_name(name) if is_named_by_type else ""
+        votes = Counter(filter(None, (self._nouns.type_of(names.text, span) for span in names.spans[name])))
+        kind, given = names.kind(name), ""
+        if votes:
+            given = votes.most_common(1)[0][0]
+        elif kind not in {"person", "work"} and infer_type(name):
+            given = self._nouns.type_of_name(name)
         default = self._fallback if names.is_title(name) else ""
-        return given or self._type_of_kind.get(names.kind(name), default), names.is_title(name) or given != ""
+        return given or self._type_of_kind.get(kind, default), names.is_title(name) or given != ""
 
 
 # Schemas are not hashable. An entry holds its schema, so the id means the same schema for as long as it is cached.
-_prepare = cached(LRUCache(maxsize=4), key=id, lock=Lock())(_Prepared)
+_types_of = cached(LRUCache(maxsize=4), key=id, lock=Lock())(_TypesOfSchema)
 
 
 class _Names:
@@ -141,28 +148,30 @@ class _Names:
 
     def __init__(self, text: str, found: Sequence[Span], title: str, title_spans: Sequence[Span], *,
                  keyed: bool) -> None:
+        """Find the full form of each name in the spans `found`; `title_spans` are the spans of the title."""
         self.text = text
-        title_is_a_name = [(span.start, span.end) for span in title_spans if span.kind not in VALUES] == [
-            (0, len(title))]
+        places = [span for span in found if span.kind not in VALUES]
         kinds: dict[str, str] = {}
-        for span in found:
-            if span.kind not in VALUES:
-                kinds.setdefault(name_of(text, span), span.kind)
-        first = title_spans[0] if title_spans else None
-        names_body = first and first.start == 0 and first.kind == "organization" and has_han(title)
+        for span in places:
+            kinds.setdefault(name_of(text, span), span.kind)
         # The organization at the start of a Chinese title ("ABC有限公司 公司治理报告"); its short forms begin its name.
-        body = title[: first.end] if first and names_body else ""
+        opening = next(iter(title_spans), None)
+        names_body = opening and opening.start == 0 and opening.kind == "organization" and has_han(title)
+        body = title[: opening.end] if opening and names_body else ""
         self._full_names = {name: body if body.startswith(name) and kind != "person" else _full_name(name, kinds, title)
                             for name, kind in kinds.items()}
+        title_names = [span for span in title_spans if span.kind not in VALUES]
+        title_is_name = [(span.start, span.end) for span in title_names] == [(0, len(title))]
         is_statute = title.endswith(_STATUTES)
-        is_work = keyed or " - " in title or ":" in title or is_statute
-        self._title_kind = "work" if is_work else title_spans[0].kind if title_is_a_name or body else ""
+        if keyed or " - " in title or ":" in title or is_statute:
+            self._title_kind = "work"
+        else:
+            self._title_kind = title_spans[0].kind if title_is_name or body else ""
         self._title = body or title
-        names_subject = body or (title and (title_is_a_name or is_statute or title in self._full_names.values()))
+        names_subject = body or (title and (title_is_name or is_statute or title in self._full_names.values()))
         self.spans: dict[str, list[Span]] = {self._title: []} if names_subject else {}
-        for span in found:
-            if span.kind not in VALUES:
-                self.spans.setdefault(self.full_name(span), []).append(span)
+        for span in places:
+            self.spans.setdefault(self.full_name(span), []).append(span)
 
     def full_name(self, span: Span) -> str:
         """Return the full name of a span, or its words if they have none."""
@@ -172,10 +181,10 @@ class _Names:
     def kind(self, name: str) -> str:
         """Return the most common kind of a name's places."""
         title_kind = self._title_kind if self.is_title(name) else ""
-        if title_kind == "work":
-            return "work"
         votes = Counter(span.kind for span in self.spans[name] if span.kind != "name")
-        return votes.most_common(1)[0][0] if votes else title_kind or "name"
+        if title_kind == "work" or not votes:
+            return title_kind or "name"
+        return votes.most_common(1)[0][0]
 
     def is_title(self, name: str) -> bool:
         """Return True for the subject of the document's title."""
@@ -183,23 +192,28 @@ class _Names:
 
 
 def _full_name(name: str, kinds: Mapping[str, str], title: str) -> str:
-    """Return the full form of a person's name, or the name itself if none is certain."""
+    """Return the full form of a person's name, or the name itself if none is certain.
+
+    `kinds` are the kinds of all names of the text.
+    """
     if kinds[name] not in {"person", "name"}:
         return name
     address, _, addressed = name.partition(" ")
     address = address.lower().rstrip(".")
     if address not in HONORIFICS or address in _SHARED_IN_FAMILIES:
         address, addressed = "", name
-    words = addressed.split()
-    title_words = title.split()
-    looks_like_name = len(title_words) <= _LONGEST_NAMING_HEADING and all(
+    words, title_words = addressed.split(), title.split()
+    title_may_be_name = name != title and len(title_words) <= _LONGEST_NAMING_HEADING and all(
         part[0].isupper() and part[-1] != ":" for part in title_words)
-    may_be_first_name = len(words) == 1 and title_words[-1:] != [name]  # which others may have, too
-    if looks_like_name and name != title and _is_short_form(words, title_words) and not may_be_first_name:
+    is_bare_first_name = len(words) == 1 and title_words[-1:] != [name]  # others may have it, too
+    if title_may_be_name and not is_bare_first_name and _is_short_form(words, title_words):
         return title
-    longer_names = [other for other, kind in kinds.items() if kind == "person" and _is_short_form(words, other.split())
-                    and other.rpartition(" ")[2].rstrip(".") not in _SUFFIXES_OF_SONS
-                    and not (address and {gender_of(name), gender_of(other)} == {"man", "woman"})]
+    longer_names = list[str]()
+    for other, kind in kinds.items():
+        is_of_son = other.rpartition(" ")[2].rstrip(".") in _SUFFIXES_OF_SONS
+        if kind == "person" and _is_short_form(words, other.split()) and not is_of_son:
+            is_of_other_gender = address and {gender_of(name), gender_of(other)} == {"man", "woman"}
+            longer_names += [] if is_of_other_gender else [other]
     return longer_names[0] if len(longer_names) == 1 else name
 
 
@@ -236,9 +250,12 @@ def _sure_names(text: str, names: Mapping[str, Sequence[Span]]) -> set[str]:
     sure = {name for name, spans in names.items() if any(_is_sure(text, span, place_ends) for span in spans)}
     has_persons = any(span.kind == "person" for name in sure for span in names[name])
     repeated_kinds = _KINDS_SURE_IF_REPEATED | ({"person"} if has_persons else set())
-    return sure | {name for name, spans in names.items() if len(spans) > 1 and any(
-        span.kind in repeated_kinds and (" " in name or span.kind not in {"organization", "work"} or is_known(name))
-        for span in spans)}
+    for name, spans in names.items():
+        kinds = {span.kind for span in spans} & repeated_kinds if len(spans) > 1 else set()
+        # A single word that is repeated as a body or work may still be a common word.
+        if kinds and (" " in name or is_known(name) or not kinds <= {"organization", "work"}):
+            sure.add(name)
+    return sure
 
 
 def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
@@ -265,7 +282,7 @@ def _is_sure(text: str, span: Span, place_ends: set[int]) -> bool:
         case "organization":
             if " " not in name:
                 return is_known(name) and word_before in _BEFORE_BODIES
-            is_part = _PART_OF_BODY.search(name) and _OF_BODY.match(text, span.end)
+            is_part = _PART_OF_BODY.search(name) and _OF_BODY.match(text, span.end)  # "Faculty of Law, Oslo University"
             return not is_part and (word_before == "the" or word_before in _BEFORE_BODIES)
         case "work":
             return " " in name and before.endswith(_OPENING_QUOTES)

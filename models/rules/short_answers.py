@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from ...schemas.naming import canonical_name, has_name
 from ...text.cleaning import without_markup
@@ -15,7 +14,7 @@ from .chinese_statements import ChineseStatement
 from .english_statements import AskedClause, EnglishStatement
 from .finder import Finder, Found
 from .question import AFTER_NUMBER, Question, foreign_forms
-from .recognition.names import names_in
+from .recognition.names import Place, names_in
 from .recognition.spans import VALUES
 from .units import Unit
 
@@ -89,25 +88,25 @@ def is_asked_thing(question: str, value: str) -> bool:
 
 
 def _stated_answer(question: Question, found: Sequence[Found], finder: Finder) -> tuple[str, Unit] | None:
-    best = found[0]
+    """Return the answer as a verdict, list, count, cell or value, whichever the question's form and the units allow."""
+    best = found[0].unit
     if question.expected == "polar":
         stated = _verdict(question, found, finder)
     else:
         stated = _listed(question, found, finder) or _counted(question, found)
     if stated is not None:
         unit = stated[1]
-        text = f"{unit.heading} {unit.opening} {unit.text}"
-        return stated if _names_all(question, text) else None
-    if not question.has_form or best.unit.row is not None:
+        return stated if _names_all(question, f"{unit.heading} {unit.opening} {unit.text}") else None
+    if not question.has_form or best.row is not None:
         return _from_row(question, found)
     asks_for_several = question.lists and question.expected != "number"  # one value does not answer this
-    stated_values = [] if asks_for_several else list(_stated_values(question, found, finder))
-    if not stated_values:
-        return _from_definition(question, best.unit)
-    value, unit = stated_values[0]
-    differ = any(canonical_name(other) != canonical_name(value) for other, _ in stated_values)
+    values = [] if asks_for_several else list(_stated_values(question, found, finder))
+    if not values:
+        return _from_definition(question, best)
+    value, unit = values[0]
+    differ = any(canonical_name(other) != canonical_name(value) for other, _ in values)
     # The heading of a list asks for all of its items, such as "Organizers".
-    is_item = bool(unit.items) and unit is not stated_values[-1][1]
+    is_item = bool(unit.items) and unit is not values[-1][1]
     return None if differ or is_item else (value, unit)
 
 
@@ -120,37 +119,51 @@ def _stated_values(question: Question, found: Sequence[Found], finder: Finder) -
     asked = (AskedClause(question, finder.parser.parse(question.asking))
              if candidates and question.language == "en" else None)
     for item in candidates:
-        unit, every = item.unit, [(span.start, span.end) for span in item.spans]
-        if asked and (statement := EnglishStatement(asked, finder.parser.parse(unit.text))).has_clause:
-            places = statement.stated(every)
-        elif question.language == "zh":
-            spoken = ChineseStatement(question, unit.text)
-            places = [place for place in every if spoken.states(*place, every)]
-        else:
-            negated = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
-            is_denied = negated.search(unit.text) and not negated.search(question.text)
-            is_certain = len(item.spans) == 1 and (asked is None or (  # of English lines only the best
-                item is found[0] and all(map(partial(_has_part, unit.text), question.names))))
-            places = [] if is_denied or not is_certain else every
-        joined = list[tuple[int, int]]()  # with values that are a list as one: "Ada Blum and Karl Brandt"
-        for start, end in places:
-            if joined and _LIST_LINK.fullmatch(unit.text, joined[-1][1], start):
-                joined[-1] = joined[-1][0], end
-            else:
-                joined.append((start, end))
-        for start, end in joined:
-            value = unit.text[start:end]
-            has_figure = question.focus not in _NUMBERED or any(map(str.isdigit, value))
-            if has_figure and (question.expected != "number"
-                               or question.is_answered_by(value, unit.text[end:end + AFTER_NUMBER])):
+        unit = item.unit
+        for start, end in _joined_places(unit.text, _stated_places(question, asked, item, found[0], finder)):
+            value, text_after = unit.text[start:end], unit.text[end:end + AFTER_NUMBER]
+            lacks_figure = question.focus in _NUMBERED and not any(map(str.isdigit, value))
+            is_other_number = question.expected == "number" and not question.is_answered_by(value, text_after)
+            if not (lacks_figure or is_other_number):
                 qualifier = _QUALIFIER.search(unit.text, max(0, start - _QUALIFIER_LENGTH), start)
                 first = qualifier.start() if qualifier else start
                 yield " ".join(with_meant_dates(unit.text, unit.relative_dates, first, end).split()), unit
 
 
+def _stated_places(question: Question, asked: AskedClause | None, item: Found, best: Found,
+                   finder: Finder) -> list[Place]:
+    """Return the places of the spans that a sentence states as the answer, by grammar where the language has one here.
+
+    `asked` is the parse of an English question.
+    """
+    text, places = item.unit.text, [(span.start, span.end) for span in item.spans]
+    if asked and (statement := EnglishStatement(asked, finder.parser.parse(text))).has_clause:
+        return statement.stated(places)
+    if question.language == "zh":
+        spoken = ChineseStatement(question, text)
+        return [place for place in places if spoken.states(*place, places)]
+    negation = foreign_forms().get(question.language, {}).get("negated", _NEGATION)
+    is_denied = negation.search(text) and not negation.search(question.text)
+    # Of English lines without a verb, such as "Chair: Ada Blum", only the best one with the names as wholes answers.
+    is_certain = asked is None or (item is best and all(_has_part(text, name) for name in question.names))
+    return places if len(places) == 1 and is_certain and not is_denied else []
+
+
+def _joined_places(text: str, places: Sequence[Place]) -> list[Place]:
+    """Return places in a text, with those that are one list as one: "Ada Blum and Karl Brandt"."""
+    joined = list[Place]()
+    for start, end in places:
+        if joined and _LIST_LINK.fullmatch(text, joined[-1][1], start):
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
 def _has_part(line: str, name: str) -> bool:
     """Return True unless a line has a name only within more words: "Deputy Head of Sales", "aide to the Head"."""
     words = rf"\b{re.escape(name)}\b"
+    # The name as a part of its own: between the ends of a line or marks, or beside "at", "of", "for" or "in".
     part = rf"(?:^|[\n,;:|(–—-] ?|\b(?:at|of|for|in) (?:the )?){words}(?=$|[\n,;:|).–—-]| [(–—-]| (?:at|of|for|in)\b)"
     return not re.search(words, line, re.IGNORECASE) or re.search(part, line, re.IGNORECASE) is not None
 
@@ -163,10 +176,12 @@ def _is_about(question: Question, unit: Unit) -> bool:
         return False
     if _names_all(question, unit.text):
         return True
-    # A sentence that begins with a name ("Harding died") is not about the heading's subject.
     opening = next(iter(names_in(unit.text)), "")
-    return not unit.text.startswith(opening or " ") or has_name(unit.heading, opening) or not re.search(
-        rf"[\w,;’'] {re.escape(opening)}\b", unit.source)
+    if not opening or not unit.text.startswith(opening) or has_name(unit.heading, opening):
+        return True
+    # A sentence that begins with a name ("Harding died") is not about the heading's subject. A word that has its
+    # capital only as the first one is no name: nowhere does it follow another word.
+    return not re.search(rf"[\w,;’'] {re.escape(opening)}\b", unit.source)
 
 
 def _has_limits(question: Question, text: str) -> bool:
@@ -183,7 +198,7 @@ def _has_limits(question: Question, text: str) -> bool:
 
 
 def _names_all(question: Question, text: str) -> bool:
-    """Return True if a text contains the question's names."""
+    """Return True if a text contains the question's names, or their last words, as "Blum" for "Ada Blum"."""
     return all(has_name(text, name) or (" of " not in name and has_name(text, name.split()[-1]))
                for name in question.names)
 
@@ -193,6 +208,7 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
     match, focus_words = _DEFINITION.match(unit.text), frozenset(question.words_of(question.focus))
     if match is None or not focus_words or not _is_about(question, unit):
         return None
+    # "Which city is picked as the capital?" asks for the role "capital".
     asked = frozenset(question.words_of(_CHOOSING_VERB.sub(" ", question.asking))) - focus_words
     subject = " ".join(match["subject"].split())
     asks_for_role = asked.issuperset(question.words_of(match["role"]))
@@ -202,6 +218,7 @@ def _from_definition(question: Question, unit: Unit) -> tuple[str, Unit] | None:
 
 
 def _figures(text: str) -> set[str]:
+    """Return the runs of digits in a text, without zeros at their beginning."""
     return {figure.lstrip("0") for figure in re.findall(r"\d+", text)}
 
 
@@ -210,22 +227,33 @@ def _from_row(question: Question, found: Sequence[Found]) -> tuple[str, Unit] | 
 
     A numbered row has no name by which a question could mean it, so it is one of many that may answer.
     """
-    searched = found[:1] if question.has_form else found[:_UNITS_SEARCHED]
-    unit, cell = next(((item.unit, cell) for item in searched
-                       if item.unit.row and (cell := _asked_cell(question, item.unit.row))), (found[0].unit, None))
+    unit, cell = found[0].unit, None
+    for item in found[:1] if question.has_form else found[:_UNITS_SEARCHED]:
+        if item.unit.row and (cell := _asked_cell(question, item.unit.row)):
+            unit = item.unit
+            break
     row, text = unit.row, f"{unit.heading} {unit.text}"
     if row is None or cell is None or row.is_numbered or _NEGATION.search(question.asking):
         return None
     if not (_has_limits(question, text) and _names_all(question, text)):
         return None
-    # The rows of documents' metadata are one table, although each is under its own title.
-    table = [item.unit.row for item in found if item.unit.row and (
-        item.unit.heading == unit.heading or row.cells[0].header == DOCUMENT)]
     shared = _shared_words(question, row)
-    rivals = [other for other in table if other.cells[0].header == row.cells[0].header and cell not in other.cells
-              and _shared_words(question, other) >= shared
-              and (other.cells[0] != row.cells[0] or cell.header in [one.header for one in other.cells])]
-    return (cell.value, unit) if shared and not rivals else None
+    for other in (item.unit for item in found):
+        # The rows of documents' metadata are one table, although each is under its own title.
+        is_of_table = other.heading == unit.heading or row.cells[0].header == DOCUMENT
+        if other.row and is_of_table and _is_rival(question, other.row, row, cell, shared):
+            return None
+    return (cell.value, unit) if shared else None
+
+
+def _is_rival(question: Question, other: Row, row: Row, cell: Cell, shared: frozenset[str]) -> bool:
+    """Return True if another row fits the question's words as well as the row of an answering cell, with another value.
+
+    `shared` are the words of the question in the row's cells.
+    """
+    is_of_same_kind = other.cells[0].header == row.cells[0].header and cell not in other.cells
+    has_column = other.cells[0] != row.cells[0] or any(one.header == cell.header for one in other.cells)
+    return is_of_same_kind and has_column and _shared_words(question, other) >= shared
 
 
 def _asked_cell(question: Question, row: Row) -> Cell | None:
@@ -243,8 +271,10 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
     named = list[Cell]()
     for cell in row.cells:
         has_digits = any(map(str.isdigit, cell.value))
-        is_of_kind = has_digits if question.expected in VALUES else kind_of(cell.value) == "text" and (
-            question.expected == "name" or not has_digits)
+        if question.expected in VALUES:
+            is_of_kind = has_digits
+        else:
+            is_of_kind = kind_of(cell.value) == "text" and (question.expected == "name" or not has_digits)
         is_new = not asked.issuperset(question.words_of(cell.value) or [cell.value])
         if is_of_kind and is_new and asked.intersection(question.words_of(cell.header)):
             named.append(cell)
@@ -252,6 +282,7 @@ def _asked_cell(question: Question, row: Row) -> Cell | None:
 
 
 def _shared_words(question: Question, row: Row) -> frozenset[str]:
+    """Return the words of a question that are in the cells of a row."""
     asked = frozenset(question.words_of(question.text))
     return frozenset(word for cell in row.cells for word in question.words_of(cell.value) if word in asked)
 
@@ -264,25 +295,25 @@ def _listed(question: Question, found: Sequence[Found], finder: Finder) -> tuple
     """
     if not question.lists:
         return None
-    # The share that is covered, the items and a unit, by the text above a list; a list that does not fit has share 0.
-    lists = dict[str, tuple[float, str, Unit]]()
     noun = _LISTED_NOUN.search(question.asking)
+    best_share, best = 0.0, None
+    texts_seen = set[str]()
     for unit in (item.unit for item in found[:_UNITS_SEARCHED_FOR_LISTS]):
         above = f"{unit.heading} {unit.opening}"
-        if above in lists:
+        if above in texts_seen:  # an item of a list that was read
             continue
-        lists[above] = 0.0, "", unit
-        texts = _column(question, unit, finder) if unit.row else unit.items
-        values = [" ".join(without_markup(text).split()).rstrip(_TRAILING_MARKS) for text in texts]
-        has_fitting_length = 1 < len(values) <= _MOST_ITEMS
-        if not has_fitting_length or (noun and unit.row is None and noun["noun"] not in above):
-            continue  # 哪些专业 is not answered by a list under 航空学院 that does not say what it lists
+        texts_seen.add(above)
+        items = _column(question, unit, finder) if unit.row else unit.items
+        values = [" ".join(without_markup(item).split()).rstrip(_TRAILING_MARKS) for item in items]
         joined = ("；" if question.language == "zh" else "; ").join(values)
-        share, least = finder.share(question, above) if len(joined) <= _LONGEST_LIST else (0.0, 0.0)
-        if share >= _LEAST_SHARE and least >= _LEAST_WORD_CERTAINTY:
-            lists[above] = share, joined, unit
-    _, items, unit = max(lists.values(), key=lambda entry: entry[0], default=(0.0, "", found[0].unit))
-    return (items, unit) if items else None
+        # 哪些专业 is not answered by a list under 航空学院 that does not say what it lists.
+        lacks_noun = noun is not None and unit.row is None and noun["noun"] not in above
+        if lacks_noun or not 1 < len(values) <= _MOST_ITEMS or len(joined) > _LONGEST_LIST:
+            continue
+        share, least = finder.share(question, above)
+        if share >= _LEAST_SHARE and least >= _LEAST_WORD_CERTAINTY and share > best_share:
+            best_share, best = share, (joined, unit)
+    return best
 
 
 def _column(question: Question, unit: Unit, finder: Finder) -> list[str]:
@@ -323,26 +354,27 @@ def _verdict(question: Question, found: Sequence[Found], finder: Finder) -> tupl
     """
     best = found[0].unit
     if best.asked:
-        answer_units = [item.unit for item in found
-                        if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)]
-        answer = min(answer_units, key=lambda unit: unit.start)
+        answers = [item.unit for item in found if (item.unit.passage, item.unit.asked) == (best.passage, best.asked)]
+        answer = min(answers, key=lambda unit: unit.start)
         match = _YES_OR_NO.match(answer.text)
-        words, asked_words = set(question.words_of(question.text)), set(question.words_of(best.asked))
-        is_same = _figures(question.text) == _figures(best.asked) and (
-            len(words & asked_words) >= _SAME_QUESTION_SHARE * len(words | asked_words))
-        return (match["verdict"], answer) if match and is_same else None
+        return (match["verdict"], answer) if match and _is_same_question(question, best.asked) else None
     least_covered = _CHINESE_DENIAL_SHARE if question.language == "zh" else _DENIAL_SHARE
-    if found[0].covered < least_covered or _CONDITION.search(question.text):
+    has_condition = _CONDITION.search(question.text) or _CONDITION.search(best.text)
+    if found[0].covered < least_covered or has_condition:
         return None
     asked = frozenset(question.words_of(question.text))
     if question.language == "zh":
         denial = _CHINESE_DENIAL.search(best.text)
-        if denial is None or _CONDITION.search(best.text) or not asked.issuperset(question.words_of(denial["what"])):
-            return None
-        return denial[0], best
-    if question.language != "en" or _CONDITION.search(best.text):
+        return (denial[0], best) if denial and asked.issuperset(question.words_of(denial["what"])) else None
+    if question.language != "en":
         return None
     denied_verbs = {content_words(match["verb"] or match["other"]) for match in _DENIAL.finditer(best.text)}
     denies_asked = any(verb and asked.issuperset(verb) for verb in denied_verbs)
     return ("No", best) if denies_asked and finder.share(question, best.text)[0] >= _DENIAL_SHARE else None
 
+
+def _is_same_question(question: Question, other: str) -> bool:
+    """Return True if a question of a text has the figures of the question that is asked, and most of its words."""
+    words, other_words = set(question.words_of(question.text)), set(question.words_of(other))
+    shared, all_words = words & other_words, words | other_words
+    return _figures(question.text) == _figures(other) and len(shared) >= _SAME_QUESTION_SHARE * len(all_words)

@@ -71,6 +71,7 @@ _PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)
 """The end of the name of a PDF in the graph: "paper.pdf", or "A Paper (paper.pdf)"."""
 _HEADER_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{2,}(?![^\W_])")
 """A word of a header; "m1524", "wk3" and "c" have none."""
+_POSSESSIVE_CUE = re.compile(r"(?:'s |的)(.+)", re.DOTALL)
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
 _TITLE_HEADERS = word_set("title name 名称 标题")
 _LONGEST_HEADER, _LONGEST_NAME, _LONGEST_TITLE = 8, 14, 30
@@ -125,51 +126,72 @@ def facts_of_rows(rows: Sequence[Row], text: str, title: str, heading: str, sche
     A fact is qualified by the section of its row where that says what the row is about. The arguments are those of
     `read_rows`; `names` returns True if a cell's value can name an entity.
     """
-    if not rows:
-        return Extraction()
     headers = _headers_of(schema)
-    entities: dict[tuple[str, str], None] = {}
-    triples: list[ExtractedTriple] = []
-    attributes: list[ExtractedAttribute] = []
     is_keyed = document.endswith(f": {title}")  # "RFC-20: Oslo Pumps"
-    # A row that describes the title of such a document describes the document.
-    rows = [row._replace(cells=(Cell(DOCUMENT, document), *row.cells[1:])) if is_keyed and row.cells[0].value == title
-            else row for row in useful_rows(rows)]
-    metadata = Extraction()
     document_title = title if is_keyed or document.startswith(f"{title} (") else ""
-    lines = {line.start: line for line in lines_under(text, heading)}
-    for row in rows:
-        name = row.cells[0].value
-        evidence = text[row.start:row.end]
-        line = lines[row.start]
-        words_of_row = {name, title, *(cell.header for cell in row.cells)}
+    lines = {line.start: line for line in lines_under(text, heading)} if rows else {}
+    metadata, facts = Extraction(), _FactsOfRows(headers, names)
+    for useful in useful_rows(rows):
+        subject, *cells = useful.cells
+        if is_keyed and subject.value == title:  # a row that describes such a title describes the document
+            subject = Cell(DOCUMENT, document)
+        row = useful._replace(cells=(subject, *cells))
+        line, evidence = lines[row.start], text[row.start:row.end]
+        words_of_row = {subject.value, title, *(cell.header for cell in row.cells)}
         section = _section_qualifier(section_of(line, document_title, words_of_row))
-        if row.cells[0].header == DOCUMENT:
+        if subject.header == DOCUMENT:
             metadata = metadata.combine(headers.of_document(row, evidence, section))
             continue
-        row_type, is_known = headers.type_of_rows(row.cells[0].header, (*reversed(line.above), title))
-        section = section or _section_qualifier("" if is_known or name == document_title else document_title)
+        row_type, is_known = headers.type_of_rows(subject.header, (*reversed(line.above), title))
+        if not (section or is_known or subject.value == document_title):
+            section = _section_qualifier(document_title)
+        facts.add_row(row, row_type, evidence, section)
+    return metadata.combine(facts.extraction())
+
+
+class _FactsOfRows:
+    """Collects the facts of rows that describe entities, in order."""
+
+    def __init__(self, headers: "_SchemaHeaders", names: Callable[[str], bool]) -> None:
+        self._headers, self._names = headers, names
+        self._entities: dict[tuple[str, str], None] = {}  # by name and type
+        self._triples: list[ExtractedTriple] = []
+        self._attributes: list[ExtractedAttribute] = []
+
+    def add_row(self, row: Row, row_type: str, evidence: str, section: str) -> None:
+        """Add the facts of a row, whose subject has a type; `section` qualifies them, or is ""."""
+        name = row.cells[0].value
+        self._entities[name, row_type] = None
         time = "; ".join(filter(None, [_time_of(row), section]))
-        entities[name, row_type] = None
-        for header, value in row.cells[1:]:
-            if len(value) > LONGEST_VALUE or value == name or not states_something(value):
+        for cell in row.cells[1:]:
+            if len(cell.value) > LONGEST_VALUE or cell.value == name or not states_something(cell.value):
                 continue
-            may_be_entity = kind_of(value) == "text" and not _NOT_A_NAME.search(value) and names(value)
-            relation = headers.relation(header, row_type) if may_be_entity else None
             # Of a block of fields, each is stated by its own line, or by a sentence with the same words.
-            stated = f"{header}: {value}" if "\n" in evidence else evidence
-            if relation is None:
-                attributes.append(ExtractedAttribute(entity=name, attribute=header, value=value, evidence=stated,
-                                                     time=section if _is_time(header) else time))
-                continue
-            for item in value.split(_LIST_SEPARATOR):
-                if relation.type == "" or not item[:1].islower():
-                    entities[item, relation.type] = None
-                head, tail = (item, name) if relation.backward else (name, item)
-                triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail, evidence=stated,
-                                               time=time))
-    return metadata.combine(Extraction(entities=tuple(ExtractedEntity(name=name, type=kind) for name, kind in entities),
-                                  triples=tuple(triples), attributes=tuple(attributes)))
+            stated = f"{cell.header}: {cell.value}" if "\n" in evidence else evidence
+            relation = self._headers.relation(cell.header, row_type) if self._may_be_entity(cell.value) else None
+            if relation is not None:
+                self._add_triples(name, relation, cell.value, stated, time)
+            else:
+                self._attributes.append(ExtractedAttribute(
+                    entity=name, attribute=cell.header, value=cell.value, evidence=stated,
+                    time=section if _is_time(cell.header) else time))
+
+    def _may_be_entity(self, value: str) -> bool:
+        return kind_of(value) == "text" and not _NOT_A_NAME.search(value) and self._names(value)
+
+    def _add_triples(self, name: str, relation: "_Column", value: str, evidence: str, time: str) -> None:
+        """Add the relation between a row's subject and each entity of a cell."""
+        for item in value.split(_LIST_SEPARATOR):
+            if relation.type == "" or not item[:1].islower():
+                self._entities[item, relation.type] = None
+            head, tail = (item, name) if relation.backward else (name, item)
+            self._triples.append(ExtractedTriple(head=head, relation=relation.label, tail=tail, evidence=evidence,
+                                                 time=time))
+
+    def extraction(self) -> Extraction:
+        """Return what was added."""
+        entities = tuple(ExtractedEntity(name=name, type=kind) for name, kind in self._entities)
+        return Extraction(entities=entities, triples=tuple(self._triples), attributes=tuple(self._attributes))
 
 
 def _section_qualifier(section: str) -> str:
@@ -206,6 +228,8 @@ class _Column(NamedTuple):
 
 
 class _SchemaHeaders:
+    """What the headers of tables mean in a schema: types and relations."""
+
     def __init__(self, schema: GraphSchema) -> None:
         self._schema = schema
         # The type of each header. Later entries win: cues, then unambiguous nouns, then the types' own names.
@@ -217,20 +241,19 @@ class _SchemaHeaders:
         self._types |= {label_key(name): t.name for t in types for name in t.all_names()}
         self.person = self._types.get("person", self._types.get("employee", ""))
         self.last_resort = next((t.name for t in schema.entity_types if t.last_resort or t.name == ROOT_TYPE), "")
-        # The relation of each header, and whether it is read from tail to head.
+        # The relation of each header, and whether it is read from tail to head. A relation's own names win over cues.
         self._relations: dict[str, tuple[str, bool]] = {}
         for relation in reversed(schema.relation_types):
             for cue in map(label_key, relation.rules.all_cues()):
-                backward, words = cue.startswith("<"), cue.removeprefix("<")
-                start, end = next(((start, end) for start, end in (("'s ", ""), ("的", ""), ("", " of"))
-                                   if len(words) > len(start + end) and words.startswith(start)
-                                   and words.endswith(end)), ("", ""))
-                if start or end or words.endswith((" by", " in", " at", "于")):
+                words = cue.removeprefix("<")  # a mark of cues that are read from tail to head
+                possessive, prepositional = _POSSESSIVE_CUE.match(words), words.endswith(" of") and words != " of"
+                if possessive or prepositional or words.endswith((" by", " in", " at", "于")):
                     # "Y is the author of X": under the header "Author" the relation leads from the cell to the row.
-                    header = words.removeprefix(start).removesuffix(end)
-                    self._relations[header] = relation.name, backward != bool(end)
-        self._relations |= {label_key(name): (r.name, False) for r in reversed(schema.relation_types)
-                            for name in r.all_names()}
+                    header = possessive[1] if possessive else words.removesuffix(" of")
+                    is_backward = cue.startswith("<") != (prepositional and not possessive)
+                    self._relations[header] = relation.name, is_backward
+        for relation in reversed(schema.relation_types):
+            self._relations |= {label_key(name): (relation.name, False) for name in relation.all_names()}
 
     def of_document(self, row: Row, evidence: str, section: str) -> Extraction:
         """Return the facts of a row that describes its document; `section` qualifies them, or is ""."""
@@ -266,12 +289,16 @@ class _SchemaHeaders:
 
     def _type_of_header(self, words: str) -> str:
         """Return the type that a header or heading as a whole, or the noun at its end, refers to, or ""."""
-        key = label_key(words)
-        noun_phrase = next(
-            (key.removesuffix(end).strip() for end in _HEADER_ENDINGS if key.endswith(end) and key != end), key)
-        forms = (form for noun in (noun_phrase, noun_phrase.rpartition(" ")[2])
-                 for form in (noun, noun.removesuffix("s"), re.sub("ies$", "y", noun)))
-        return next((self._types[form] for form in forms if form in self._types), "")
+        phrase = label_key(words)
+        for ending in _HEADER_ENDINGS:  # "Customer Name" is a column of customers
+            if phrase.endswith(ending) and phrase != ending:
+                phrase = phrase.removesuffix(ending).strip()
+                break
+        for noun in (phrase, phrase.rpartition(" ")[2]):
+            for form in (noun, noun.removesuffix("s"), re.sub("ies$", "y", noun)):
+                if form in self._types:
+                    return self._types[form]
+        return ""
 
 
 def document_type(schema: GraphSchema) -> str:
@@ -293,6 +320,7 @@ def useful_rows(rows: Sequence[Row]) -> Iterator[Row]:
         if len(cells) < 2:  # noqa: PLR2004
             continue
         header, value = cells[0]
+        # What is too long, a sentence or a placeholder names nothing that the other cells could describe.
         is_title = not _TITLE_HEADERS.isdisjoint(header.lower().split())  # "Can machines think?" is one
         is_too_long = len(value.split()) > (_LONGEST_TITLE if is_title else _LONGEST_NAME)
         is_sentence = not is_title and _NO_NAME.search(value)
@@ -314,8 +342,9 @@ def _stating_cells(row: Row) -> Iterator[Cell]:
         lacks_header = _DEFAULT_HEADER.match(cell.header) is not None and (column > 0 or value.isdigit())
         counts_rows = cell.header.lower() in _NUMBERING_HEADERS and value.isdigit()
         is_prose_header = len(cell.header.split()) > _LONGEST_HEADER
-        header, folded = (part.casefold().rstrip("s:") for part in cell)
-        repeats_header = folded in {header, *map(str.strip, header.rsplit(",", 1))}  # as in merged heads of tables
+        folded_header, folded_value = (part.casefold().rstrip("s:") for part in cell)
+        header_parts = {folded_header, *map(str.strip, folded_header.rsplit(",", 1))}
+        repeats_header = folded_value in header_parts  # as in merged heads of tables
         if value and not (lacks_header or counts_rows or is_prose_header or repeats_header):
             yield cell._replace(value=value)
 
