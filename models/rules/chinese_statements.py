@@ -42,8 +42,9 @@ class ChineseStatement:
         asked = _tag(question.asking)
         self._asked = frozenset(word.text for word in asked)
         verbs = [word for word in asked if word.tag == "v" and word.text not in _LIGHT]
-        nouns = [word for before, word in zip([None, *asked], asked, strict=False)
-                 if word.tag in {"n", "nz", "vn", "an"} and not (before and before.tag == "r")]
+        nouns = [word for before, word in pairwise([None, *asked])
+                 if word and word.tag in {"n", "nz", "vn", "an"} and not (before and before.tag == "r")]
+        # The last verb with content is the predicate, or else the last noun that no question word ("哪个") asks for.
         self._predicate, self._is_light = (verbs or nouns)[-1:], not verbs
         self._words = _tag(text)
         # A noun of several words, such as 诺贝尔物理学奖, is a thing of another name without one of them.
@@ -64,10 +65,11 @@ class ChineseStatement:
 
     def _has_whole(self, name: str, end: int) -> bool:
         """Return True if a name or nouns are in the text before `end`, not within longer ones: 青石镇 in 青石镇机场."""
-        for match in re.finditer(_BETWEEN_NOUNS.join(map(re.escape, "".join(name.split()))), self._text[:end]):
+        letters = "".join(name.split())
+        for match in re.finditer(_BETWEEN_NOUNS.join(map(re.escape, letters)), self._text[:end]):
             after = next((word for word in self._words if word.end > match.end()), None)
-            goes_on = after is not None and after.tag in {"n", "nz", "ORG", "LOC"} and (
-                after.start <= match.end()) and after.text not in self._asked
+            is_noun_behind = after is not None and after.start <= match.end() and after.tag in {"n", "nz", "ORG", "LOC"}
+            goes_on = after is not None and is_noun_behind and after.text not in self._asked
             before = self._text[max(0, match.start() - 1):match.start()]
             is_other = before in _OTHER_ONES and f"{before}{name}" not in self._question.text
             if not (goes_on or is_other):
@@ -75,6 +77,7 @@ class ChineseStatement:
         return False
 
     def _is_unreal(self, word: Word) -> bool:
+        """Return True for a word that makes its clause no present fact, unless the question has the word, too."""
         is_future = _FUTURE.fullmatch(word.text) and not any(map(_FUTURE.match, self._asked))
         is_past = self._is_light and _PAST.match(word.text)
         is_unreal = word.tag in {"d", "v", "c", "p", "vn", "n", "f"} and _UNREAL.match(self._text, word.start)
@@ -90,33 +93,33 @@ class ChineseStatement:
         def says(word: Word) -> bool:
             return word.text == predicate.text or not wanted.isdisjoint(self._question.words_of(word.text))
 
-        if predicate.tag != "v" and any(word.text != predicate.text and word.text.endswith(predicate.text)
-                                        for word in words):
+        longer_words = [word for word in words if word.text != predicate.text and word.text.endswith(predicate.text)]
+        if predicate.tag != "v" and longer_words:
             return False  # "副镇长" is no "镇长"
-
-        at = next((index for index, word in enumerate(words) if says(word)), -1)
-        if at < 0:  # stated in other words, unless another clause says it; but a sentence names many by the way
+        place = next((index for index, word in enumerate(words) if says(word)), None)
+        if place is None:  # stated in other words, unless another clause says it; but a sentence names many by the way
             return self._question.expected in VALUES and not any(map(says, self._words))
-        before = words[:at]
+        before = words[:place]
         if predicate.tag == "v":
             return not any(word.tag == "v" and word.text not in self._asked | _LIGHT for word in before)
-        last = before[-1] if before else words[at]
-        return (last.tag in _PLAIN_TAGS or last.text in self._asked | _LIGHT or last.start >= value_start
-                or not before)
+        # A word right before a noun qualifies it, unless it is the value itself or a word of the question.
+        last = before[-1] if before else None
+        return (last is None or last.tag in _PLAIN_TAGS or last.text in self._asked | _LIGHT
+                or last.start >= value_start)
 
 
 def clauses(text: str, values: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the clauses of a sentence; one that is only a value ("1998年，") belongs to the next one."""
-    begin = -1  # of a value that waits for its clause
+    value_start: int | None = None  # of a value that waits for its clause
     for match in _CLAUSE.finditer(text):
-        start = match.start() if begin < 0 else begin
+        start = match.start() if value_start is None else value_start
         end = match.start() + len(match[0].rstrip())
-        if any(first <= match.start() and end <= last for first, last in values):
-            begin = start
-            continue
-        begin = -1
-        yield start, match.end()
-    yield (begin if begin >= 0 else len(text)), len(text) + 1
+        is_only_value = any(first <= match.start() and end <= last for first, last in values)
+        value_start = start if is_only_value else None
+        if not is_only_value:
+            yield start, match.end()
+    # A last clause that has the end of the text, so that each value is in one.
+    yield (len(text) if value_start is None else value_start), len(text) + 1
 
 
 def _noun_runs(words: Sequence[Word]) -> Iterator[str]:

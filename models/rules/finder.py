@@ -101,16 +101,15 @@ class Finder:
 
         `named` are the documents that the question names: more of their passages are read, and each gets a quote.
         """
-        self.parser, self.named, self.tier = parser, named, tier
-        readable = [(number, passage) for number, passage in enumerate(passages, 1) if not passage.statement
-                    and tier_of(passage) == tier]
-        of_named = [[one for one in readable if one[1].document == document][:_PASSAGES_READ_OF_NAMED]
-                    for document in named]
-        read = sorted({number: passage for numbered in (readable[:_PASSAGES_READ], *of_named)
-                       for number, passage in numbered}.items())
-        self.passages = passages
-        self.units = [unit for number, passage in read for unit in find_units(number, passage)]
-        best_score = max((passage.score for _, passage in read), default=0.0)
+        self.parser, self.named, self.tier, self.passages = parser, named, tier, passages
+        readable = [number for number, passage in enumerate(passages, 1)
+                    if not passage.statement and tier_of(passage) == tier]
+        numbers = set(readable[:_PASSAGES_READ])
+        for document in named:
+            of_document = [number for number in readable if passages[number - 1].document == document]
+            numbers.update(of_document[:_PASSAGES_READ_OF_NAMED])
+        self.units = [unit for number in sorted(numbers) for unit in find_units(number, passages[number - 1])]
+        best_score = max((passages[number - 1].score for number in numbers), default=0.0)
         self._passage_scores = np.array([passages[unit.passage - 1].score / best_score if best_score > 0 else 0.0
                                          for unit in self.units])
         # Texts repeat: a sentence is also a neighbour of others, and a heading is above many. Each is compared once.
@@ -136,14 +135,14 @@ class Finder:
             # Rows are not searched for spans, so each gets half the bonus.
             scores = scores + _KIND_BONUS / 2 * np.array([unit.row is not None for unit in self.units])
             candidates = np.argsort(-scores, kind="stable")[:_UNITS_SEARCHED_FOR_SPANS]
-            best = [int(at) for at in candidates if self.units[at].row is None]
-            spans = dict(zip(best, self._answer_spans(question, [self.units[at] for at in best]), strict=True))
-            for at in best:
-                has_time = question.expected == "date" and tells_time(self.units[at].text)
-                scores[at] += _KIND_BONUS * bool(spans[at] or has_time)
-        order = np.argsort(-scores, kind="stable")
-        return [Found(self.units[at], float(covered[at]), float(least[at]), float(scores[at]), spans.get(int(at), ()),
-                      tuple(says[at].tolist())) for at in order]
+            best = [int(index) for index in candidates if self.units[index].row is None]
+            spans = dict(zip(best, self._answer_spans(question, [self.units[index] for index in best]), strict=True))
+            for index in best:
+                has_time = question.expected == "date" and tells_time(self.units[index].text)
+                scores[index] += _KIND_BONUS * bool(spans[index] or has_time)
+        order = [int(index) for index in np.argsort(-scores, kind="stable")]
+        return [Found(self.units[index], float(covered[index]), float(least[index]), float(scores[index]),
+                      spans.get(index, ()), tuple(says[index].tolist())) for index in order]
 
     def share(self, question: Question, text: str) -> tuple[float, float]:
         """Return how well a text covers the words of the sentence that asks: their mean and their lowest certainty.
@@ -153,9 +152,10 @@ class Finder:
         """
         asked, stems = _asked_words(question, question.asking)
         is_compared = [word not in _NUMERALS for word in asked]
+        if not any(is_compared):
+            return 0.0, 0.0
         words_of_text = {text: frozenset(question.words_of(text))}
-        certainties = (_word_certainties(question, asked, stems, words_of_text)[0][is_compared] if any(is_compared)
-                       else np.zeros(1))
+        certainties = _word_certainties(question, asked, stems, words_of_text)[0][is_compared]
         mean = float(certainties.mean())
         return mean, mean if question.language == "zh" else float(certainties.min())
 
@@ -174,9 +174,8 @@ class Finder:
             best = [found[0], asking]
         chosen: dict[str, Found] = {}  # by the words of the quote
         for item in (*of_named, *best, *self._best_complement(first, found), *found):
-            document, start, end = self._place_of(item.unit)
-            places = [self._place_of(other.unit) for other in chosen.values()]
-            if len(chosen) < most and not any(one[0] == document and one[1] < end and start < one[2] for one in places):
+            overlaps = any(self._overlap(item.unit, other.unit) for other in chosen.values())
+            if len(chosen) < most and not overlaps:
                 quote = self.passages[item.unit.passage - 1].text[slice(*item.unit.quote)]
                 chosen.setdefault(" ".join(quote.split()), item)
         return sorted(chosen.values(), key=found.index)
@@ -186,27 +185,34 @@ class Finder:
         if not first or not first[0].says:
             return []
         names = [name for name in names_in(first[0].unit.text) if len(name) > _TOO_SHORT_NAME or not name.isascii()]
-        with_name = [item for item in found if has_any_name(f"{item.unit.before} {item.unit.text}", names)]
-        gains = [sum(max(0.0, other - own) for other, own in zip(item.says, first[0].says, strict=True))
-                 for item in with_name]
-        best_gain = max(gains, default=0.0)
-        return [with_name[gains.index(best_gain)]] if best_gain >= _LEAST_GAIN else []
+        best_gain, best = 0.0, list[Found]()
+        for item in found:
+            gain = sum(max(0.0, other - own) for other, own in zip(item.says, first[0].says, strict=True))
+            is_better = gain >= _LEAST_GAIN and gain > best_gain
+            if is_better and has_any_name(f"{item.unit.before} {item.unit.text}", names):
+                best_gain, best = gain, [item]
+        return best
 
-    def _place_of(self, unit: Unit) -> tuple[str, int, int]:
-        """Return the document of a unit, and the start and end of its quote in the document."""
-        passage = self.passages[unit.passage - 1]
-        return passage.document, passage.start + unit.quote[0], passage.start + unit.quote[1]
+    def _overlap(self, unit: Unit, other: Unit) -> bool:
+        """Return True if the quotes of two units overlap in their document; passages of it may overlap, too."""
+        passage, other_passage = self.passages[unit.passage - 1], self.passages[other.passage - 1]
+        (start, end), (other_start, other_end) = unit.quote, other.quote
+        return (passage.document == other_passage.document and other_passage.start + other_start < passage.start + end
+                and passage.start + start < other_passage.start + other_end)
 
     def _cover_question(self, question: Question) -> tuple[Scores, Scores, Scores, Scores]:
+        """Return how each unit covers the words of a question, as four arrays with a row for each unit.
+
+        They are the share of the words of the sentence that asks; the least certainty of a word that is no name; the
+        share of all words, by which units are ranked; and what each word contributes through the unit itself and the
+        sentences next to it, of shape (units, words).
+        """
         asked, stems = _asked_words(question, question.text)
         if not asked:
             zeros = np.zeros(len(self.units))
             return zeros, np.ones(len(self.units)), zeros, np.zeros((len(self.units), 0))
         asking = frozenset(_asked_words(question, question.asking)[0])
         words_of = {text: frozenset(question.words_of(text)) for text in self._texts}
-        counts = Counter(word for unit in self.units for word in words_of[unit.text])
-        rarity = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
-        is_asking = np.array([word in asking for word in asked])
         certainties = _word_certainties(question, asked, stems, words_of)
         own, above, before, after = (certainties[rows] for rows in self._text_rows)
         # A sentence that begins with "It" speaks of what the sentence before it names.
@@ -214,19 +220,16 @@ class Finder:
                                   for unit in self.units])
         until_here: Scores = np.maximum.reduce([own, _HEADING_WEIGHT * above, before_weight * before])
         best: Scores = np.maximum(until_here, _NEIGHBOUR_WEIGHT * after)
-        name_words = frozenset(word for name in (*question.names, question.focus) for word in question.words_of(name))
-        required = [at for at, word in enumerate(stems)
-                    if word not in name_words and asked[at] not in _MEASURE_WORDS and asked[at] in asking]
-        # Pairs of Chinese characters cross the borders of words, so a few always differ.
-        # What only the next sentence says, such as "After his death", does not say it of a name in this one.
-        least = (until_here[:, required].mean(axis=1) if question.language == "zh" and required
-                 else until_here[:, required].min(axis=1, initial=1.0))
+        # A word that few units have weighs more, and one of a sentence before the one that asks weighs less.
+        counts = Counter(word for unit in self.units for word in words_of[unit.text])
+        rarity = np.array([math.log(1 + (len(self.units) + 1) / (counts[word] + 0.5)) for word in stems])
+        is_asking = np.array([word in asking for word in asked])
         weights = np.where(is_asking, rarity, _CONTEXT_WEIGHT * rarity)
-        asking_weights = np.where(is_asking, rarity, 0.0)
-        asking_weights = asking_weights if asking_weights.any() else weights
+        asking_weights = np.where(is_asking, rarity, 0.0) if is_asking.any() else weights
         share = weights / weights.sum()
-        return (best @ (asking_weights / asking_weights.sum()), least, best @ share,
-                np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share)
+        says = np.maximum(own, _NEIGHBOUR_WEIGHT * np.maximum(before, after)) * share
+        least = _least_certainties(question, asked, stems, until_here)
+        return best @ (asking_weights / asking_weights.sum()), least, best @ share, says
 
     def _answer_spans(self, question: Question, units: Sequence[Unit]) -> list[tuple[Span, ...]]:
         """Return the spans of each unit that may answer: of the expected kind, and not in the question, ascending."""
@@ -237,6 +240,7 @@ class Finder:
                 for unit, spans in zip(units, found, strict=True)]
 
     def _name_spans(self, question: Question, units: Sequence[Unit]) -> list[list[Span]]:
+        """Return the names of each unit: recognised ones, those by capitals, and the numbers of things."""
         texts = [unit.text.title() if unit.text.isupper() and unit.text.isascii() else unit.text for unit in units]
         numbered = _NUMBERED_NOUN.search(question.asking)  # "Which RFC" is answered by "RFC 20"
         identifier = re.compile(rf"\b{numbered[1]}[ -]\d[\d.]*\b" if numbered else r"(?!)", re.IGNORECASE)
@@ -265,11 +269,13 @@ def named_documents(question: Question, passages: Sequence[Passage]) -> tuple[st
         if len(title_words) > 1 and asked.issuperset(title_words):
             named[document] = None
     for name in quoted or question.names:
-        with_name = [document for document, title in titles.items() if canonical_name(name) in {
-            canonical_name(title), canonical_name(plain_title(document))}]
-        if not with_name and not named:
-            with_name = [document for document, title in titles.items() if has_name(title, name)]
-        named |= dict.fromkeys(with_name if len(with_name) <= _MOST_TITLES_WITH_NAME else ())
+        canonical = canonical_name(name)
+        called_so = [document for document, title in titles.items()
+                     if canonical in {canonical_name(title), canonical_name(plain_title(document))}]
+        if not called_so and not named:
+            called_so = [document for document, title in titles.items() if has_name(title, name)]
+        if len(called_so) <= _MOST_TITLES_WITH_NAME:
+            named |= dict.fromkeys(called_so)
     return tuple(named)
 
 
@@ -294,17 +300,43 @@ def _dates_or_numbers(unit: Unit, question: Question) -> list[Span]:
     dates = [Span(value.start, value.end, "date") for value in find_values(text)
              if value.kind == "date" and not (asks_year and parse_date(value.text).startswith("X"))]
     relative = [Span(one.start, one.end, "date") for one in unit.relative_dates]
-    dates = [*relative, *(date for date in dates if all(date.end <= one.start or date.start >= one.end
-                                                        for one in relative))]
+    dates = [*relative, *(date for date in dates if not _overlaps_any(date, relative))]
     list_mark_end = mark_length(text)
     numbers = [Span(start, end, "number") for start, end in find_numbers(text, counts=True) if start >= list_mark_end]
-    return [*dates, *(number for number in numbers if all(
-        number.end <= date.start or number.start >= date.end for date in dates))]
+    return [*dates, *(number for number in numbers if not _overlaps_any(number, dates))]
+
+
+def _overlaps_any(span: Span, others: Sequence[Span]) -> bool:
+    return any(span.start < other.end and other.start < span.end for other in others)
+
+
+def _least_certainties(question: Question, asked: Sequence[str], stems: Sequence[str],
+                       certainties: Scores) -> Scores:
+    """Return for each unit the least certainty that it says a word of the sentence that asks and that is no name.
+
+    In Chinese it is the mean: pairs of characters cross the borders of words, so a few always differ. What only the
+    next sentence says does not count ("After his death"), as it does not say it of a name in this one.
+    """
+    asking = frozenset(_asked_words(question, question.asking)[0])
+    name_words = frozenset(word for name in (*question.names, question.focus) for word in question.words_of(name))
+    required = [index for index, word in enumerate(stems)
+                if word not in name_words and asked[index] not in _MEASURE_WORDS and asked[index] in asking]
+    if question.language == "zh" and required:
+        mean: Scores = certainties[:, required].mean(axis=1)
+        return mean
+    least: Scores = certainties[:, required].min(axis=1, initial=1.0)
+    return least
 
 
 def _word_certainties(question: Question, asked: Sequence[str], stems: Sequence[str],
                       texts: Mapping[str, Set[str]]) -> Scores:
-    """Return the certainty that each text says each word, as an array of shape (texts, words)."""
-    exact: Scores = np.array([[float(word in text_words) for word in stems] for text_words in texts.values()]
-                             ).reshape(len(texts), len(stems))
-    return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64)) if question.language == "en" else exact
+    """Return the certainty that each text says each word, as an array of shape (texts, words).
+
+    `stems` are the forms of the words `asked` that are compared, and `texts` gives the words of each text.
+    """
+    exact: Scores = np.zeros((len(texts), len(stems)))
+    for row, words_of_text in enumerate(texts.values()):
+        exact[row] = [word in words_of_text for word in stems]
+    if question.language != "en":
+        return exact
+    return np.maximum(exact, likeness(asked, [*texts]).astype(np.float64))

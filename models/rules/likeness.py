@@ -94,7 +94,9 @@ def gender_of(name: str) -> str:
         if words[0] in address or name.endswith(_ADDRESS_BEHIND[gender]):
             return gender
     leaning = float(word_vectors(words[:1])[0] @ _difference("she her woman daughter mother", "he his man son father"))
-    return "" if abs(leaning) < _LEAST_LEANING else "woman" if leaning > 0 else "man"
+    if abs(leaning) < _LEAST_LEANING:
+        return ""
+    return "woman" if leaning > 0 else "man"
 
 
 @lru_cache(8192)
@@ -113,9 +115,12 @@ def is_called_like_person(name: str, *, opens_sentence: bool) -> bool:
     The first word of a sentence has a capital anyway, so it has to be used like names itself.
     """
     words = [word for word in re.findall(r"[^\W\d_]{2,}", name) if word[0].isupper()]
-    known = [_closeness_to_kind(word, "person") for word in words]
-    first_is_name = not opens_sentence or bool(known and (known[0][1] or known[0][0] > _LEAST_OF_FIRST_WORD))
-    return first_is_name and bool(known) and all(is_rare or closeness > _LEAST_OF_PART for closeness, is_rare in known)
+    for position, word in enumerate(words):
+        closeness, is_rare = _closeness_to_kind(word, "person")
+        least = _LEAST_OF_FIRST_WORD if opens_sentence and position == 0 else _LEAST_OF_PART
+        if not is_rare and closeness <= least:
+            return False
+    return bool(words)
 
 
 @lru_cache(8192)

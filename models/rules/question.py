@@ -229,17 +229,21 @@ def _kind_in_english(text: str) -> tuple[Expected, str]:
     if found and (which_or_what is None or min(found)[0] <= which_or_what.start()):
         return min(found)[1], ""
     match = _ASKED_NOUN.search(text)
-    noun_words = normalise(match["phrase"]).split() if match else []
-    for word in reversed(noun_words):
-        for nouns, expected in _NOUNS_OF_KINDS:
-            if word in nouns or word.removesuffix("s") in nouns or word.removesuffix("es") in nouns:
-                return expected, word
-        if kind := _KINDS.get(kind_of_noun(word)):
+    phrase = normalise(match["phrase"]) if match else ""
+    for word in reversed(phrase.split()):
+        if kind := _kind_of_asked_noun(word):
             return kind, word
-    is_verb = match is not None and "happen" in match["phrase"]  # "What happened in Oslo?"
-    asks_for_noun = match is not None and not is_verb and _NOUN_FOLLOWS.match(match[0])
-    expected = "name" if asks_for_noun and noun_words else "text"
-    return expected, noun_words[-1] if noun_words else ""
+    noun = phrase.rpartition(" ")[2]
+    asks_for_noun = match is not None and _NOUN_FOLLOWS.match(match[0]) and "happen" not in phrase  # "What happened?"
+    return "name" if asks_for_noun and noun else "text", noun
+
+
+def _kind_of_asked_noun(word: str) -> Expected | None:
+    """Return the kind of answer that a noun of a question asks for; None if the noun does not tell."""
+    for nouns, expected in _NOUNS_OF_KINDS:
+        if not nouns.isdisjoint({word, word.removesuffix("s"), word.removesuffix("es")}):
+            return expected
+    return _KINDS.get(kind_of_noun(word))
 
 
 def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser) -> str:
@@ -255,27 +259,35 @@ def condense(question: str, messages: Sequence[tuple[str, str]], parser: Parser)
     name = without_mark.removeprefix("the ").removesuffix("呢")
     is_elliptic = text != question.strip() or without_mark.endswith("呢")  # "And Norway?", 挪威呢
     if is_elliptic and names_in(name) == (name,):
-        for role, said in reversed(recent):
-            if role == "user" and (places := find_names(said)):  # asks the same of another
-                start, end = places[-1]
-                return f"{said[:start]}{name}{said[end:]}"
-        return question
+        return _ask_same_of(name, recent) or question
     noun = _ELLIPTIC_NOUN.fullmatch(without_mark) if is_elliptic else None
+    if noun:
+        entity = _find_antecedent(recent, _PRONOUN.search(text), parser)
+        completed = f"What is the {noun['en']} of {entity}?" if noun["en"] else f"{entity}的{noun['zh']}是什么？"
+        return completed if entity else question
     pronoun = _PRONOUN.search(text)
     # A pronoun after a name in the question itself refers to that name.
-    if noun is None and (pronoun is None or names_in(text[: pronoun.start()])):
+    if pronoun is None or names_in(text[: pronoun.start()]):
         return question
     entity = _find_antecedent(recent, pronoun, parser)
     if not entity:
         return question
-    if noun:
-        return f"What is the {noun['en']} of {entity}?" if noun["en"] else f"{entity}的{noun['zh']}是什么？"
-    if pronoun is None:  # for the type checker: what has no noun has a pronoun
-        return question
-    # "its capital", "who was born there" and "who leads it".
-    replacement = f"{entity}'s" if pronoun["owner"] else f"in {entity}" if pronoun["place"] else entity
-    completed = f"{text[: pronoun.start()]}{replacement}{text[pronoun.end():]}"
+    if pronoun["owner"]:  # "its capital"
+        entity = f"{entity}'s"
+    elif pronoun["place"]:  # "who was born there"
+        entity = f"in {entity}"
+    completed = f"{text[: pronoun.start()]}{entity}{text[pronoun.end():]}"
     return f"{completed[:1].upper()}{completed[1:]}"
+
+
+def _ask_same_of(name: str, messages: Sequence[tuple[str, str]]) -> str:
+    """Return the user's last question with a name, asked of another one; "" if there is none."""
+    for role, text in reversed(messages):
+        places = find_names(text) if role == "user" else []
+        if places:
+            start, end = places[-1]
+            return f"{text[:start]}{name}{text[end:]}"
+    return ""
 
 
 def ask_back(question: Question, parser: Parser) -> str:
@@ -297,34 +309,44 @@ def ask_back(question: Question, parser: Parser) -> str:
 
 def _unclear_pronoun(doc: "Doc") -> "Token | None":
     """Return the pronoun of the main clause that no noun before it explains, or None."""
+    # The nouns that the question asks for stand behind a question word, or beside one: "Who is the mayor of it?"
+    asked = set[int]()
+    for noun in doc:
+        if any(word.tag_.startswith("W") and word.i < noun.i for word in noun.subtree):
+            asked.add(noun.i)
+        for word in noun.head.children:
+            if word.tag_.startswith("W") and word.dep_ in {"attr", "nsubj"} and word.i < noun.i:
+                asked.add(noun.i)
+    nouns = [noun for noun in doc if noun.pos_ in {"NOUN", "PROPN"} and noun.i not in asked]
+    # In "Who lost his life?" the question word itself owns what is his.
+    has_acting_who = any(word.tag_ == "WP" and word.dep_ == "nsubj" and word.head.lemma_ != "be" for word in doc)
     for token in doc:
-        is_person, is_thing = token.lower_ in _PERSONS, token.lower_ in _THINGS
-        if not (is_person or is_thing) or token.dep_ not in _PARTS_OF_MAIN_CLAUSE:
+        is_thing = token.lower_ in _THINGS
+        is_pronoun = is_thing or token.lower_ in _PERSONS
+        is_embedded = any(step.dep_ in _EMBEDDED for step in token.ancestors)
+        if not is_pronoun or token.dep_ not in _PARTS_OF_MAIN_CLAUSE or is_embedded:
             continue
-        if any(step.dep_ in _EMBEDDED for step in token.ancestors):
-            continue
-        asked = {noun.i for noun in doc if any(word.tag_.startswith("W") for word in noun.subtree if word.i < noun.i)}
-        asked |= {noun.i for noun in doc for one in noun.head.children if one.tag_.startswith("W")
-                  and one.dep_ in {"attr", "nsubj"} and one.i < noun.i}
-        nouns = [noun for noun in doc if noun.pos_ in {"NOUN", "PROPN"} and noun.i not in asked]
-        before = [noun for noun in nouns if noun.i < token.i and (
-            is_thing or noun.pos_ == "PROPN" or kind_of_noun(noun.lemma_.lower()) == "person")]
-        binds = token.dep_ == "poss" and any(  # in "Who lost his life?"
-            word.tag_ == "WP" and word.dep_ == "nsubj" and word.head.lemma_ != "be" for word in doc)
+        is_explained = any(noun.i < token.i and (is_thing or noun.pos_ == "PROPN"
+                                                 or kind_of_noun(noun.lemma_.lower()) == "person") for noun in nouns)
+        is_bound = token.dep_ == "poss" and has_acting_who
         # "It" may stand for a clause, or for the documents: "What does it say about pay?"
-        is_open = is_thing and (any(noun.i > token.i and token.dep_ != "poss" for noun in nouns)
-                                or any(word.dep_ in _EMBEDDED for word in doc))
-        if not (before or binds or is_open):
+        has_clause = any(word.dep_ in _EMBEDDED for word in doc)
+        has_noun_behind = token.dep_ != "poss" and any(noun.i > token.i for noun in nouns)
+        is_open = is_thing and (has_noun_behind or has_clause)
+        if not (is_explained or is_bound or is_open):
             return token
     return None
 
 
 def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str] | None, parser: Parser) -> str:
     """Return the last name of the right kind that a pronoun refers to, or ""."""
-    said = pronoun[0].lower() if pronoun else ""
-    kind: Kind = ("place" if pronoun and (pronoun["place"] or pronoun["where"]) else "person" if said in _PERSONS
-                  else "thing" if said in _THINGS else "any")
-    gender = "woman" if said in _WOMEN else "man" if said in _MEN else ""
+    word = pronoun[0].lower() if pronoun else ""
+    kind: Kind = "any"
+    if pronoun and (pronoun["place"] or pronoun["where"]):
+        kind = "place"
+    elif word in _PERSONS | _THINGS:
+        kind = "person" if word in _PERSONS else "thing"
+    gender = "woman" if word in _WOMEN else "man" if word in _MEN else ""
     reply_names: list[str] = []
     for role, text in reversed(messages):
         names = list(names_in(text))
@@ -336,9 +358,8 @@ def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str]
             continue
         asked_names = {canonical_name(name) for name in names}
         new_names = [name for name in reply_names if canonical_name(name) not in asked_names]
-        expected = analyse(text).expected
-        reply_names_referent = (kind == "person" and expected == "person") or (
-            kind == "place" and expected == "location")
+        # The reply to "Who ...?" names whom "he" means in the next question.
+        reply_names_referent = (kind, analyse(text).expected) in {("person", "person"), ("place", "location")}
         if new_names and (reply_names_referent or not names_in(text)):
             return new_names[0]
         if names:
@@ -347,7 +368,7 @@ def _find_antecedent(messages: Sequence[tuple[str, str]], pronoun: re.Match[str]
 
 
 def _may_mean(kind: Kind, gender: str, name: str, known: str) -> bool:
-    """Return True if a pronoun of a kind and a gender may refer to a name, which is `known` as of some kind."""
+    """Return True if a pronoun of a kind and a gender ("" for either) may refer to a name of the kind `known`."""
     if kind == "person":
-        return known in {"person", "name"} and gender_of(name) in {"", gender or gender_of(name)}
+        return known in {"person", "name"} and (not gender or gender_of(name) in {"", gender})
     return known != "person" and (kind != "place" or known in {"location", "organization", "name"})

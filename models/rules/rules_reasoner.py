@@ -162,12 +162,7 @@ class Answers:
 
 def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
     """Return the draft for a question: a short answer with its quote, else quotes."""
-    asked = frozenset(question.words_of(question.asking))
-    # A row of a document's metadata is shown only if the question names one of its fields.
-    found = [item for item in finder.search(question) if item.unit.row is None
-             or item.unit.row.cells[0].header != DOCUMENT
-             or any((words := question.words_of(cell.header)) and asked.issuperset(words)
-                    for cell in item.unit.row.cells[1:])]
+    found = [item for item in finder.search(question) if not _is_unasked_metadata(question, item.unit)]
     if not found:
         return QuotedDraft(answerable=False, confidence=0.0)
     if stated := short_answer(question, found, finder):
@@ -180,14 +175,23 @@ def _draft_answer(question: Question, finder: Finder) -> QuotedDraft:
                        confidence=_confidence_of_quotes(max(item.covered for item in quotes)))
 
 
+def _is_unasked_metadata(question: Question, unit: Unit) -> bool:
+    """Return True for a row of a document's metadata of which the question names no field."""
+    if unit.row is None or unit.row.cells[0].header != DOCUMENT:
+        return False
+    asked = frozenset(question.words_of(question.asking))
+    headers = [question.words_of(cell.header) for cell in unit.row.cells[1:]]
+    return not any(words and asked.issuperset(words) for words in headers)
+
+
 def _beside_tier(draft: QuotedDraft, question: Question, finder: Finder) -> QuotedDraft:
     """Return a draft from preferred documents, with the best quote of a superseded or less trusted one if that differs.
 
     A superseded document gives no short answer: what only it says may hold no longer.
     """
     best = next(iter(finder.search(question)), None)
-    if best is None or any(best.unit.text in passage.text for passage in finder.passages
-                           if tier_of(passage) < finder.tier):
+    preferred = [passage for passage in finder.passages if tier_of(passage) < finder.tier]
+    if best is None or any(best.unit.text in passage.text for passage in preferred):
         return draft
     if finder.tier == TRUSTED_LESS:
         only = _draft_answer(question, finder)
@@ -206,6 +210,7 @@ def _confidence_of_quotes(covered: float) -> float:
 
 
 def _draft_rows(question: str, items: Sequence[Passage]) -> QuotedDraft:
+    """Return the rows of a table as claims; computed values, or else the last cells of the rows, are the answer."""
     rows = [(number, item) for number, item in enumerate(items, 1) if item.kind == "row"]
     computed = [item for _, item in rows if len(item.cells) == 1]
     answering = computed or [item for _, item in rows]
@@ -228,6 +233,7 @@ def _draft_overview(items: Sequence[Passage]) -> DraftAnswer:
         reports = [(number, item) for number, item in enumerate(items, 1) if item.kind == "report"]
         for number, item in reports[:_REPORT_LIMIT]:  # "name: fact; fact."
             name = item.statement.partition(_NAME_END)[0]
+            # The line of a table's row is hard to read, unlike the fact that it states.
             sources = (place.member if place.text.lstrip().startswith("|") else place.text for place in item.places)
             facts = list(dict.fromkeys(" ".join(source.split()).rstrip(".。") for source in sources))
             is_chinese = phrase_language(name) == "zh"

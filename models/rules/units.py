@@ -49,7 +49,7 @@ class Unit:
     is_item: bool
     row: Row | None
     all_units: Sequence["Unit"]
-    at: int
+    index: int
     """The unit's index in `all_units`."""
     dates: Sequence[RelativeDate]
     """The relative dates of the passage that its date decides."""
@@ -68,16 +68,17 @@ class Unit:
     @property
     def before(self) -> str:
         """The sentence before it in its paragraph, or ""."""
-        return self._text_beside(self.at - 1)
+        return self._text_in_block(self.index - 1)
 
     @property
     def after(self) -> str:
         """The sentence behind it in its paragraph, or ""."""
-        return self._text_beside(self.at + 1)
+        return self._text_in_block(self.index + 1)
 
-    def _text_beside(self, at: int) -> str:
-        other = self.all_units[at] if 0 <= at < len(self.all_units) else self
-        return other.text if other is not self and other.block == self.block else ""
+    def _text_in_block(self, index: int) -> str:
+        """Return the text of a unit of the passage; "" if there is none, or it is not in this unit's paragraph."""
+        other = self.all_units[index] if 0 <= index < len(self.all_units) else None
+        return other.text if other and other.block == self.block else ""
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -88,7 +89,7 @@ class Unit:
     def opening(self) -> str:
         """The sentence that introduces the unit's list or table; "" if there is none."""
         if self.row:
-            introduction = next((one for one in reversed(self.all_units[: self.at]) if not one.row), None)
+            introduction = next((one for one in reversed(self.all_units[: self.index]) if not one.row), None)
         else:
             introduction = next(iter(self._list_around()), None)
         if introduction is None or introduction.is_item or introduction.section != self.section:
@@ -98,11 +99,12 @@ class Unit:
     def _list_around(self) -> Sequence["Unit"]:
         """Return the introduction and the items of the unit's list; empty if the unit is neither of them."""
         block = [unit for unit in self.all_units if unit.block == self.block]
-        items = [index for index, unit in enumerate(block) if unit.is_item]
-        is_introduction = bool(items) and block[items[0] - 1 : items[0]] == [self]
-        if not items or not (self.is_item or is_introduction):
+        places_of_items = [place for place, unit in enumerate(block) if unit.is_item]
+        if not places_of_items:
             return ()
-        return block[max(0, items[0] - 1) : items[-1] + 1]
+        introduction = max(0, places_of_items[0] - 1)
+        is_of_list = self.is_item or block[introduction] is self
+        return block[introduction : places_of_items[-1] + 1] if is_of_list else ()
 
     @property
     def quote(self) -> tuple[int, int]:
@@ -121,13 +123,17 @@ class Unit:
             return listed[0].start, listed[-1].end
         if self.asked and cell_len(self.source[self.asked_at : end]) <= LONGEST_QUOTE:
             start = self.asked_at
+        def fits(unit: "Unit") -> bool:
+            width = cell_len(self.source[min(start, unit.start) : max(end, unit.end)])
+            return width <= LONGEST_QUOTE and not unit.row
+
         for is_near in (lambda unit: unit.block == self.block, lambda unit: unit.section == self.section):
-            for unit in itertools.takewhile(is_near, self.all_units[self.at + 1 :]):
-                if cell_len(self.source[start : unit.end]) > LONGEST_QUOTE or unit.row:
+            for unit in itertools.takewhile(is_near, self.all_units[self.index + 1 :]):
+                if not fits(unit):
                     break
                 end = max(end, unit.end)
-            for unit in itertools.takewhile(is_near, reversed(self.all_units[: self.at])):
-                if cell_len(self.source[min(start, unit.start) : end]) > LONGEST_QUOTE or unit.row:
+            for unit in itertools.takewhile(is_near, reversed(self.all_units[: self.index])):
+                if not fits(unit):
                     break
                 start = min(start, unit.start)
         return start, end
@@ -186,6 +192,7 @@ class _PassageReader:
             self._read_statement(text, start, end, gap)
 
     def _read_statement(self, text: str, start: int, end: int, gap: str) -> None:
+        """Add a sentence or row, with the label that applies to it, and begin a block where it does."""
         row = self._rows.get(start)
         is_item = _ITEM.match(text) is not None
         before = self.found[-1] if self.found else None
@@ -204,6 +211,7 @@ class _PassageReader:
 
     def _add(self, start: int, end: int, heading: str = "", label: str = "", asked: str = "", *,
              is_item: bool = False, row: Row | None = None) -> None:
+        """Add a unit; `heading`, `label` and `asked` are what stands above it in the passage."""
         passage = self._passage
         above = " ".join(filter(None, [passage.title, passage.heading, heading, label, asked]))
         self.found.append(Unit(passage.text, self._number, start, end, above, asked, self._asked_at, self._section,
