@@ -62,7 +62,7 @@ class GraphEditor(EditTable):
         """Give an entity another type of the schema; facts that do not fit the new type are rejected."""
         graph, schema = self._graph.graph, self._schemas.current()
         node = match_node(graph, entity)
-        wanted = _element(schema, "entity_type", kind)
+        wanted = _element_name(schema, "entity_type", kind)
         if not wanted:
             raise EntityDecisionError(f"the schema has no entity type {kind!r}; it has: "
                                       f"{', '.join(known.name for known in schema.entity_types)}")
@@ -102,47 +102,50 @@ class GraphEditor(EditTable):
     def undo(self, number: int, who: str) -> None:
         """Undo an edit, as if it had never been made."""
         edit = next((decision for decision in self.all() if decision.number == number), None)
-        if edit is None or edit.undone_at:
-            raise EntityDecisionError(f"there is no edit {number} to take back: `banyan entities decisions` lists them"
-                                      if edit is None else
-                                      f"{edit.undone_by} took edit {number} back already: nothing is left to do")
+        if edit is None:
+            raise EntityDecisionError(f"there is no edit {number} to take back: `banyan entities decisions` lists them")
+        if edit.undone_at:
+            raise EntityDecisionError(f"{edit.undone_by} took edit {number} back already: nothing is left to do")
         with self._db.transaction():
             super().undo(number, who)
-            self._bound_mentions_again(edit.edit)
+            self._change_mentions(edit.edit)
         self._graph.refresh()
 
     def _record(self, edit: Edit, who: str, why: str) -> int:
         with self._db.transaction():
             number = self.record(edit, who, why)
-            self._bound_mentions_again(edit)
+            self._change_mentions(edit)
         self._graph.refresh()
         return number
 
-    def _bound_mentions_again(self, edit: Edit) -> None:
-        """If an edit changes types, check the extractions against the schema again."""
+    def _change_mentions(self, edit: Edit) -> None:
+        """Change the graph of mentions by an edit that was made or undone, if it is of a kind that changes them."""
         if isinstance(edit, Supersede):
             self._graph.unload()  # links of documents are part of the mentions
         if isinstance(edit, Retype):
-            self._control.write_all()
+            self._control.write_all()  # the new type decides which facts the schema admits
 
 
 def _ref(graph: ResolvedGraph, entity: str) -> EntityRef:
-    one = graph.mentions.entity(entity)
-    return EntityRef(name=one.name, type=one.type)
+    """Return an entity as documents name it; edits name entities so, because merging changes ids of nodes."""
+    mentioned = graph.mentions.entity(entity)
+    return EntityRef(name=mentioned.name, type=mentioned.type)
 
 
-def _element(schema: GraphSchema, kind: ElementKind, label: str) -> str:
-    known = find_element(schema, kind, label)
-    if known:
-        return known.name
+def _element_name(schema: GraphSchema, kind: ElementKind, label: str) -> str:
+    """Return the name of the element of a schema that a label means; "" if there is none."""
+    element = find_element(schema, kind, label)
+    if element:
+        return element.name
     return label.strip() if schema.open else ""
 
 
 def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
+    """Return the value or fact of the graph that a person means, or raise EntityDecisionError."""
     head, key = match_node(graph, fact.subject), label_key(fact.relation)
     for attribute, values in graph.attributes(head).items():
-        for value in values if label_key(attribute) == key else ():
-            if normalise(value) == normalise(fact.object):
+        for value in values:
+            if label_key(attribute) == key and normalise(value) == normalise(fact.object):
                 return ValueRef(entity=_ref(graph, head), attribute=attribute, value=value)
     facts = [edge for edge in graph.incident(head) if edge[0] == head and label_key(edge[1]) == key]
     if facts:
@@ -155,6 +158,7 @@ def _find_fact(graph: ResolvedGraph, fact: Said) -> FactRef | ValueRef:
 
 
 def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Said) -> str:
+    """Return the value to give instead of one, or raise EntityDecisionError if `instead` corrects anything else."""
     value, attribute = instead.object.strip(), schema.attribute_type(meant.attribute)
     if (instead.subject, instead.relation) != (fact.subject, fact.relation):
         raise EntityDecisionError(f"{meant} is a value: give another value, or reject it")
@@ -166,8 +170,9 @@ def _correct_value(schema: GraphSchema, meant: ValueRef, instead: Said, fact: Sa
 
 
 def _correct_fact(graph: ResolvedGraph, schema: GraphSchema, meant: FactRef, instead: Said) -> FactRef:
+    """Return the fact to give instead of one, or raise EntityDecisionError if it is equal or the schema forbids it."""
     head, tail = (match_node(graph, name) for name in (instead.subject, instead.object))
-    relation = _element(schema, "relation", instead.relation)
+    relation = _element_name(schema, "relation", instead.relation)
     if not relation:
         raise EntityDecisionError(f"the schema has no relation {instead.relation!r}; it has: "
                                   f"{', '.join(known.name for known in schema.relation_types)}")

@@ -72,7 +72,7 @@ class KnowledgeBase:
             layout.make("")
         self.layout = layout
         self.database = Database(layout.ledger, create=create)
-        if self.database.identity:
+        if self.database.identity:  # the ledger is in PostgreSQL, and the folder has only derived files
             layout.make(self.database.identity)
         self.documents = Documents(self.database)
         self.printed = PrintedWorks(layout.printed_works, active=layout.database is None)
@@ -103,13 +103,13 @@ class KnowledgeBase:
         store, database = self.index_store, self.database
         self.vector_synchroniser.recall = lambda kind, ids: read_vectors(
             store.load_earlier(version_of(database)), kind, ids)
-        self._index: tuple[Version, Arrays] | None = None  # the last one that was read from its file
+        self._index: tuple[Version, Arrays] | None = None  # the last one that was read from its file, and what it shows
         self.unwritten = ""
         """The reason why derived files could not be written, so that they are made in memory; empty otherwise."""
         self._files = FileLock(layout.lock, timeout=0, thread_local=False)
         """The lock of the derived files in this home folder."""
-        self._lock = (self._files if isinstance(layout.ledger, Path)
-                      else AdvisoryLock(self.database, layout.ledger))
+        self._lock = self._files if isinstance(layout.ledger, Path) else AdvisoryLock(self.database, layout.ledger)
+        """The lock of whoever writes to the ledger; machines that share one in PostgreSQL have own derived files."""
         self._changes_published = 0
         """`Database.changes` when this was last published, or when writing began."""
         self.frozen_at: tuple[int, int] | None = None
@@ -157,9 +157,9 @@ class KnowledgeBase:
             VectorServerError: the server of the vectors does not answer.
         """
         vectors = self.vector_synchroniser
-        # Vectors on a server are brought up to date unless another process is writing.
+        # Vectors on a server are shared by all home folders, so only a writer may change them.
         if not (vectors.is_local or self.database.is_frozen or self.is_mapped()) and vectors.is_behind():
-            with suppress(WriterBusyError), self.writing():
+            with suppress(WriterBusyError), self.writing():  # a busy writer brings them up to date itself
                 vectors.sync()
         try:
             with self._files, self.database.frozen():
@@ -169,13 +169,13 @@ class KnowledgeBase:
                     vectors.sync()
                 self.save_graph()
                 self.save_index()
-                self.ledger_graph.unload()
+                self.ledger_graph.unload()  # readers need it no more, and it takes much memory
                 self.vectors.close()
         except Timeout as error:
             raise WriterBusyError.of(self.layout.name) from error
         except (OSError, StoreError) as error:
             if not vectors.is_local:
-                raise
+                raise  # the server does not answer
             _LOG.warning("what is derived of %s cannot be written (%s); it is made in memory for this process",
                          self.layout.name, error)
             self.vectors.close()
@@ -214,7 +214,8 @@ class KnowledgeBase:
                 raise WriterBusyError.of(self.layout.name) from error
             if self._lock.lock_counter == 1:  # other writers may have written since this was opened
                 version = self.version()
-                # Of an older ledger that was put back alone, later states would be taken for those of derived files.
+                # If a person put back an older ledger alone, its counters would reach those of the derived files again,
+                # which show other content. With another epoch, these files are outdated whatever the counters say.
                 if not version.epoch or self.index_store.is_ahead(version):
                     begin_epoch(self.database)
                 self._changes_published = self.database.changes  # an epoch without content is nothing to publish

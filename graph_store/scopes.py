@@ -57,7 +57,7 @@ class ScopeError(BanyanError):
 def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
                thresholds: Callable[[KnowledgeBase], Thresholds]) -> KnowledgeBase:
     """Make and open the knowledge base of some documents of a frozen one; `thresholds` says when its schema grows."""
-    layout.make("")
+    layout.make("")  # the folder of a ledger in SQLite
     with closing(Database(layout.ledger)) as ledger, ledger.transaction():
         for table in (table for table in METADATA.sorted_tables if table in _ROWS):
             condition, columns = _ROWS[table], ", ".join(map(quote, table.columns.keys()))
@@ -74,34 +74,48 @@ def make_scope(base: KnowledgeBase, documents: Sequence[str], layout: Layout,
 def documents_in(documents: Documents, scope: Scope) -> list[str]:
     """Return the sorted ids of the documents of a scope, or raise ScopeError if it asks for what is not there."""
     names, metadata = dict[str, set[str]](), dict[str, dict[str, str]]()
-    for document, title, source, about in documents.about():
-        names[document] = {*map(normalise, (document, title, source))} - {""}
-        metadata[document] = {normalise(key): value for key, value in about.items()}
-    chosen = {document for name in scope.documents for document in _match_name(names, name)}
-    chosen = chosen if scope.documents else {*names}
+    for one in documents.about():
+        names[one.id] = {normalise(one.id), normalise(one.title), normalise(one.source)} - {""}
+        metadata[one.id] = {normalise(key): value for key, value in one.metadata.items()}
+    chosen = set(names)
+    if scope.documents:
+        chosen = set[str]().union(*(_match_name(names, name) for name in scope.documents))
     for key, value in scope.where:
-        # Those of the chosen documents that have a value, or one that fits a pattern, under a metadata key.
-        name, wanted = normalise(key), normalise(value)
-        keys = {known for about in metadata.values() for known in about}
-        if name not in keys:
-            raise ScopeError(f"no document has the metadata {key!r}; " + (
-                f"there are: {_list_names(sorted(keys))}" if keys else "none of them has any"))
-        values = {document: metadata[document][name] for document in chosen if name in metadata[document]}
-        found = {document for document, known in values.items()
-                 if normalise(known) == wanted or fnmatchcase(normalise(known), wanted)}
-        if not found:
-            near = _nearest_names(value, values.values()) or sorted(set(values.values()))
-            raise ScopeError(f"none of the {len(chosen)} documents has {key} = {value!r}; " + (
-                f"there are: {_list_names(near)}" if near else f"none of them has a {key}"))
-        chosen = found
+        chosen = _match_value({document: metadata[document] for document in chosen}, key, value, metadata.values())
     return sorted(chosen)
 
 
+def _match_value(metadata: Mapping[str, Mapping[str, str]], key: str, value: str,
+                 of_all: Iterable[Mapping[str, str]]) -> set[str]:
+    """Return those of some documents whose metadata have a value, or one that fits a pattern, under a key.
+
+    Raises:
+        ScopeError: there are none; the message lists the keys of the metadata `of_all` documents, or near values.
+    """
+    wanted_key, wanted = normalise(key), normalise(value)
+    keys = {known for one in of_all for known in one}
+    if wanted_key not in keys:
+        raise ScopeError(f"no document has the metadata {key!r}; " + (
+            f"there are: {_list_names(sorted(keys))}" if keys else "none of them has any"))
+    values = {document: one[wanted_key] for document, one in metadata.items() if wanted_key in one}
+    matches = {document for document, known in values.items()
+               if normalise(known) == wanted or fnmatchcase(normalise(known), wanted)}
+    if not matches:
+        near = _nearest_names(value, values.values()) or sorted(set(values.values()))
+        raise ScopeError(f"none of the {len(metadata)} documents has {key} = {value!r}; " + (
+            f"there are: {_list_names(near)}" if near else f"none of them has a {key}"))
+    return matches
+
+
 def _match_name(names: Mapping[str, Collection[str]], name: str) -> set[str]:
+    """Return the documents with a name, or else the end of a path, or else one that fits a pattern; or ScopeError."""
     wanted = normalise(name)
-    for fits in (wanted.__eq__, lambda known: known.endswith(f"/{wanted}"), lambda known: fnmatchcase(known, wanted),
-                 lambda known: fnmatchcase(known, f"*/{wanted}")):
-        if matches := {document for document, known in names.items() if any(map(fits, known))}:
+    ways: list[Callable[[str], bool]] = [
+        lambda known: known == wanted, lambda known: known.endswith(f"/{wanted}"),
+        lambda known: fnmatchcase(known, wanted), lambda known: fnmatchcase(known, f"*/{wanted}")]
+    for fits in ways:
+        matches = {document for document, known in names.items() if any(map(fits, known))}
+        if matches:
             return matches
     near = _nearest_names(name, names)
     raise ScopeError(f"no document is called {name!r}; " + (

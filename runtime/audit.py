@@ -82,7 +82,8 @@ def record(home: Path, action: Action, knowledge_base: str = "", what: str = "")
     with FileLock(home / f"{FILE}.lock"):
         if path.exists() and path.stat().st_size + len(line) > MAX_BYTES:
             for number in range(KEPT, 0, -1):  # the file with the highest number is overwritten
-                if (newer := _log_file(home, number - 1)).exists():
+                newer = _log_file(home, number - 1)
+                if newer.exists():
                     newer.replace(_log_file(home, number))
         with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+b") as file:  # noqa: PTH123
             if file.tell():  # not empty; a kill or a full disk may have left its last line incomplete

@@ -51,6 +51,8 @@ def _start_portal() -> BlockingPortal:
 @contextmanager
 def _run_in_background(function: Callable[..., Coroutine[Any, Any, _T]], *arguments: Any) -> Iterator[Future[_T]]:
     """Call an asynchronous function on the shared event loop; at the block's end, cancel it and wait for its end."""
+    # The portal's own future is done as soon as it is cancelled, before the function has cleaned up. This one is set
+    # when the function has ended: the portal starts `call` even if it is cancelled first.
     result = Future[_T]()
 
     async def call() -> None:

@@ -27,6 +27,7 @@ _THREADS_BESIDE_PROCESSORS = 4
 
 
 def _limiter_of_loop() -> anyio.CapacityLimiter:
+    """Return the limiter of the event loop's threads; a call that a counted thread waits for gets one of its own."""
     if _COUNTED.get():
         return anyio.CapacityLimiter(1)
     try:
@@ -50,7 +51,7 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
         _COUNTED.set(True)
         with scope:
             return await anyio.to_thread.run_sync(partial(function, *arguments, **named), limiter=limiter)
-        raise asyncio.CancelledError
+        raise asyncio.CancelledError  # the scope ends without an error when it was cancelled
 
     work = asyncio.ensure_future(call())
     # If the caller is cancelled twice, as by a closing event loop, nobody awaits `work`, and asyncio would log its
@@ -59,7 +60,7 @@ async def in_thread(function: Callable[..., _T], *arguments: Any, **named: Any) 
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
-        scope.cancel()
+        scope.cancel()  # which the thread sees at `check_cancelled`
         await asyncio.wait([work])
         error = None if work.cancelled() else work.exception()
         raise error or asyncio.CancelledError from None

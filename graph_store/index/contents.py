@@ -52,72 +52,76 @@ def build_index(graph: KnowledgeGraph, chunks: Sequence[Chunk], communities: Seq
     ids: dict[Kind, list[str]] = {"entities": graph.entity_ids(), "chunks": [chunk.id for chunk in chunks],
                                   "triples": [triple_id(*edge) for edge in graph.iterate_edges()],
                                   "relations": sorted(map(relation_id, {*graph.relations(), *graph.attribute_names()}))}
-    made: NewArrays = build_ids("triples", ids["triples"]) | build_ids("relations", ids["relations"])
-    made |= build_graph_arrays(graph)
-    made |= {f"{kind}.vectors": vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
+    arrays: NewArrays = build_ids("triples", ids["triples"]) | build_ids("relations", ids["relations"])
+    arrays |= build_graph_arrays(graph)
+    arrays |= {f"{kind}.vectors": vectors(kind, kind_ids) for kind, kind_ids in ids.items()}
     labels = [graph.labels_of(row) for row in range(graph.count_entities())]
-    made |= _build_entities(graph, labels)
-    made |= _build_chunks(chunks)
-    # The row of the chunk whose id is a text of the graph, by the text's number; -1 for other texts.
-    rows = np.full(len(graph.columns.texts), -1, np.int32)
+    arrays |= _build_entities(graph, labels)
+    arrays |= _build_chunks(chunks)
+    arrays |= _build_mentions(graph, chunks)
+    arrays |= _build_ranks(graph, labels, arrays)
+    arrays |= _build_finest(graph, finest)
+    arrays |= _build_walk(graph, chunks, arrays)
+    arrays |= _build_communities(communities, graph, arrays)
+    return arrays
+
+
+def _build_mentions(graph: KnowledgeGraph, chunks: Sequence[Chunk]) -> NewArrays:
+    """Return the rows of the chunks that mention each entity, as `Lists`, in the order of the chunks' ids."""
+    chunk_row = np.full(len(graph.columns.texts), -1, np.int32)  # by the number of a chunk's id among the graph's texts
     for row, chunk in enumerate(chunks):
-        if (number := graph.columns.number_of(chunk.id)) >= 0:
-            rows[number] = row
-    # The rows of the chunks that mention each entity, as `Lists`, in the order of the chunks' ids.
-    mentioning, mentioned_in = graph.mention_pairs()  # sorted by entity
-    mention_rows = rows[mentioned_in]  # negative: a chunk that is not in the index
-    counts = np.bincount(mentioning[mention_rows >= 0], minlength=graph.count_entities())
-    made |= {"entities.chunks.values": mention_rows[mention_rows >= 0],
-             "entities.chunks.starts": list_starts(counts)}
-    made |= _build_ranks(graph, labels, made)
-    # The ids of the finest communities, and for each entity the number of its community; -1 for none.
+        number = graph.columns.number_of(chunk.id)
+        if number >= 0:
+            chunk_row[number] = row
+    entities, chunk_numbers = graph.mention_pairs()  # sorted by entity
+    rows = chunk_row[chunk_numbers]
+    is_indexed = rows >= 0
+    counts = np.bincount(entities[is_indexed], minlength=graph.count_entities())
+    return {"entities.chunks.values": rows[is_indexed], "entities.chunks.starts": list_starts(counts)}
+
+
+def _build_finest(graph: KnowledgeGraph, finest: Sequence[TreeCommunity]) -> NewArrays:
+    """Return the ids of the finest communities, and for each entity the number of its community; -1 for none."""
     community_of = np.full(graph.count_entities(), -1, np.int32)
     ordered = sorted(finest, key=lambda community: community.id)
-    for place, community in enumerate(ordered):
-        community_of[_rows_of(graph, community.members)] = place
-    made |= build_ids("finest", [community.id for community in ordered]) | {"entities.finest": community_of}
-    made |= _build_walk(graph, chunks, made)
-    made |= _build_communities(communities, graph, made)
-    return made
+    for number, community in enumerate(ordered):
+        community_of[_rows_of(graph, community.members)] = number
+    return build_ids("finest", [community.id for community in ordered]) | {"entities.finest": community_of}
 
 
 def _build_entities(graph: KnowledgeGraph, labels: Sequence[EntityLabels]) -> NewArrays:
     """Return the arrays by which entities are found: by name and by attribute value."""
-    names = [(name, *others) for name, _, others in labels]
-    name_words = set[str]()
-
-    def fold_spellings() -> Iterator[tuple[list[str], int]]:
-        """Yield the folded words of each name, with its entity's row; collect the words in `name_words`."""
-        for row, names_of_entity in enumerate(names):
-            for folded in map(words, names_of_entity):
-                name_words.update(folded)
-                yield folded, row
-
-    texts, table = graph.columns.texts, graph.columns.values
-    firsts = np.flatnonzero(find_firsts(table.entity, table.attribute, table.value))
-    values = ((words(texts[value]), entity) for entity, value in zip(
-        table.entity[firsts].tolist(), table.value[firsts].tolist(), strict=True))
+    spellings = [(name, row) for row, one in enumerate(labels) for name in (one.name, *one.other_names)]
     counts = np.array([graph.count_entities(), graph.count_triples(), graph.count_attributes()])
-    return {"counts": counts, **build_trie("names", fold_spellings()),
-            # A question names an entity by a value that is short, and not only numbers.
-            **build_trie("values", ((value, entity) for value, entity in values if len(value) <= _WORDS_OF_A_VALUE
-                                    and not all(word.isdecimal() for word in value))),
-            **build_texts("spellings", sorted({name for names_of_entity in names for name in names_of_entity})),
-            **build_texts("name_words", sorted(name_words))}
+    return {"counts": counts, **build_trie("names", ((words(name), row) for name, row in spellings)),
+            **build_trie("values", _naming_values(graph)),
+            **build_texts("spellings", sorted({name for name, _ in spellings})),
+            **build_texts("name_words", sorted({word for name, _ in spellings for word in words(name)}))}
 
 
-def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], made: NewArrays) -> NewArrays:
+def _naming_values(graph: KnowledgeGraph) -> Iterator[tuple[list[str], int]]:
+    """Yield the words of values by which a question may name an entity, short and not only numbers, with its row."""
+    texts, table = graph.columns.texts, graph.columns.values
+    is_first = find_firsts(table.entity, table.attribute, table.value)
+    for entity, value in zip(table.entity[is_first].tolist(), table.value[is_first].tolist(), strict=True):
+        value_words = words(texts[value])
+        if len(value_words) <= _WORDS_OF_A_VALUE and not all(map(str.isdecimal, value_words)):
+            yield value_words, entity
+
+
+def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], arrays: NewArrays) -> NewArrays:
     """Return the order of the entities: by their mentions, then by their facts, then by name.
 
     A mention in a further document counts more than one in a further chunk of a document, by the square root of the
     chunks of each. So the persons of a novel are ranked, although it is one document.
     """
-    mentioned = read_lists(made, "entities.chunks")
+    mentioned = read_lists(arrays, "entities.chunks")
     owners = np.repeat(np.arange(len(mentioned)), np.diff(mentioned.starts))
-    pairs, chunks = np.unique(np.stack([owners, made["chunks.documents"][mentioned.values]]), axis=1,
-                              return_counts=True)
-    documents = np.bincount(pairs[0], minlength=len(mentioned)).astype(np.int32)
-    mentions = np.bincount(pairs[0], weights=np.sqrt(chunks), minlength=len(mentioned)).tolist()
+    # The distinct pairs of an entity and a document that mentions it, with the number of its chunks that do.
+    (entities, _), chunks = np.unique(np.stack([owners, arrays["chunks.documents"][mentioned.values]]), axis=1,
+                                      return_counts=True)
+    documents = np.bincount(entities, minlength=len(mentioned)).astype(np.int32)
+    mentions = np.bincount(entities, weights=np.sqrt(chunks), minlength=len(mentioned)).tolist()
     degrees = np.bincount(graph.columns.triples[:, [0, 2]].reshape(-1), minlength=len(labels)).tolist()
     ranked = sorted(range(len(labels)), key=lambda row: (-mentions[row], -degrees[row], labels[row].name, row))
     # A line break before, between and after the names shows where a name begins and ends (`find_containing`).
@@ -128,21 +132,20 @@ def _build_ranks(graph: KnowledgeGraph, labels: Sequence[EntityLabels], made: Ne
 
 def _build_chunks(chunks: Sequence[Chunk]) -> NewArrays:
     """Return the arrays of chunks and their documents: ids, contents, titles, and the words for BM25."""
-    documents = list(dict.fromkeys(chunk.document_id for chunk in chunks))
-    row_of = {key: row for row, key in enumerate(documents)}
+    titles = {chunk.document_id: chunk.title for chunk in chunks}
+    row_of = {document: row for row, document in enumerate(titles)}
     owners = [row_of[chunk.document_id] for chunk in chunks]
-    interned: dict[str, str] = {}  # so that each distinct word is in memory once
-    title_terms = lru_cache(maxsize=512)(index_terms)  # neighbouring chunks share what stands above them
-
-    def interned_terms(words: list[str]) -> list[str]:
-        return [interned.setdefault(word, word) for word in words]
-
-    text_terms = [interned_terms(index_terms(chunk.text)) for chunk in chunks]
-    chunk_terms = [[*interned_terms(title_terms(chunk.titled_text()[:-len(chunk.text) or None])), *own_terms]
-                   for chunk, own_terms in zip(chunks, text_terms, strict=True)]
-    titles, documents_of = {chunk.document_id: chunk.title for chunk in chunks}, dict[str, list[int]]()
-    for row, (key, title) in enumerate(titles.items()):
-        for name in dict.fromkeys(normalise(plain_title(text)) for text in (key, title)):
+    terms_above = lru_cache(maxsize=512)(index_terms)  # neighbouring chunks share the title and headings above them
+    interned: dict[str, str] = {}  # so that each distinct term is in memory once
+    chunk_terms, text_terms = list[list[str]](), list[list[str]]()
+    for chunk in chunks:
+        own_terms = [interned.setdefault(term, term) for term in index_terms(chunk.text)]
+        text_terms.append(own_terms)
+        above = chunk.titled_text().removesuffix(chunk.text)
+        chunk_terms.append([*(interned.setdefault(term, term) for term in terms_above(above)), *own_terms])
+    documents_of: dict[str, list[int]] = {}
+    for row, (document, title) in enumerate(titles.items()):
+        for name in dict.fromkeys((normalise(plain_title(document)), normalise(plain_title(title)))):
             documents_of.setdefault(name, []).append(row)
     return {**build_ids("chunks", [chunk.id for chunk in chunks]),
             **build_texts("chunks.about", (orjson.dumps(chunk.model_dump()) for chunk in chunks)),
@@ -168,10 +171,13 @@ def _build_documents(owners: Sequence[int], chunk_terms: Sequence[list[str]],
     return build_postings("documents.words", document_terms)
 
 
-def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], made: NewArrays) -> NewArrays:
-    """Return the graph for random walks, and for each entity the chunks of documents about it."""
-    mentioned, entities = read_lists(made, "entities.chunks"), graph.count_entities()
-    names = NameTrie(made, "names", graph.columns.ids.__getitem__)
+def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArrays) -> NewArrays:
+    """Return the graph for random walks, and for each entity the chunks of documents about it.
+
+    A walk steps between an entity and the chunks that mention it, or whose title names it.
+    """
+    mentioned, entities = read_lists(arrays, "entities.chunks"), graph.count_entities()
+    names = NameTrie(arrays, "names", graph.columns.ids.__getitem__)
 
     @cache
     def rows_in(title: str) -> list[tuple[int, bool]]:
@@ -195,21 +201,24 @@ def build_steps(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -
 
     They are the neighbours of each node, as `Lists`, and the share of its weight that it sends to each: `shares`.
     """
-    made = build_inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
-    degrees = np.diff(made[f"{name}.starts"])
+    neighbours = build_inverted(name, np.concatenate([rows, ends]), np.concatenate([ends, rows]), nodes)
+    degrees = np.diff(neighbours[f"{name}.starts"])
     shares = np.repeat(1 / np.maximum(degrees, 1), degrees)
-    return made | {f"{name}.shares": shares.astype(np.float32)}
+    return neighbours | {f"{name}.shares": shares.astype(np.float32)}
 
 
-def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, made: NewArrays) -> NewArrays:
-    incident, mentioned = graph.columns.incident, read_lists(made, "entities.chunks")
-    triples, entities = made["triples.vectors"], made["entities.vectors"]
+def _build_communities(communities: Sequence[TreeCommunity], graph: KnowledgeGraph, arrays: NewArrays) -> NewArrays:
+    """Return the arrays of communities: ids, contents, the chunks of their members, and a unit vector of each.
+
+    The vector is the mean of a community's triples, or of its keywords if it has no triples.
+    """
+    incident, mentioned = graph.columns.incident, read_lists(arrays, "entities.chunks")
+    triples, entities = arrays["triples.vectors"], arrays["entities.vectors"]
     members = [_rows_of(graph, community.members) for community in communities]
     vectors = np.zeros((len(members), triples.shape[1]), np.float32)
     for place, (member_rows, community) in enumerate(zip(members, communities, strict=True)):
-        # The unit vector of the mean of a community's triples, or of its keywords if it has no triples.
-        own = triples[incident.unite(member_rows)]
-        own = own if len(own) else entities[_rows_of(graph, community.keywords)]
+        triple_rows = incident.unite(member_rows)
+        own = triples[triple_rows] if len(triple_rows) else entities[_rows_of(graph, community.keywords)]
         if len(own):
             mean = own.mean(axis=0)
             vectors[place] = mean / (np.linalg.norm(mean) or 1)

@@ -37,11 +37,14 @@ class IndexDamagedError(ValueError):
 
 
 def write(path: Path, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Replace a file atomically by one with these arrays; an OSError leaves the old file unchanged."""
-    entries: dict[str, tuple[str, tuple[int, ...], int]] = {}
+    """Replace a file atomically by one with these arrays; an OSError leaves the old file unchanged.
+
+    `about` says what the arrays are made of. Each array begins at a multiple of `_ALIGNED` bytes, as numpy likes it.
+    """
+    entries: dict[str, tuple[str, tuple[int, ...], int]] = {}  # the type, the shape and the start of each array
     end = 0
     for name, array in arrays.items():
-        start = end + -end % _ALIGNED
+        start = end + -end % _ALIGNED  # the next multiple
         entries[name] = array.dtype.str, array.shape, start
         end = start + array.nbytes
     header = orjson.dumps({"format": _FORMAT, "about": dict(about), "arrays": entries, "size": end})
@@ -97,15 +100,13 @@ class IndexStore:
     def load(self, version: Version) -> Arrays | None:
         """Map the index of a state of the ledger; return None if it is missing, damaged or of another state."""
         try:
-            with self._path.open("rb") as file:
-                about = _read_header(self._path, file)["about"]
-            is_current = all(about.get(key) == value for key, value in self._about(version).items())
-            return load(self._path)[1] if is_current else None
+            about, arrays = load(self._path)
         except FileNotFoundError:
             return None
         except IndexDamagedError as error:
             _LOG.warning("%s; it is made again", error)
             return None
+        return arrays if about == self._about(version) else None
 
     def save(self, version: Version, arrays: Arrays) -> None:
         """Write the arrays of a state of the ledger; an OSError leaves the old index unchanged."""
@@ -123,12 +124,11 @@ class IndexStore:
     def is_ahead(self, version: Version) -> bool:
         """Return True if the file is of a later state than the ledger's: an older ledger was put back."""
         try:
-            with self._path.open("rb") as file:
-                made_of = Version(*_read_header(self._path, file)["about"]["version"])
+            shown = Version(*load(self._path)[0]["version"])
         except (FileNotFoundError, IndexDamagedError):
             return False
-        return made_of.epoch == version.epoch and (made_of.position > version.position
-                                                   or made_of.resolution > version.resolution)
+        return shown.epoch == version.epoch and (shown.position > version.position
+                                                 or shown.resolution > version.resolution)
 
     def load_earlier(self, version: Version) -> Arrays:
         """Return the arrays of the file if they are of the same epoch and embedding model; otherwise none."""
@@ -136,8 +136,8 @@ class IndexStore:
             about, arrays = load(self._path)
         except (FileNotFoundError, IndexDamagedError):
             return {}
-        made_of = Version(*about["version"]).epoch, about["embedding"]
-        return arrays if made_of == (version.epoch, self._embedder.fingerprint) else {}
+        expected = version.epoch, self._embedder.fingerprint
+        return arrays if (Version(*about["version"]).epoch, about["embedding"]) == expected else {}
 
 
 _Item = TypeVar("_Item")

@@ -118,23 +118,28 @@ class Spellings:
         self._folded = [name.casefold() for name in self._names]
         self._sorted = [_sort_words(name) for name in self._folded]
         self._joined = "\n".join(f" {name} " for name in self._folded)
-        self._starts = [0, *accumulate(len(name) + 3 for name in self._folded)]
+        self._starts = [0, *accumulate(len(name) + 3 for name in self._folded)]  # 3: two spaces and the line break
 
     def find_similar(self, name: str, limit: int) -> tuple[str, ...]:
         """Return the nearest names: spelt alike, whatever the words' order, or with all words of one in the other."""
         folded = name.casefold()
         wanted = _sort_words(folded)
-        found = process.extract(wanted, self._sorted, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
+        alike = process.extract(wanted, self._sorted, scorer=fuzz.ratio, score_cutoff=_NEAR, limit=limit)
+        # Only names that share a word can have all words of the other: search for these, which is fast.
+        candidates = {row: self._folded[row] for row in sorted(self._rows_with_any(wanted.split()))}
+        contained = process.extract(folded, candidates, scorer=fuzz.token_set_ratio, score_cutoff=_ALL, limit=limit)
+        return tuple(dict.fromkeys(self._names[row] for _, _, row in (*alike, *contained)))[:limit]
+
+    def _rows_with_any(self, folded_words: Iterable[str]) -> set[int]:
+        """Return the rows of the names that have one of some words."""
         rows = set[int]()
-        for word in wanted.split():
-            at = self._joined.find(f" {word} ")
-            while at >= 0:
-                row = bisect_right(self._starts, at) - 1
+        for word in folded_words:
+            place = self._joined.find(f" {word} ")
+            while place >= 0:
+                row = bisect_right(self._starts, place) - 1
                 rows.add(row)
-                at = self._joined.find(f" {word} ", self._starts[row + 1])
-        parts = process.extract(folded, {row: self._folded[row] for row in sorted(rows)}, scorer=fuzz.token_set_ratio,
-                                score_cutoff=_ALL, limit=limit)
-        return tuple(dict.fromkeys(self._names[row] for _, _, row in (*found, *parts)))[:limit]
+                place = self._joined.find(f" {word} ", self._starts[row + 1])
+        return rows
 
 
 def _sort_words(folded: str) -> str:
@@ -151,7 +156,10 @@ class NamedSpan(NamedTuple):
 
 
 def build_trie(name: str, names: Iterable[tuple[Sequence[str], int]]) -> dict[str, NDArray[Any]]:
-    """Build the arrays of a `NameTrie` from pairs of a name's folded words and an entity's row."""
+    """Build the arrays of a `NameTrie` from pairs of a name's folded words and an entity's row.
+
+    A path is the first words of a name, or all of them.
+    """
     path_numbers: dict[str, int] = {}
     whole_names, rows = array("i"), array("i")
     for folded, row in names:
@@ -185,16 +193,19 @@ class NameTrie:
         matches: list[NamedSpan] = []
         start = 0
         while start < len(folded):
-            end, entities = start, tuple[str, ...]()
+            end, entities = start, tuple[str, ...]()  # of the longest name from here on
             for longer in range(start + 1, len(folded) + 1):
                 number = self._paths.get(" ".join(folded[start:longer]))
                 if number is None:
-                    break
-                if len(rows := self._entities[number]):
+                    break  # no name begins with these words
+                rows = self._entities[number]
+                if len(rows):
                     end, entities = longer, tuple(map(self._id_of, rows.tolist()))
-            is_function_word = end - start == 1 and folded[start] in ENGLISH_STOP
-            if entities and not (is_function_word and question[spans[start][1]:spans[start][2]].islower()):
-                matches.append(NamedSpan(" ".join(folded[start:end]), entities, spans[start][1], spans[end - 1][2]))
+            _, first, behind_first = spans[start]
+            is_function_word = (end == start + 1 and folded[start] in ENGLISH_STOP
+                                and question[first:behind_first].islower())
+            if entities and not is_function_word:
+                matches.append(NamedSpan(" ".join(folded[start:end]), entities, first, spans[end - 1][2]))
             start = max(end, start + 1)
         return matches
 

@@ -27,7 +27,7 @@ _TEXTS_AT_ONCE = 500
 """Texts of documents read by one query."""
 
 _AROUND = 300
-"""Characters around a quote that are read with it."""
+"""Characters around a quote that are read with it: the words around a relative date decide its tense."""
 
 Status = Literal["pending", "extracted", "done", "failed"]
 
@@ -57,6 +57,10 @@ class DocumentSummary(NamedTuple):
     metadata: dict[str, str]
 
 
+_Parent = tuple[str, bool]
+"""A document's id, and whether its new content that waits as a revision is meant."""
+
+
 class _Content(NamedTuple):
     """What chunks take from their document."""
 
@@ -71,7 +75,8 @@ class Documents:
     def __init__(self, database: Database) -> None:
         self._db = database
         self.revisions = Revisions(database)
-        self._last: tuple[object, Mapping[tuple[str, bool], _Content]] | None = None
+        self._last_content: tuple[object, Mapping[_Parent, _Content]] | None = None
+        """The content of the document that was read last, with what identifies it: its chunks are often read singly."""
 
     def put(self, document: Document, chunks: Sequence[Chunk]) -> bool:
         """Store a document with its chunks, or new content of one that exists; return True if anything changed.
@@ -123,13 +128,14 @@ class Documents:
             self._db.set_meta(_DELETING, "\n".join(filter(None, [*deleting, *sorted(known)])))
             forget_documents(self._db, known)
             # Mark the extractions whose call also read one of them, so that `build --reread` makes them again.
-            calls = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "  # noqa: S608
-                     f"WHERE {among('c.document')} AND call <> '')")
-            for reader in self._db.texts(f"SELECT DISTINCT reasoner FROM extractions WHERE {calls}",  # noqa: S608
-                                         among=known):
+            shares_call = ("call IN (SELECT call FROM extractions e JOIN chunks c ON c.id = e.chunk "  # noqa: S608
+                           f"WHERE {among('c.document')} AND call <> '')")
+            fingerprints = self._db.texts(f"SELECT DISTINCT reasoner FROM extractions WHERE {shares_call}",  # noqa: S608
+                                          among=known)
+            for fingerprint in fingerprints:
                 self._db.execute(
-                    f"UPDATE extractions SET reasoner = :beside WHERE reasoner = :reader AND {calls}",  # noqa: S608
-                    reader=reader, beside=read_beside_deleted(reader), among=known)
+                    f"UPDATE extractions SET reasoner = :new WHERE reasoner = :old AND {shares_call}",  # noqa: S608
+                    old=fingerprint, new=read_beside_deleted(fingerprint), among=known)
             self._db.execute(f"DELETE FROM documents WHERE {among('id')}", among=known)  # noqa: S608
 
     def is_deleting(self) -> bool:
@@ -181,11 +187,11 @@ class Documents:
         content = self._contents(frozenset({(document_id, False)})).get((document_id, False))
         if content is None:
             return ()
-        first = max(content.text.rfind("\n", 0, start) + 1, start - _AROUND)  # the words around decide the tense
+        first = max(content.text.rfind("\n", 0, start) + 1, start - _AROUND)  # not before the line of the part
         around = content.text[first:end + _AROUND]
-        return tuple(with_meant_dates(around, [one], one.start, one.end)
-                     for one in relative_dates(around, content.dates.at(first))
-                     if start <= first + one.start and first + one.end <= end)
+        dates = relative_dates(around, content.dates.at(first))
+        return tuple(with_meant_dates(around, [date], date.start, date.end) for date in dates
+                     if start <= first + date.start and first + date.end <= end)
 
     def source(self, document_id: str) -> str:
         """Return where a document was read from; "" if there is no such document."""
@@ -239,11 +245,15 @@ class Documents:
         # Each document is read once and cut here: substr() in SQL would count characters from the text's beginning for
         # every chunk, which is quadratic in a long document.
         contents = self._contents(frozenset((str(row.document), bool(row.revision)) for row in rows))
-        return [Chunk(id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
-                      heading=row.heading, title=content.title, text=content.text[row.start:row.end],
-                      opening=opening_of(content.text, row.start), said_on=content.dates.at(row.start))
-                for row in rows  # another process may have deleted some in the meantime
-                if (content := contents.get((row.document, bool(row.revision)))) is not None]
+        chunks = []
+        for row in rows:
+            content = contents.get((row.document, bool(row.revision)))
+            if content is not None:  # another process may have deleted it in the meantime
+                chunks.append(Chunk(
+                    id=row.id, document_id=row.document, ordinal=row.ordinal, start=row.start, end=row.end,
+                    heading=row.heading, title=content.title, text=content.text[row.start:row.end],
+                    opening=opening_of(content.text, row.start), said_on=content.dates.at(row.start)))
+        return chunks
 
     def whole_texts(self) -> Iterator[tuple[str, str]]:
         """Yield the ids and texts of all documents, reading some at a time."""
@@ -259,22 +269,23 @@ class Documents:
             f"SELECT id, text FROM documents WHERE {likely} ORDER BY id",  # noqa: S608
             **{f"part{number}": f"%{part}%" for number, part in enumerate(parts)})]
 
-    def _contents(self, parents: frozenset[tuple[str, bool]]) -> Mapping[tuple[str, bool], _Content]:
+    def _contents(self, parents: frozenset[_Parent]) -> Mapping[_Parent, _Content]:
         """Return the content of documents: that in service, or the new content that waits as a revision."""
         key = parents, ledger_state(self._db).position, self._db.changes
-        if self._last is not None and self._last[0] == key:
-            return self._last[1]
+        if self._last_content is not None and self._last_content[0] == key:
+            return self._last_content[1]
+        contents: dict[_Parent, _Content] = {}
         ids = [document for document, is_new in parents if not is_new]
-        found = [(str(row.id), False, row.title, row.text, json.loads(row.metadata))
-                 for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids)]
-        for document_id in (document for document, is_new in parents if is_new):
+        for row in self._db.rows(f"{_TEXT} WHERE {among('id')}", among=ids):
+            date = document_date(row.id, row.title, json.loads(row.metadata))
+            contents[row.id, False] = _Content(row.title, row.text, SayingDates(row.text, date))
+        for document in (document for document, is_new in parents if is_new):
             # Content that is no revision any more was put in service meanwhile.
-            new = self.revisions.get(document_id) or self.get(document_id)
-            found.append((document_id, True, new.title, new.text, new.metadata))
-        contents = {(document_id, is_new): _Content(title, text, SayingDates(
-            text, document_date(document_id, title, metadata))) for document_id, is_new, title, text, metadata in found}
+            new = self.revisions.get(document) or self.get(document)
+            date = document_date(document, new.title, new.metadata)
+            contents[document, True] = _Content(new.title, new.text, SayingDates(new.text, date))
         if len(contents) == 1:
-            self._last = key, contents
+            self._last_content = key, contents
         return contents
 
     def count(self, documents: Sequence[str] | None = None) -> int:
@@ -339,20 +350,22 @@ class Documents:
     def next_batch(self, limit: int | None, after: Sequence[str] = (), reread: Sequence[str] = ()) -> list[str]:
         """Return the ids of the next chunks for a build to extract or to write, in order of document and position.
 
-        None as `limit` means all of them.
-        Extracted chunks of a revision are written when it is put in service. `after` are chunks in work. Chunks in the
-        graph by a reader of `reread` are read again, unless that failed before.
+        Args:
+            limit: the most chunks; None means all. Extracted chunks of a revision are not among them: they are written
+                when it is put in service.
+            after: chunks in work, which are left out.
+            reread: fingerprints of readers whose chunks in the graph are read again, unless that failed before.
         """
         # One query for each status, so that each is answered from the index `chunks_to_do` in its order. A single query
         # would go through all chunks.
-        first = (f"SELECT * FROM (SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND {condition} "  # noqa: S608
-                 f"ORDER BY document, ordinal LIMIT :most) AS {name}" for name, condition in _DUE)
-        parts, values = [*first], dict[str, object]({"most": _ALL if limit is None else limit + len(after)})
+        queries = [f"SELECT * FROM (SELECT id, document, ordinal FROM chunks WHERE {_TO_DO} AND {condition} "  # noqa: S608
+                   f"ORDER BY document, ordinal LIMIT :most) AS {name}" for name, condition in _DUE]
+        values: dict[str, object] = {"most": _ALL if limit is None else limit + len(after)}
         if reread:
-            parts.append(f"SELECT * FROM (SELECT c.id, c.document, c.ordinal {_REREAD} "  # noqa: S608
-                         "ORDER BY c.document, c.ordinal LIMIT :most) AS again")
-            values |= {"among": reread}
-        due = self._db.texts(f"{' UNION ALL '.join(parts)} ORDER BY document, ordinal LIMIT :most", **values)
+            queries.append(f"SELECT * FROM (SELECT c.id, c.document, c.ordinal {_REREAD} "  # noqa: S608
+                           "ORDER BY c.document, c.ordinal LIMIT :most) AS again")
+            values["among"] = reread
+        due = self._db.texts(f"{' UNION ALL '.join(queries)} ORDER BY document, ordinal LIMIT :most", **values)
         in_work = set(after)
         return [chunk for chunk in due if chunk not in in_work][:limit]
 

@@ -93,6 +93,7 @@ class Calls:
 
     @contextmanager
     def _store_usage(self, build: str) -> Iterator[None]:
+        """Store within the block, all or nothing; if the disk is full, a build stops, and a question goes on."""
         try:
             with self._db.transaction():
                 yield
@@ -105,17 +106,15 @@ class Calls:
                    wasted: bool = False) -> None:
         """Add calls and tokens to the accounts of the current build, divided among its documents by their weights."""
         documents = charge().documents or {"": 1}
-        ends = list(accumulate((max(1, weight) for weight in documents.values()), initial=0))
+        weights = [max(1, weight) for weight in documents.values()]
         # Cached and other prompt tokens are divided separately, so that no document has more cached than prompt tokens.
-        shares = ([round(amount * end / ends[-1]) - round(amount * start / ends[-1]) for start, end in pairwise(ends)]
-                  for amount in (calls, cached, prompt - cached, completion))
-        for document, own_calls, own_cached, uncached, own_completion in zip(documents, *shares, strict=True):
-            own_prompt = own_cached + uncached
-            wasted_calls, wasted_tokens = (own_calls, own_prompt + own_completion) if wasted else (0, 0)
-            amounts = (own_calls, own_prompt, own_completion, own_cached, wasted_calls, wasted_tokens)
-            if any(amounts):
-                self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model,
-                                 **dict(zip(_AMOUNTS, amounts, strict=True)))
+        shares = [_divide(amount, weights) for amount in (calls, cached, prompt - cached, completion)]
+        for document, own_calls, own_cached, own_uncached, own_completion in zip(documents, *shares, strict=True):
+            amounts = TokenCounts(calls=own_calls, prompt=own_cached + own_uncached, completion=own_completion,
+                                  cached=own_cached, wasted_calls=own_calls if wasted else 0,
+                                  wasted=own_cached + own_uncached + own_completion if wasted else 0).model_dump()
+            if any(amounts.values()):
+                self._db.execute(_ADDITION, build=charge().build, document=document, step=step, model=model, **amounts)
 
     def check_budget(self) -> None:
         """Raise BudgetExceeded if the budget of `charge_calls` is used up, or else that of these accounts."""
@@ -176,6 +175,13 @@ def total(parts: Sequence[Spent]) -> Spent:
     costs = [part.cost for part in parts if part.cost is not None]
     return Spent(name="all", cost=sum(costs) if len(costs) == len(parts) else None,
                  **{amount: sum(getattr(part, amount) for part in parts) for amount in _AMOUNTS})
+
+
+def _divide(amount: int, weights: Sequence[int]) -> list[int]:
+    """Return the shares of an amount by weights, in whole numbers whose sum is the amount."""
+    totals = list(accumulate(weights, initial=0))
+    ends = [round(amount * total / totals[-1]) for total in totals]
+    return [end - start for start, end in pairwise(ends)]
 
 
 def _clamp_cached(cached_tokens: int, prompt_tokens: int) -> int:

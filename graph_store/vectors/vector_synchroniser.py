@@ -7,7 +7,6 @@ embed.
 import logging
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -135,12 +134,11 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
     Of a resolved graph: entities as mentioned, and triples as mentioned and as resolved, so that merging embeds little
     and removes nothing.
     """
-    graphs = [graph.mentions, graph] if isinstance(graph, ResolvedGraph) else [graph]
-    mentions = graphs[0]
-    edges = dict.fromkeys(edge for each in graphs for edge in each.iterate_edges())  # most are in both graphs
+    mentions = graph.mentions if isinstance(graph, ResolvedGraph) else graph
+    edges = dict.fromkeys([*mentions.iterate_edges(), *graph.iterate_edges()])  # most are in both
     triples = {triple_id(*edge): edge for edge in edges}
-    attributes = chain.from_iterable(each.attribute_names() for each in graphs)
-    relations = {relation_id(name): name for name in sorted({*attributes, *(name for _, name, _ in triples.values())})}
+    names = {*mentions.attribute_names(), *graph.attribute_names(), *(name for _, name, _ in triples.values())}
+    relations = {relation_id(name): name for name in sorted(names)}
     return (Embedded("entities", mentions.entity_ids(), lambda ids: {key: mentions.entity_text(key) for key in ids}),
             Embedded("triples", triples, lambda ids: {key: mentions.triple_text(triples[key]) for key in ids}),
             Embedded("relations", relations, lambda ids: {key: relation_text(relations[key]) for key in ids}),
@@ -149,7 +147,9 @@ def list_embedded(graph: KnowledgeGraph, documents: Documents, chunks: Sequence[
 
 
 def _chunk_text(chunk: Chunk) -> str:
-    if not (columns := numbered_columns(chunk.text)):
+    """Return the text that is embedded for a chunk: with what stands above it, or of rows of a table the columns."""
+    columns = numbered_columns(chunk.text)
+    if not columns:
         return chunk.titled_text()
     # A vector of a few rows out of many is near no question: what is asked of them is found by words and by SQL. A row
     # of hundreds of columns is cut into lines at other columns than the next row, so columns are left out of such
