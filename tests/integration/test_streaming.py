@@ -1,12 +1,19 @@
-"""`banyan serve` with a model whose replies wait before their end: claims reach every client before that."""
+"""A model whose replies wait before their end: claims reach clients of `banyan serve` and of LangGraph before that."""
 
 import json
+import shutil
+import subprocess
+from functools import reduce
+from operator import add
+from pathlib import Path
 
 import httpx
 import pytest
+from langchain_core.messages import AIMessageChunk
+from langgraph_sdk import get_sync_client
 from playwright.sync_api import expect
 
-from .. import browsing, llm_server, rest, serving, sse, web
+from .. import browsing, langgraph_server, llm_server, rest, serving, sse, web
 from ..waiting import wait_for
 
 pytestmark = pytest.mark.integration
@@ -16,12 +23,13 @@ CLAIMS = [{"text": text, "quotes": [{"item": 1, "words": text}], "unstated": ""}
 ANSWER = f"{FIRST} [1]\n{SECOND} [2]"
 
 
+REPLY = json.dumps({"thought": "", "lookups": [], "answerable": True, "claims": CLAIMS, "short": "Warsaw",
+                    "confidence": 0.9})
+
+
 def script(body):
     """The brain's answers; those of the agent have two claims."""
-    if llm_server.brain.step(body) != "decompose":
-        return llm_server.brain.reply(body)
-    return json.dumps({"thought": "", "lookups": [], "answerable": True, "claims": CLAIMS,
-                       "short": "Warsaw", "confidence": 0.9})
+    return REPLY if llm_server.brain.step(body) == "decompose" else llm_server.brain.reply(body)
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +111,108 @@ def test_the_page_shows_each_claim_where_the_answer_will_stand(web_browser, serv
         expect(final).to_have_count(2)
         assert below_question(page, final.first) == pytest.approx(before, abs=0.5)
         browsing.shoot(page, "answered")
+
+
+PAGE = Path(__file__).parent.parent / "use_stream"
+QUESTION = {"messages": [{"role": "user", "content": "Where was Marie Curie born?"}]}
+LOOK = json.dumps({"thought": "", "lookups": [{"tool": "entity_search", "entity": "Warsaw"}], "answerable": False,
+                   "claims": [], "short": "", "confidence": 0.0})
+
+
+@pytest.fixture(scope="module")
+def looking():
+    """A model that looks something up and then answers with two claims; the end of that reply waits for `may_end`."""
+    def look_first(body):
+        step = llm_server.brain.step(body)
+        if step == "reflect":
+            endpoint.may_end.clear()
+        return {"decompose": LOOK, "reflect": REPLY}.get(step) or llm_server.brain.reply(body)
+
+    with llm_server.LlmServer(look_first) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory, looking):
+    folder = tmp_path_factory.mktemp("server")
+    with langgraph_server.scripted_server(folder, looking.base_url, f"{FIRST} {SECOND}") as url:
+        yield url
+
+
+@pytest.fixture
+def reply_may_end(looking):
+    yield looking.may_end
+    looking.may_end.set()
+
+
+def streamed(client, given):
+    """What `useStream` asks for."""
+    thread = client.threads.create()["thread_id"]
+    return client.runs.stream(thread, "retrieval", input=given, stream_subgraphs=True,
+                              stream_mode=["values", "messages-tuple"])
+
+
+def joined(messages):
+    return reduce(add, (AIMessageChunk(content=message["content"], id=message["id"]) for message in messages))
+
+
+@pytest.mark.slow
+def test_by_the_sdk_lookups_are_tool_calls_and_the_answer_grows_in_one_message(url, reply_may_end):
+    parts, seen = [], {}
+    with get_sync_client(url=url) as client:
+        for part in streamed(client, QUESTION):
+            if part.event.startswith("messages"):
+                message = part.data[0]
+                parts.append(message["type"])
+                seen.setdefault(message["id"], []).append(message)
+                if parts.count("AIMessageChunk") == len(CLAIMS):
+                    reply_may_end.set()
+            elif part.event.startswith("values"):
+                state = part.data["messages"]
+    assert parts == ["ai", "tool", *["AIMessageChunk"] * 3]
+    calls, result, answer = seen.values()
+    (call,) = calls[0]["tool_calls"]
+    assert (call["name"], call["args"]) == ("entity_search", {"entity": "Warsaw"})
+    assert call["id"] == result[0]["tool_call_id"]
+    assert result[0]["content"] == "<- born in: Marie Curie (curie.md)"
+    assert [message["id"] for message in state[1:]] == [*seen]
+    assert joined(answer).text == "".join(block["text"] for block in state[-1]["content"])
+    assert joined(answer).text.startswith(ANSWER.replace("\n", "  \n") + "\n\nSources:  \n[1] curie.md, ")
+
+
+@pytest.fixture(scope="module")
+def chat_page(tmp_path_factory):
+    """The script of a page around the real `useStream`, of npm."""
+    folder = tmp_path_factory.mktemp("npm") / "page"
+    shutil.copytree(PAGE, folder)
+    commands = (["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
+                ["node_modules/.bin/esbuild", "page.jsx", "--bundle", "--jsx=automatic", "--outfile=page.js"])
+    for command in commands:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode and command[0] == "npm":
+            pytest.skip(f"npm cannot install what the page is made of: {done.stderr[-300:]}")
+        assert done.returncode == 0, done.stderr
+    return (folder / "page.js").read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("npm"), reason="there is no npm")
+@web.needs_chromium
+def test_on_a_page_of_use_stream_the_same_is_shown(url, chat_page, web_browser, reply_may_end):
+    page = web_browser.new_page()
+    html = "<!doctype html><body><script src='/chat/page.js'></script>"
+    page.route(f"{url}/chat/", lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.route(f"{url}/chat/page.js", lambda route: route.fulfill(body=chat_page, content_type="text/javascript"))
+    page.goto(f"{url}/chat/")
+    page.get_by_label("Question").fill("In which town was Marie Curie born?")  # another one, as replies are cached
+    page.keyboard.press("Enter")
+    answer = page.locator("article.ai").nth(1)
+    expect(answer).to_contain_text("Warsaw lies in Poland. [2]")
+    expect(page.locator("main")).to_have_attribute("aria-busy", "true")
+    expect(page.locator("article.ai code")).to_have_text('entity_search {"entity":"Warsaw"}')
+    expect(page.locator("article.tool")).to_have_text("<- born in: Marie Curie (curie.md)")
+    reply_may_end.set()
+    expect(page.locator("main")).to_have_attribute("aria-busy", "false")
+    expect(answer).to_contain_text("Sources: [1] curie.md, characters 0-31")
+    expect(page.locator("article")).to_have_count(4)
+    page.close()

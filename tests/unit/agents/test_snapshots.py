@@ -1,16 +1,24 @@
-"""A question is answered from one state of its knowledge base, whatever is published; the longest unused are closed."""
+"""A question is answered from one state of its knowledge base, holds no thread while it waits, and can be resumed."""
 
+import asyncio
 import gc
+import json
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from banyan.agents import snapshots
 from banyan.agents.resources import Resources
 from banyan.agents.retrieval.graph import build_graph
+from banyan.agents.snapshots import StateGoneError
 from banyan.config import Settings
 from banyan.models.reasoner import ReasonerError
-from banyan.schemas.lookups import EntityLookup
+from banyan.schemas.inquiry import Judgement
+from banyan.schemas.lookups import EntityLookup, PathLookup, TripleLookup
+from langgraph.checkpoint.memory import InMemorySaver
 from sqlalchemy.exc import ResourceClosedError
 
 from ... import asking, scripted, small_base
@@ -128,3 +136,65 @@ def test_knowledge_bases_that_were_used_longest_ago_are_closed(tmp_path, hashed_
         assert newest(resources, "kb2").kb is first, "it was used later than kb3"
     # Chroma's threads let go of single files a little later: of a third base there would be as many as of the second.
     assert max(held[2:]) < 2 * held[1] - held[0], held
+
+
+opened, resources = asking.opened, asking.resources
+
+RIVER = "On which river is the birthplace of Ada Byron?"
+MANY = 15
+
+
+class Slow(asking.Fake):
+    """Waits until all questions wait at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting, self.most, self.threads = 0, 0, set()
+        self.all_wait = asyncio.Event()
+
+    async def judge(self, inquiry: Any) -> Judgement:
+        self.waiting += 1
+        self.most, self.threads = max(self.most, self.waiting), self.threads | {threading.get_ident()}
+        if self.waiting == MANY:
+            self.all_wait.set()
+        await asyncio.wait_for(self.all_wait.wait(), 60)
+        self.waiting -= 1
+        return await super().judge(inquiry)
+
+
+def test_many_questions_wait_at_once_whatever_threads_there_are(resources):
+    async def ask_all() -> list[Any]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+        resources.fake = Slow()
+        graph = build_graph(resources)
+        return await asyncio.gather(*(graph.ainvoke({"knowledge_base": "kb", "question": f"{RIVER} {n}"})
+                                      for n in range(MANY)))
+
+    said = asyncio.run(ask_all())
+    assert len(said) == MANY
+    assert resources.fake.most == MANY
+    assert len(resources.fake.threads) == 1, "they wait on the event loop"
+
+
+LOOKUPS = (EntityLookup(entity="Ulm"), TripleLookup(relation="lies_on"), PathLookup(start="Ada Byron"))
+
+
+def test_the_state_is_plain_data(resources):
+    resources.fake.replies = [asking.look(*LOOKUPS)]
+    graph, config = build_graph(resources, InMemorySaver()), {"configurable": {"thread_id": "plain"}}
+    graph.invoke({"knowledge_base": "kb", "question": RIVER}, config)
+    for state in graph.get_state_history(config):
+        plain = {key: value for key, value in state.values.items() if key != "messages"}
+        assert json.loads(json.dumps(plain)) == plain
+
+
+def test_a_checkpointed_question_says_so_when_its_state_is_gone(tmp_path, hashed_embedder):
+    small_base.people(tmp_path, "kb", hashed_embedder)
+    saver, config = InMemorySaver(), {"configurable": {"thread_id": "one"}}
+    with asking.FakeResources(tmp_path, hashed_embedder) as resources:
+        graph = build_graph(resources, saver)
+        graph.invoke({"knowledge_base": "kb", "question": RIVER}, config, interrupt_before=["answer"])
+    with asking.FakeResources(tmp_path, hashed_embedder) as others:
+        others.delete_documents("kb", ["carl"])
+        with pytest.raises(StateGoneError, match="'kb' has changed since the question was asked"):
+            build_graph(others, saver).invoke(None, config)
