@@ -121,8 +121,8 @@ def load_model_once() -> None:
     """
     export = "from banyan.models.embedding.minilm import bundled_export; bundled_export()"
     subprocess.run([sys.executable, "-c", export], check=True)
-    embedder = importlib.import_module("banyan.models.embedding.minilm", "onnxruntime")
-    for name in ("bundled_export", "bundled_tokenizer", "_session"):
+    embedder = importlib.import_module("banyan.models.embedding.minilm")
+    for name in ("bundled_export", "bundled_tokenizer", "_open_session"):
         setattr(embedder, name, cache(getattr(embedder, name)))
     embedder.load_bundled(1)
 
