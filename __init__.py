@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from .schemas.documents import Document
     from .schemas.errors import BanyanError
     from .subagent.citation_middleware import CitationMiddleware
-    from .subagent.remote import Remote
-    from .subagent.tool import BanyanRetriever, as_subagent, as_tool
+    from .subagent.tool import BanyanRetriever, Remote, as_subagent, as_tool
 
 __all__ = [
     "Answer", "AskContext", "BanyanError", "BanyanRetriever", "BuildContext", "CitationMiddleware", "Community",
@@ -55,7 +54,7 @@ _FOUND_IN = {
     "BanyanRetriever": "subagent.tool", "BuildContext": "agents.construction.state",
     "CitationMiddleware": "subagent.citation_middleware", "Community": "api.python_results",
     "Document": "schemas.documents", "Entity": "api.python_results", "Fact": "api.python_results",
-    "JoinedBases": "api.joined_bases", "KnowledgeBase": "api.python_base", "Remote": "subagent.remote",
+    "JoinedBases": "api.joined_bases", "KnowledgeBase": "api.python_base", "Remote": "subagent.tool",
     "Resources": "agents.resources", "Settings": "config", "Step": "api.python_results",
     "as_subagent": "subagent.tool", "as_tool": "subagent.tool",
     "drop": "api.python_base", "list": "api.python_base", "open": "api.python_base", "rename": "api.python_base",

@@ -22,8 +22,7 @@ from .routes import (
     graph_routes,
 )
 from .security.clients import may
-from .security.gate import Envelope, Gate
-from .security.hosts import Hosts
+from .security.gate import Envelope, Gate, Hosts
 from .service import Service
 
 _ROUTERS = (base_routes.router, build_routes.router, chat_routes.router, graph_routes.router, build_routes.model_router,

@@ -1,7 +1,7 @@
 """The graph of a knowledge base as the page shows it: entities as nodes, facts as edges."""
 
 from collections.abc import Collection, Iterable, Sequence, Set
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,22 +206,39 @@ def mentioned_together(view: GraphView, entity: Node, chunks: Sequence[Chunk],
     The entities that the most sentences name come first. Each has those sentences as its evidence. `chunks` mention the
     entity; without `others`, all entities are looked for that these chunks mention.
     """
+    index, read_chunks = view.index, chunks[:_MOST_CHUNKS_READ]
     linked_by_facts = {entity.id, *(node.id for node in view.neighbours(entity.id))}
-    names, read = view.index.names(entity.id), chunks[:_MOST_CHUNKS_READ]
-    mentioned = others or view.matching(kind="", relation="", chunks={chunk.id for chunk in read}, members=None)
+    mentioned = others or view.matching(kind="", relation="", chunks={chunk.id for chunk in read_chunks}, members=None)
     others = [node for node in mentioned if node.id not in linked_by_facts]
-    sentences: dict[str, list[tuple[str, int, int]]] = {}  # by entity: (chunk, start, end)
-    for chunk in read:
-        for start, end in prose_sentences(chunk):
-            sentence = chunk.text[start:end]
-            for other in others if has_any_name(sentence, names) else ():
-                if has_name(sentence, other.name):
-                    sentences.setdefault(other.id, []).append((chunk.id, start, end))
-    sources = Sources(read)
+    places_of = _places_of_sentences(index.names(entity.id), others, read_chunks)
+    sources = Sources(read_chunks)
     together = []
-    named = [node for node in others if node.id in sentences]
-    for node in sorted(named, key=lambda node: -len(sentences[node.id]))[:_MOST_SHOWN]:
-        evidence = [Source(**source) for chunk_id, start, end in sentences[node.id]
-                    for source in sources.locate({chunk_id: (start, end)})]
+    named = [node for node in others if node.id in places_of]
+    for node in sorted(named, key=lambda node: -len(places_of[node.id]))[:_MOST_SHOWN]:
+        evidence = [Source(**source) for place in places_of[node.id]
+                    for source in sources.locate({place.chunk: (place.start, place.end)})]
         together.append(Together(entity=node, evidence=evidence))
     return together
+
+
+class _Place(NamedTuple):
+    """A sentence: characters `start` to `end` of a chunk."""
+
+    chunk: str
+    start: int
+    end: int
+
+
+def _places_of_sentences(names: Collection[str], others: Sequence[Node], chunks: Sequence[Chunk],
+                         ) -> dict[str, list[_Place]]:
+    """Return, by the id of each of the other entities, the sentences that name it and have one of the names."""
+    places_of: dict[str, list[_Place]] = {}
+    for chunk in chunks:
+        for start, end in prose_sentences(chunk):
+            sentence = chunk.text[start:end]
+            if not has_any_name(sentence, names):
+                continue
+            for other in others:
+                if has_name(sentence, other.name):
+                    places_of.setdefault(other.id, []).append(_Place(chunk.id, start, end))
+    return places_of

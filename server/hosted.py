@@ -26,8 +26,7 @@ from ..graph_store.layout import knowledge_bases
 from .app import create_app
 from .responses import ErrorDetail, error_response
 from .security.clients import Clients
-from .security.gate import Gate
-from .security.hosts import Hosts, is_for_others
+from .security.gate import Gate, Hosts, is_for_others
 
 PREFIXES = ("/api", "/assets", "/chat", "/v1")
 """The app's paths besides `/` and `/mcp`; LangGraph's server uses none of them."""
@@ -121,6 +120,7 @@ class OfferedAssistants:
         await self._app(scope, receive, send)
 
     async def _update_assistants(self) -> None:
+        """Create an assistant for each new knowledge base, and delete those of dropped ones."""
         names = set(await asyncio.to_thread(knowledge_bases, self._settings))
         # A client within this process: it needs no key.
         async with get_client() as client:

@@ -123,77 +123,68 @@ def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None
     When the server stops, `stop` is called, to make the events end by themselves within `_FAREWELL` seconds; without
     it the stream is cut off at once.
     """
+    if stop is None:
+        return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_grace_period=0)
     # The library sets an event when the server stops; an object whose `set` calls `stop` takes the event's place.
-    shutdown_event = cast("anyio.Event", SimpleNamespace(set=stop)) if stop else None
+    shutdown_event = cast("anyio.Event", SimpleNamespace(set=stop))
     return EventSourceResponse(events, send_timeout=_SEND_TIMEOUT, shutdown_event=shutdown_event,
-                               shutdown_grace_period=_FAREWELL if stop else 0)
+                               shutdown_grace_period=_FAREWELL)
 
 
 class RefusedError(BanyanError):
-    """A refused request; `status` is its HTTP status, `headers` are sent with it."""
+    """A refused request; `status` is its HTTP status, which subclasses name, and `headers` are sent with it."""
 
     status = 400
     headers: dict[str, str] = {}  # noqa: RUF012  (overridden as a whole, never changed)
 
+    def __init_subclass__(cls, status: int | None = None) -> None:
+        """Set the HTTP status of a class that names one; others have that of their base class."""
+        if status is not None:
+            cls.status = status
 
-class UnauthorizedError(RefusedError):
+
+class UnauthorizedError(RefusedError, status=401):
     """The key is missing or unknown."""
 
-    status = 401
     headers = {"WWW-Authenticate": "Bearer"}  # noqa: RUF012
 
 
-class ForbiddenError(RefusedError):
+class ForbiddenError(RefusedError, status=403):
     """The key lacks the scope, or the request comes from a page of another origin."""
 
-    status = 403
 
-
-class NotFoundError(RefusedError):
+class NotFoundError(RefusedError, status=404):
     """There is nothing with that name."""
 
-    status = 404
 
-
-class StateError(RefusedError):
+class StateError(RefusedError, status=409):
     """The state does not allow the request."""
 
-    status = 409
 
-
-class TooLargeError(RefusedError):
+class TooLargeError(RefusedError, status=413):
     """The request exceeds a limit of the settings."""
 
-    status = 413
 
-
-class NotJsonError(RefusedError):
+class NotJsonError(RefusedError, status=415):
     """The body is not declared as JSON."""
 
-    status = 415
 
-
-class TooManyRequestsError(RefusedError):
+class TooManyRequestsError(RefusedError, status=429):
     """The client has sent too many requests; `seconds` says when to try again."""
-
-    status = 429
 
     def __init__(self, message: str, seconds: int) -> None:
         super().__init__(message)
         self.headers = {"Retry-After": str(seconds)}
 
 
-class UnavailableError(RefusedError):
+class UnavailableError(RefusedError, status=503):
     """The server is not ready, or too busy."""
 
-    status = 503
     headers = {"Retry-After": "5"}  # noqa: RUF012
 
 
-class DeadlineError(RefusedError):
+class DeadlineError(RefusedError, status=504):
     """The request took longer than allowed."""
-
-    status = 504
 
 
 _STATUS: dict[type[BaseException], int] = {

@@ -1,11 +1,16 @@
-"""Banyan for LangChain: a tool, a retriever of passages, and a subagent for deepagents, supervisors and graphs."""
+"""Banyan for LangChain: a tool, a retriever of passages, and a subagent for deepagents, supervisors and graphs.
 
+A `Remote` offers the tool and the subagent of a Banyan behind LangGraph's server.
+"""
+
+import asyncio
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
+import httpx
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
@@ -13,6 +18,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.pregel.remote import RemoteException, RemoteGraph
+from langgraph_sdk import get_client, get_sync_client
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 from pydantic.v1 import ValidationError as OldValidationError
 from typing_extensions import TypedDict
@@ -37,6 +44,8 @@ from .tool_answers import AskedQuestion, RetrievedPassage
 _ACCEPTED_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 # The graph limits itself. Without this, it would inherit the caller's limit, which counts the caller's steps.
 _STEPS = 10_000
+_TIMEOUT = 300.0
+"""Seconds to wait for a sign of life from a remote server."""
 
 
 class Asker(ABC):
@@ -211,21 +220,38 @@ def subagent_of(asker: Asker, *, name: str = "", about: str = "") -> Subagent:
                     runnable=graph.compile(checkpointer=False, name=name))
 
 
+class _RankedPassage(NamedTuple):
+    """A passage with its score, and the knowledge base that it is from."""
+
+    base: str
+    chunk: Chunk
+    score: float
+
+    def fields(self) -> dict[str, Any]:
+        """Return the document, its title, the passage's first and last character there, and the score."""
+        return {"document": joined_id(self.base, self.chunk.document_id), "title": self.chunk.title,
+                "start": self.chunk.start, "end": self.chunk.start + len(self.chunk.text), "score": self.score}
+
+
 def search(resources: Resources, kb: str, query: str, k: int, context: AskContext | None = None,
            ) -> list[RetrievedPassage]:
-    """Return the best passages for a query, best first; the arguments and errors are those of `_rank`."""
-    return [RetrievedPassage(document=joined_id(base, chunk.document_id), title=chunk.title, start=chunk.start,
-                             end=chunk.start + len(chunk.text), text=chunk.text, score=score)
-            for base, chunk, score in _rank(resources, kb, query, k, context or AskContext())]
+    """Return at most `k` passages for a query, best first.
+
+    Raises:
+        BanyanError: the query, an option or the knowledge base cannot be used; the message says why.
+    """
+    return [RetrievedPassage(text=passage.chunk.text, **passage.fields())
+            for passage in _rank(resources, kb, query, k, context or AskContext())]
 
 
-def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[tuple[str, Chunk, float]]:
+def _rank(resources: Resources, kb: str, query: str, k: int, context: AskContext) -> list[_RankedPassage]:
+    """Return the best passages of one or several knowledge bases; names in the query are respelt as the texts do."""
     check_context(context)
     _, question = read_conversation({"question": query})
     with resources.snapshots_of(kb, context.scope) as snapshots:
         retrievers = snapshots.retrievers
         question, _ = respelt(question, *(retriever.index for retriever in retrievers.values()))
-        return rank_chunks_of(retrievers, question, k, context.switches)
+        return [_RankedPassage(*ranked) for ranked in rank_chunks_of(retrievers, question, k, context.switches)]
 
 
 class BanyanRetriever(BaseRetriever):
@@ -257,7 +283,102 @@ class BanyanRetriever(BaseRetriever):
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002  (LangChain's signature)
         """Return the best passages for a query as LangChain documents; LangChain calls this for `invoke`."""
         context = AskContext(documents=self.documents, where=self.where)
-        return [Document(page_content=chunk.text, id=chunk.id, metadata={
-            "document": joined_id(base, chunk.document_id), "title": chunk.title, "start": chunk.start,
-            "end": chunk.start + len(chunk.text), "score": score})
-            for base, chunk, score in _rank(self._opened, self.kb, query, self.k, context)]
+        return [Document(page_content=passage.chunk.text, id=passage.chunk.id, metadata=passage.fields())
+                for passage in _rank(self._opened, self.kb, query, self.k, context)]
+
+
+class RemoteError(BanyanError):
+    """A remote Banyan cannot be reached, or reports that it cannot answer."""
+
+
+class Remote(Asker):
+    """The retrieval graph of a server (`langgraph dev`, or a deployment), open within a `with` or `async with` block.
+
+    Use its tools and graphs only within the block, which closes its connections at the end. In an `async with` block,
+    await the tool, the subagent and the graph. In a `with` block, invoke them, or await them through a thread.
+    Never call the server from within itself.
+    """
+
+    def __init__(self, url: str, kb: str, *, mode: Mode = "reject", context: AskContext | None = None,
+                 graph: str = "retrieval", api_key: str | None = None, headers: Mapping[str, str] | None = None,
+                 timeout: float = _TIMEOUT) -> None:
+        """Set the address; nothing is sent yet.
+
+        Args:
+            url: the server, such as "http://127.0.0.1:2024".
+            kb: the knowledge base to ask, on that server.
+            mode: what an answer may rest on; see `AskContext`.
+            context: every option of a question, instead of `mode`.
+            graph: the graph's name on the server.
+            api_key: the server's key; None does not look for one in the environment.
+            headers: headers to send with each request.
+            timeout: seconds to wait for a sign of life from the server.
+        """
+        self.url = url
+        self.knowledge_base = check_names(kb)
+        # Only options that differ from the defaults are sent; the server fills in the others.
+        default, chosen = vars(AskContext()), vars(context or AskContext(mode=mode))
+        self._context = {name: value for name, value in chosen.items() if value != default[name]}
+        self._name = graph
+        self._connect: dict[str, Any] = {"url": url, "api_key": api_key, "headers": headers, "timeout": timeout}
+        self._graph: RemoteGraph | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def graph(self) -> RemoteGraph:
+        """The graph as a node of another one: takes `question` or `messages`, and `knowledge_base`."""
+        if self._graph is None:
+            raise RemoteError(f"the connection to {self.url} is not open: use it in a `with` or `async with` block")
+        return self._graph
+
+    def as_tool(self, *, name: str = "", about: str = "") -> BaseTool:
+        """Return a tool, like `banyan.as_tool`."""
+        return tool_of(self, name=name, about=about)
+
+    def as_subagent(self, *, name: str = "", about: str = "") -> Subagent:
+        """Return a subagent, like `banyan.as_subagent`."""
+        return subagent_of(self, name=name, about=about)
+
+    async def aask(self, given: AskInput) -> AskOutput:
+        """Answer a question or conversation; raise RemoteError if the server cannot be reached or gives no answer."""
+        asked: dict[str, Any] = {**given, "knowledge_base": self.knowledge_base}
+        if messages := given.get("messages"):
+            asked["messages"] = [{"role": "user" if isinstance(message, HumanMessage) else "assistant",
+                                  "content": message.text} for message in messages]
+        try:
+            if self.graph.client is None:  # opened with `with`, so there is no asynchronous client
+                return self._answer_of(await asyncio.to_thread(self.graph.invoke, asked, context=self._context))
+            if asyncio.get_running_loop() is not self._loop:  # which alone can use the client's connections
+                raise RemoteError("the connection was opened with `async with`: await the answer, or open it with "
+                                  "`with`")
+            return self._answer_of(await self.graph.ainvoke(asked, context=self._context))
+        except RemoteException as error:
+            detail = error.args[0]
+            raise RemoteError(str(detail.get("message", detail) if isinstance(detail, dict) else detail)) from error
+        except httpx.HTTPError as error:
+            raise RemoteError(f"{self.url} cannot be asked ({type(error).__name__}: {error}); is a LangGraph server "
+                              "running there, and is the key right?") from error
+
+    def _answer_of(self, state: dict[str, Any] | None) -> AskOutput:
+        if not state or "answer" not in state:
+            raise RemoteError(f"{self.url} gave no answer; see the log of that server")
+        return cast("AskOutput", {key: state[key] for key in AskOutput.__annotations__ if key in state})
+
+    def __enter__(self) -> Self:
+        self._graph = RemoteGraph(self._name, sync_client=get_sync_client(**self._connect))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        graph, self._graph = self.graph, None
+        if graph.sync_client is not None:
+            graph.sync_client.close()
+
+    async def __aenter__(self) -> Self:
+        self._graph = RemoteGraph(self._name, client=get_client(**self._connect))
+        self._loop = asyncio.get_running_loop()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        graph, self._graph = self.graph, None
+        if graph.client is not None:
+            await graph.client.aclose()

@@ -30,12 +30,13 @@ from ...config import Settings
 from ...graph_store.layout import knowledge_bases
 from ...runtime.libraries import collect_rarely
 from ...schemas.services import is_loopback
-from ...server.security.hosts import Hosts, is_for_others
 from ...server.security.keys import SCOPES, Keys, Scope
 from ..console import CommandError, err, note_missing_model, on_a_line, out, set_up_logs, table_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+    from ...server.security.gate import Hosts
 
 app = typer.Typer()
 
@@ -67,6 +68,8 @@ def serve(
     *, no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open the page in the browser.")] = False,
 ) -> None:
     """Serve the knowledge bases: a web page, REST, chat and MCP, on one port."""
+    from ...server.security.gate import Hosts, is_for_others  # noqa: PLC0415  (`banyan key` does without this second)
+
     settings = Settings()
     has_public_names = is_for_others(settings.server_hosts)
     is_reachable = has_public_names or not is_loopback(host)
@@ -137,7 +140,7 @@ def _allow_descriptors() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def serve_alone(settings: Settings, hosts: Hosts, listening: Callable[[], None], *, needs_keys: bool,
+def serve_alone(settings: Settings, hosts: "Hosts", listening: Callable[[], None], *, needs_keys: bool,
                 options: dict[str, Any]) -> bool:
     """Serve in this process until it is stopped; return True if the server could start.
 
@@ -199,7 +202,7 @@ class Connection(H11Protocol):
         self.handle_events()
 
 
-def serving_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int = 1) -> "FastAPI":
+def serving_app(settings: Settings, hosts: "Hosts", *, needs_keys: bool, workers: int = 1) -> "FastAPI":
     """Create the app that a process serves; called in that process, whose end closes the app's resources."""
     # Imported here, so the supervisor of several workers, which serves nothing, saves the 2 s and 130 MB.
     from ...agents.resources import Resources  # noqa: PLC0415
@@ -214,7 +217,7 @@ def serving_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: 
 class WorkerSupervisor(Multiprocess):
     """The supervisor of several workers."""
 
-    def __init__(self, settings: Settings, workers: int, hosts: Hosts, listening: Callable[[], None], *,
+    def __init__(self, settings: Settings, workers: int, hosts: "Hosts", listening: Callable[[], None], *,
                  needs_keys: bool, **options: Any) -> None:
         """Bind the port; nothing is started yet. `settings` are those of all workers together.
 
@@ -262,7 +265,7 @@ def divide_limits(settings: Settings, workers: int) -> Settings:
     return settings.model_copy(update=parts)
 
 
-def _worker_app(settings: Settings, hosts: Hosts, *, needs_keys: bool, workers: int) -> "FastAPI":
+def _worker_app(settings: Settings, hosts: "Hosts", *, needs_keys: bool, workers: int) -> "FastAPI":
     def end_with_supervisor() -> None:
         """Stop this worker when its supervisor has ended: nobody else would, if the supervisor was killed."""
         if supervisor := multiprocessing.parent_process():

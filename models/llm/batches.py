@@ -167,10 +167,11 @@ class BatchedExtraction(ModelCalls):
         try:
             choice, usage = response["body"]["choices"][0], response["body"].get("usage") or {}
             text, refusal = choice["message"].get("content") or "", choice["message"].get("refusal") or ""
-            reply = Reply(text, reported_count(usage, "prompt_tokens"), reported_count(usage, "completion_tokens")
-                          or estimate_tokens(text or refusal),
-                          reported_count(usage.get("prompt_tokens_details"), "cached_tokens"), refusal,
-                          choice.get("finish_reason") or "stop")
+            reply = Reply(
+                text, prompt_tokens=reported_count(usage, "prompt_tokens"),
+                completion_tokens=reported_count(usage, "completion_tokens") or estimate_tokens(text or refusal),
+                cached_tokens=reported_count(usage.get("prompt_tokens_details"), "cached_tokens"),
+                refusal=refusal, finish=choice.get("finish_reason") or "stop")
         except (AttributeError, LookupError, TypeError) as error:
             return f"{NOT_OPENAI.problem} ({error!r})"
         shape = None if call is None else extraction_shape(call.requests, call.schema)

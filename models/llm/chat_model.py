@@ -37,7 +37,7 @@ from .endpoint import (
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
 
-_STREAM = "stream"
+_STREAM_PARAMETERS = {"stream": True, "stream_options": {"include_usage": True}}
 # Other providers' words for what OpenAI calls them.
 _FINISH_REASONS = {"max_tokens": "length", "safety": "content_filter"}
 _CALL_ERRORS = (openai.OpenAIError, httpx2.HTTPError, TimeoutError)
@@ -100,18 +100,18 @@ class ChatClient:
         """Send a request in a form, and repeat it without each parameter that the endpoint refuses."""
         on_text = text_listener() if isinstance(self._chat, ChatOpenAI) else None
         while True:
-            streamed = {_STREAM: True, "stream_options": {"include_usage": True}} if on_text else {}
-            sent = leave_out({**self._parameters, **streamed}, refused)
+            stream_to = None if "stream" in refused else on_text
+            sent = leave_out(self._parameters | (_STREAM_PARAMETERS if stream_to else {}), refused)
             texts = merge_system(messages) if SYSTEM_ROLE in refused else list(messages)
             try:
-                if on_text is None or _STREAM not in sent:
-                    sent = leave_out(self._parameters, refused)
+                if stream_to is None:
                     return await self._in_form(self._chat, form, json_schema, sent).ainvoke(texts)
                 streaming = self._chat.model_copy(update={"disable_streaming": False})
-                model = self._in_form(streaming, form, json_schema, sent)
-                if message := await self._stream_reply(model, texts, on_text, refused):
+                message = await self._stream_reply(self._in_form(streaming, form, json_schema, sent), texts, stream_to,
+                                                   refused)
+                if message is not None:
                     return message
-                on_text = None
+                on_text = None  # the request is sent again, as a whole
             except self._errors as error:
                 name = refused_parameter(error, sent, texts)
                 if name is None:
@@ -130,14 +130,15 @@ class ChatClient:
                     text += str(part.text)
                     await on_text(text)
         except (httpx2.HTTPError, openai.APIError) as error:
+            # Without any part, the request failed like any other, and the client has repeated it already.
             is_of_request = not parts and isinstance(error, openai.APIStatusError | openai.APIConnectionError)
             if is_of_request or not self._settings.llm_retries:
                 raise
             return None
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError):  # what was sent is no stream
             if parts:
                 raise
-            refused.add(_STREAM)
+            refused.add("stream")
             return None
         usages = [part.usage_metadata for part in parts if part.usage_metadata]
         return (parts[0] + parts[1:]).model_copy(update={"usage_metadata": usages[-1] if usages else None})
@@ -204,26 +205,33 @@ def _connect_provider(settings: Settings) -> BaseChatModel:
     from langchain.chat_models import init_chat_model  # noqa: PLC0415  (only for other providers)
 
     key = settings.llm_api_key.get_secret_value()
-    optional = {"api_key": None if key == NO_KEY else key, "max_tokens": settings.llm_reply_tokens, "temperature": 0.0}
-    options = {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, **_COMMON_OPTIONS}
-    options |= {name: value for name, value in optional.items() if value is not None}
+    options = {"timeout": settings.llm_timeout, "max_retries": settings.llm_retries, "temperature": 0.0,
+               **_COMMON_OPTIONS}
+    if key != NO_KEY:
+        options["api_key"] = key
+    if settings.llm_reply_tokens is not None:
+        options["max_tokens"] = settings.llm_reply_tokens
     model: BaseChatModel = init_chat_model(settings.llm_model, configurable_fields=None, **options)
-    if isinstance(model, BaseChatOpenAI):  # such as Azure's: the parameters are sent with each request
+    if isinstance(model, BaseChatOpenAI):
+        # An OpenAI client, such as Azure's, gets these with each request (`_in_form`): a refused one can be left out.
         return model.model_copy(update={"max_tokens": None, "temperature": None})
     return model
 
 
 def _to_reply(messages: Messages, message: AIMessage) -> Reply:
     """Convert a message to a reply; tokens that the endpoint does not report are estimated from the texts."""
-    # Arguments that are not JSON stay as they are: they are sent back with the reason, as any answer.
+    # Some models answer with the arguments of a tool. Those that are not JSON stay as they are: they are sent back with
+    # the reason, as any answer.
     arguments = [json.dumps(call["args"], ensure_ascii=False) for call in message.tool_calls]
     arguments += [call["args"] or "" for call in message.invalid_tool_calls]
     text = "\n".join(arguments) or str(message.text)
     refusal = str(message.additional_kwargs.get("refusal") or "")
     usage: Mapping[str, Any] = message.usage_metadata or {}
-    finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or ""
-    return Reply(text,
-                 reported_count(usage, "input_tokens") or sum(estimate_tokens(content) for _, content in messages),
-                 reported_count(usage, "output_tokens") or estimate_tokens(text or refusal),
-                 reported_count(usage.get("input_token_details"), "cache_read"),
-                 refusal, _FINISH_REASONS.get(finish.casefold(), finish or "stop"))
+    prompt_tokens = reported_count(usage, "input_tokens")
+    if not prompt_tokens:
+        prompt_tokens = sum(estimate_tokens(content) for _, content in messages)
+    finish = message.response_metadata.get("finish_reason") or message.response_metadata.get("stop_reason") or "stop"
+    return Reply(text, prompt_tokens=prompt_tokens,
+                 completion_tokens=reported_count(usage, "output_tokens") or estimate_tokens(text or refusal),
+                 cached_tokens=reported_count(usage.get("input_token_details"), "cache_read"),
+                 refusal=refusal, finish=_FINISH_REASONS.get(finish.casefold(), finish))

@@ -9,6 +9,7 @@ A row without a line's number goes to the chunk that has its names.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -65,34 +66,22 @@ class NumberedLines:
         for index, request in enumerate(requests):
             pieces = list(_pieces(request.text))
             is_same_document = index > 0 and _document_name(request) == _document_name(requests[index - 1])
-            # How many lines at the beginning repeat the end of the chunk before.
-            longest = min(len(previous_pieces), len(pieces)) if is_same_document else 0
-            repeated = next((count for count in range(longest, 0, -1)
-                             if previous_pieces[-count:] == pieces[:count]), 0)
-            dates, end, shown = relative_dates(request.text, request.said_on), 0, list[str]()
-            for piece in pieces:
-                start = request.text.index(piece, end)
-                end = start + len(piece)
-                shown.append(with_meant_dates(request.text, dates, start, end))
-            self.lines += [NumberedLine(number, index, *one) for number, one in enumerate(
-                [*zip(pieces, shown, strict=True)][repeated:], len(self.lines) + 1)]
+            repeated = _count_repeated(previous_pieces, pieces) if is_same_document else 0
+            shown_pieces = _with_dates(request, pieces)
+            for piece, shown in zip(pieces[repeated:], shown_pieces[repeated:], strict=True):
+                self.lines.append(NumberedLine(len(self.lines) + 1, index, piece, shown))
             previous_pieces = pieces
 
     def text(self) -> str:
         """Return the lines as a prompt shows them."""
         shown = list[str]()
-        current = -1
-        name_before = ""
+        request_index, document = -1, ""
         for line in self.lines:
-            if line.request != current:
-                current = line.request
-                request, name = self.requests[current], _document_name(self.requests[current])
-                # The line above: `[DOCUMENT > HEADING (ABOUT): OPENING]`, or `[> HEADING: OPENING]`.
-                is_new, name_before = name != name_before, name
-                named = " > ".join(" ".join(part.split()) for part in (name if is_new else "", request.heading) if part)
-                about = f" ({' '.join(request.about.split())})" if request.about and is_new else ""
-                opening = f": {' '.join(request.opening.split())}" if request.opening else ""
-                shown.append(f"[{'' if is_new else '> '}{named or '-'}{about}{opening}]")
+            if line.request != request_index:
+                request_index = line.request
+                request, previous_document = self.requests[request_index], document
+                document = _document_name(request)
+                shown.append(_context_line(request, document, is_new=document != previous_document))
             shown.append(f"{line.number} {line.shown}")
         return "\n".join(shown)
 
@@ -130,6 +119,42 @@ def _pieces(text: str) -> Iterator[str]:
             if next_end is None or next_end - begin > _LONGEST_LINE:  # the next sentence or item does not fit
                 yield line[begin:end].strip()
                 begin = end
+
+
+def _count_repeated(previous: Sequence[str], pieces: Sequence[str]) -> int:
+    """Return how many lines at the beginning of a chunk repeat the end of the chunk before it."""
+    for count in range(min(len(previous), len(pieces)), 0, -1):
+        if previous[-count:] == pieces[:count]:
+            return count
+    return 0
+
+
+def _with_dates(request: ExtractionRequest, pieces: Sequence[str]) -> list[str]:
+    """Return the pieces of a request's text, with the date that each relative one means behind it."""
+    dates = relative_dates(request.text, request.said_on)
+    end = 0
+    shown = list[str]()
+    for piece in pieces:
+        start = request.text.index(piece, end)
+        end = start + len(piece)
+        shown.append(with_meant_dates(request.text, dates, start, end))
+    return shown
+
+
+def _context_line(request: ExtractionRequest, document: str, *, is_new: bool) -> str:
+    """Return the line above those of a request: `[DOCUMENT > HEADING (ABOUT): OPENING]`.
+
+    If the document is that of the request before, it is `[> HEADING: OPENING]`.
+    """
+    parts = [document, request.heading] if is_new else [request.heading]
+    line = " > ".join(" ".join(part.split()) for part in parts if part) or "-"
+    if not is_new:
+        line = f"> {line}"
+    elif request.about:
+        line += f" ({' '.join(request.about.split())})"
+    if request.opening:
+        line += f": {' '.join(request.opening.split())}"
+    return f"[{line}]"
 
 
 def _document_name(request: ExtractionRequest) -> str:
@@ -192,6 +217,30 @@ class _FactRow(NamedTuple):
     """When and with what it holds."""
 
 
+class _LocatedTail(NamedTuple):
+    """A tail of a row, the index of the request that states it, and the words that do; "" if the row cites no line."""
+
+    request: int
+    tail: str
+    evidence: str
+
+
+@dataclass
+class _RequestParts:
+    """What a reply extracts from one request."""
+
+    entities: list[ExtractedEntity] = field(default_factory=list)
+    triples: list[ExtractedTriple] = field(default_factory=list)
+    attributes: list[ExtractedAttribute] = field(default_factory=list)
+
+    def names_in_facts(self) -> set[str]:
+        """Return the names of entities in the triples and attributes."""
+        names = {attribute.entity for attribute in self.attributes}
+        for triple in self.triples:
+            names |= {triple.head, triple.tail}
+        return names
+
+
 class _Conversion:
     """The conversion of one reply to the extraction of each request."""
 
@@ -213,40 +262,43 @@ class _Conversion:
 
     def extractions(self) -> list[Extraction]:
         """Return the extraction of each request."""
-        triples: list[list[ExtractedTriple]] = [[] for _ in self._texts]
-        attributes: list[list[ExtractedAttribute]] = [[] for _ in self._texts]
-        entities: list[list[ExtractedEntity]] = [[] for _ in self._texts]
+        parts = [_RequestParts() for _ in self._texts]
         for row in self._fact_rows(self._reply.triples):
             confidence = self._confidence(row.label, self._relations)
-            for index, tail, words in self._located_tails(row):
-                triples[index].append(ExtractedTriple(
-                    head=row.head, relation=_schema_name(row.label, self._relations), tail=tail, evidence=words,
-                    time=row.condition, confidence=confidence))
+            relation = _schema_name(row.label, self._relations)
+            for located in self._located_tails(row):
+                parts[located.request].triples.append(ExtractedTriple(
+                    head=row.head, relation=relation, tail=located.tail, evidence=located.evidence, time=row.condition,
+                    confidence=confidence))
         for row in self._fact_rows(self._reply.attributes):
             confidence = self._confidence(row.label, self._attributes)
-            for index, value, words in self._located_tails(row):
-                attributes[index].append(ExtractedAttribute(
-                    entity=row.head, attribute=_schema_name(row.label, self._attributes), value=value,
-                    evidence=words, time=row.condition, confidence=confidence))
-        names_in_facts = [{*(name for triple in request_triples for name in (triple.head, triple.tail)),
-                           *(attribute.entity for attribute in request_attributes)}
-                          for request_triples, request_attributes in zip(triples, attributes, strict=True)]
-        for entity in self._entities({name for names in names_in_facts for name in names}):
+            name = _schema_name(row.label, self._attributes)
+            for located in self._located_tails(row):
+                parts[located.request].attributes.append(ExtractedAttribute(
+                    entity=row.head, attribute=name, value=located.tail, evidence=located.evidence, time=row.condition,
+                    confidence=confidence))
+        names_in_facts = [part.names_in_facts() for part in parts]
+        for entity in self._entities(set[str]().union(*names_in_facts)):
             indices = [index for index, names in enumerate(names_in_facts)
                        if entity.name in names or _normalise_words(entity.name) in self._texts[index]]
-            for index in indices or [0]:
-                entities[index].append(entity)
-        return [Extraction(entities=tuple(entities[index]), triples=tuple(triples[index]),
-                           attributes=tuple(attributes[index]),
-                           elsewhere=tuple(sorted(name for name in names if self._is_elsewhere(name, index))))
-                for index, names in enumerate(names_in_facts)]
+            for index in indices or [0]:  # a name that no text has goes to the first request, where it is rejected
+                parts[index].entities.append(entity)
+        extractions = []
+        for index, (part, names) in enumerate(zip(parts, names_in_facts, strict=True)):
+            elsewhere = sorted(name for name in names if self._is_elsewhere(name, index))
+            extractions.append(Extraction(entities=tuple(part.entities), triples=tuple(part.triples),
+                                          attributes=tuple(part.attributes), elsewhere=tuple(elsewhere)))
+        return extractions
 
     def _fact_rows(self, rows: Iterable[Sequence[str]]) -> Iterator[_FactRow]:
         """Yield the rows of facts that have a head and a label, their own or those of the row above."""
         line, condition, head, label = None, "", "", ""
         for row in rows:
-            citation = self._lines.find_cited(row[0]) if len(row) > _LEAST_CELLS else None
-            if len(row) > _LEAST_CELLS and not row[0].strip():
+            if len(row) <= _LEAST_CELLS:  # head, label and tail alone
+                citation = None
+            elif row[0].strip():
+                citation = self._lines.find_cited(row[0])
+            else:  # an empty cell repeats the one above
                 citation = line, condition
             line, condition = citation or (None, "")
             own_head, own_label, *tails = row[1:] if citation else row[:_LEAST_CELLS]
@@ -266,35 +318,45 @@ class _Conversion:
         return wanted not in self._texts[index] and any(wanted in text for text in (
             self._instructions[index], *(self._texts[other] for other in self._requests_of_same_document(index))))
 
-    def _located_tails(self, row: _FactRow) -> Iterator[tuple[int, str, str]]:
-        """Yield the tails of a row, each as (index of its request, tail, words that state it)."""
-        names = [_normalise_words(name) for name in (row.head, *row.tails)]
-        row_index = row.line.request if row.line else max(  # the request with most of the row's names
-            range(len(self._texts)), key=lambda index: sum(name in self._texts[index] for name in names))
+    def _located_tails(self, row: _FactRow) -> Iterator[_LocatedTail]:
+        """Yield the tails of a row, each with the request and the line that state it."""
+        row_index = row.line.request if row.line else self._request_with_most_names([row.head, *row.tails])
         for tail in row.tails:
             wanted = _normalise_words(tail)
             candidates = (row_index, *self._requests_of_same_document(row_index))
             index = next((other for other in candidates if wanted in self._texts[other]), row_index)
-            if row.line is None:
-                yield index, tail, ""
-                continue
-            # The items of a list stand in the line that the row cites or below it, each in a line of its own.
-            lines = [line for line, text in self._line_words if line.request == index and wanted in text]
-            below = (line for line in lines if line.number >= row.line.number)
-            yield index, tail, next(below, lines[0] if lines else row.line).text
+            evidence = self._line_with(wanted, index, row.line).text if row.line else ""
+            yield _LocatedTail(index, tail, evidence)
+
+    def _request_with_most_names(self, names: Sequence[str]) -> int:
+        """Return the index of the request whose text has the most of some names, the first of several."""
+        wanted = [_normalise_words(name) for name in names]
+        return max(range(len(self._texts)), key=lambda index: sum(name in self._texts[index] for name in wanted))
+
+    def _line_with(self, words: str, request: int, cited: NumberedLine) -> NumberedLine:
+        """Return the line of a request that has the words: the cited one or the next below, else the first; or `cited`.
+
+        The items of a list stand in the line that a row cites or below it, each in a line of its own.
+        """
+        lines = [line for line, text in self._line_words if line.request == request and words in text]
+        first = lines[0] if lines else cited
+        return next((line for line in lines if line.number >= cited.number), first)
 
     def _entities(self, names_in_facts: Set[str]) -> Iterator[ExtractedEntity]:
         """Yield the entities of the rows `[type, name, ...]`; also of `[name, type]` and of a name alone."""
-        for row in self._reply.entities:
-            type_label, *cells = row
+        for type_label, *cells in self._reply.entities:
             names = [name for name in cells if name.strip()]
-            is_name_first = len(names) == 1 and names[0] not in names_in_facts and normalise(
-                type_label) not in self._types and (normalise(names[0]) in self._types or type_label in names_in_facts)
-            if type_label.strip() and (not names or is_name_first):
-                type_label, names = "".join(names), [type_label]
+            if type_label.strip() and (not names or self._is_name_first(type_label, names, names_in_facts)):
+                type_label, names = "".join(names), [type_label]  # noqa: PLW2901
             confidence = self._confidence(type_label, self._types)
             for name in names:
                 yield ExtractedEntity(name=name, type=_schema_name(type_label, self._types), confidence=confidence)
+
+    def _is_name_first(self, first: str, others: Sequence[str], names_in_facts: Set[str]) -> bool:
+        """Return True if a row is `[name, type]`: its second cell is a known type, or its first is in a fact."""
+        if len(others) != 1 or others[0] in names_in_facts or normalise(first) in self._types:
+            return False
+        return normalise(others[0]) in self._types or first in names_in_facts
 
     def _confidence(self, label: str, known: Mapping[str, str]) -> float:
         """Return the confidence in a label; one used but not listed counts as the least certain one that is listed."""
@@ -306,8 +368,10 @@ class _Conversion:
 
 def _names_of(elements: Sequence[SchemaElement]) -> dict[str, str]:
     """Map all names and labels of elements to their names: prompts show labels, the graph has names."""
-    called = {normalise(name): e.name for e in elements for name in e.all_names()}
-    return called | {normalise(e.name): e.name for e in elements}  # a name beats another's label
+    names = dict[str, str]()
+    for element in elements:
+        names.update((normalise(name), element.name) for name in element.all_names())
+    return names | {normalise(element.name): element.name for element in elements}  # a name beats another's label
 
 
 def _normalise_words(text: str) -> str:

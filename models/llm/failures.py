@@ -135,8 +135,11 @@ def _find_fix(error: BaseException) -> tuple[Fix, BaseException]:
 
 def status_of(error: BaseException) -> int | None:
     """Return the HTTP status of a client's error or of one that it was raised from, or None."""
-    statuses = (getattr(one, name, None) for one in _error_chain(error) for name in ("status_code", "code"))
-    return next((status for status in statuses if isinstance(status, int)), None)
+    for one in _error_chain(error):
+        for status in (getattr(one, "status_code", None), getattr(one, "code", None)):
+            if isinstance(status, int):
+                return status
+    return None
 
 
 def words_of(error: BaseException) -> str:

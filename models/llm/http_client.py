@@ -116,6 +116,16 @@ async def reveal_error(response: httpx2.Response) -> None:
         response.status_code = _status_in(await response.aread())
 
 
+def _error_in(reply: object) -> Any:
+    """Return the error in a decoded body, of its first choice or else of the whole; None if there is none."""
+    if not isinstance(reply, dict):
+        return None
+    choices = reply.get("choices")
+    first_choice = choices[0] if isinstance(choices, list) and choices else None
+    of_choice = first_choice.get("error") if isinstance(first_choice, dict) else None
+    return of_choice or reply.get("error")
+
+
 def _status_in(body: bytes) -> int:
     """Return the HTTP status of a body: 200 for an answer, else that of its error, or one that fits it."""
     if not body.strip():
@@ -124,10 +134,7 @@ def _status_in(body: bytes) -> int:
         reply = json.loads(body)
     except (ValueError, RecursionError):  # mostly a page of another server
         return httpx2.codes.NOT_FOUND
-    choices = reply.get("choices") if isinstance(reply, dict) else None
-    of_choice = choices[0].get("error") if isinstance(choices, list) and choices and isinstance(
-        choices[0], dict) else None
-    error = of_choice or (reply.get("error") if isinstance(reply, dict) else None)
+    error = _error_in(reply)
     if not error:
         return httpx2.codes.OK
     code = str(error.get("code")) if isinstance(error, dict) else ""

@@ -3,7 +3,7 @@
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from itertools import chain
 from typing import Self
 
 from ... import prompts
@@ -117,20 +117,21 @@ class LlmReasoner(ModelCalls):
         Only pairs of the same documents share a call. So a document cannot influence the verdicts on entities that it
         does not mention: they are never in one prompt with it.
         """
-        positions: dict[frozenset[str], list[int]] = {}
+        positions_by_documents: dict[frozenset[str], list[int]] = {}
         for position, pair in enumerate(pairs):
-            positions.setdefault(pair.documents, []).append(position)
-        batches = [together[start:start + PAIRS_PER_CALL] for together in positions.values()
-                   for start in range(0, len(together), PAIRS_PER_CALL)]
+            positions_by_documents.setdefault(pair.documents, []).append(position)
+        batches = list[list[int]]()  # of positions in `pairs`
+        for together in positions_by_documents.values():
+            batches += [together[start:start + PAIRS_PER_CALL] for start in range(0, len(together), PAIRS_PER_CALL)]
 
-        def make(batch: Sequence[EntityPair]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
-            text = prompts.number_items(f"{_card_text(pair.first)}\n{_card_text(pair.second)}" for pair in batch)
+        def make(batch: Sequence[int]) -> tuple[Prompt, wire.Shape[list[PairVerdict | None]]]:
+            text = prompts.number_items(f"{_card_text(pairs[position].first)}\n{_card_text(pairs[position].second)}"
+                                        for position in batch)
             language = prompt_language(self._settings, text)
             return prompts.render("resolve", language, pairs=text), wire.verdicts(len(batch))
 
-        verdicts = await self._ask_batches("resolve", make, [[pairs[position] for position in batch]
-                                                             for batch in batches], otherwise=lambda _: None)
-        verdict_at = dict(zip((position for batch in batches for position in batch), verdicts, strict=True))
+        verdicts = await self._ask_batches("resolve", make, batches, otherwise=lambda _: None)
+        verdict_at = dict(zip(chain.from_iterable(batches), verdicts, strict=True))
         return [verdict_at[position] for position in range(len(pairs))]
 
     async def summarise(self, communities: Sequence[CommunityDigest]) -> list[CommunitySummary]:
@@ -144,7 +145,9 @@ class LlmReasoner(ModelCalls):
 
     async def judge(self, inquiry: Inquiry) -> Judgement:
         """Answer from the evidence, or say what to look up next; one form of prompt serves all rounds."""
-        step: LlmStep = "answer" if inquiry.is_last else "reflect" if len(inquiry.rounds) > 1 else "decompose"
+        step: LlmStep = "reflect" if len(inquiry.rounds) > 1 else "decompose"
+        if inquiry.is_last:
+            step = "answer"
         language = self._question_language(inquiry.question)
         return await self._ask(step, lambda: (
             prompts.render("agent", language, **prompts.inquiry_values(inquiry, language),
@@ -203,55 +206,83 @@ class SchemaWriter(ModelCalls):
 
 
 def merge_proposal(known: GraphSchema, proposed: wire.ProposedSchema) -> GraphSchema:
-    """Return the known schema with the proposed elements that can be used.
+    """Return the known schema with the proposed elements that can be used, described by the proposal's first thought.
 
     Elements with an unreadable name or a name that the schema has already are left out. Types that are not in the
     schema are left out of domains and ranges.
-    """
-    types = {t.name: t for t in known.entity_types}
-    relations, attributes = [*known.relation_types], [*known.attribute_types]
-    type_names = {label_key(name): t.name for t in known.entity_types for name in t.all_names()}
-    taken = {label_key(name) for e in (*types.values(), *relations, *attributes) for name in e.all_names()}
-    added: dict[ElementKind, int] = dict.fromkeys(MOST, 0)
 
-    def reserve_name(kind: ElementKind, name: str) -> bool:
+    Raises:
+        ValueError: no proposed element can be used.
+    """
+    merged = _MergedSchema(known)
+    for row in proposed.types:
+        merged.add_type(*_pad_cells(row, 4))
+    for row in proposed.relations:
+        merged.add_relation(*_pad_cells(row, 5))
+    for row in proposed.attributes:
+        merged.add_attribute(*_pad_cells(row, 5))
+    if not any(merged.added.values()):
+        raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
+    return GraphSchema(name=known.name, description=proposed.thought.strip(),  # it says what the documents are about
+                       entity_types=tuple(merged.types.values()), relation_types=tuple(merged.relations),
+                       attribute_types=tuple(merged.attributes))
+
+
+class _MergedSchema:
+    """A schema that proposed elements are added to, by the cells of their rows; those that cannot be used are ignored.
+
+    The last cell of a row says of what there is one at a time: "head" or "tail" of a relation, "one" for a value.
+    """
+
+    def __init__(self, known: GraphSchema) -> None:
+        self.types = {known_type.name: known_type for known_type in known.entity_types}
+        self.relations = [*known.relation_types]
+        self.attributes = [*known.attribute_types]
+        self.added: dict[ElementKind, int] = dict.fromkeys(MOST, 0)
+        self._type_names = {label_key(name): one.name for one in known.entity_types for name in one.all_names()}
+        elements = (*known.entity_types, *known.relation_types, *known.attribute_types)
+        self._taken = {label_key(name) for element in elements for name in element.all_names()}
+
+    def _reserve_name(self, kind: ElementKind, name: str) -> bool:
         """Reserve a name for a new element; return False if it is unreadable or taken, or the kind has enough."""
         key = label_key(name)
-        if not is_readable_label(name) or key in taken or added[kind] == MOST[kind]:
+        if not is_readable_label(name) or key in self._taken or self.added[kind] == MOST[kind]:
             return False
-        taken.add(key)
-        added[kind] += 1
+        self._taken.add(key)
+        self.added[kind] += 1
         return True
 
-    for name, parent, description, label in (_pad_cells(row, 4) for row in proposed.types):
-        if reserve_name("entity_type", name):  # a parent that is unknown is ignored
-            types[name] = EntityType(name=name, description=description, parent=type_names.get(label_key(parent)),
-                                     **_label_fields(name, label))
-            type_names |= {label_key(n): name for n in types[name].all_names()}
-    types_in = partial(_types_in, types, type_names)
-    # `single` names the end that has one entity at a time, or is "one" if an entity has one value.
-    for words, heads, tails, label, single in (_pad_cells(row, 5) for row in proposed.relations):
-        if reserve_name("relation", name := _identifier(words)):
-            relations.append(RelationType(name=name, domain=types_in(heads), range=types_in(tails),
-                                          functional=single == "tail", inverse_functional=single == "head",
-                                          **_label_fields(name, label)))
-    kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
-    for words, owners, kind, label, single in (_pad_cells(row, 5) for row in proposed.attributes):
-        if reserve_name("attribute", name := _identifier(words)):
-            attributes.append(AttributeType(name=name, owners=types_in(owners), kind=kinds.get(kind.lower(), "text"),
-                                            functional=single == "one", **_label_fields(name, label)))
-    if not any(added.values()):
-        raise ValueError('"types", "relations" and "attributes" hold no row that can be used')
-    return GraphSchema(name=known.name, description=proposed.thought.strip(), entity_types=tuple(types.values()),
-                       relation_types=tuple(relations), attribute_types=tuple(attributes))
+    def add_type(self, name: str, parent: str, description: str, label: str) -> None:
+        """Add an entity type, without a parent if that is unknown."""
+        if self._reserve_name("entity_type", name):
+            added = EntityType(name=name, description=description, parent=self._type_names.get(label_key(parent)),
+                               **_label_fields(name, label))
+            self.types[name] = added
+            self._type_names |= {label_key(other): name for other in added.all_names()}
 
+    def add_relation(self, words: str, heads: str, tails: str, label: str, single: str) -> None:
+        """Add a relation between the types in two cells."""
+        name = _identifier(words)
+        if self._reserve_name("relation", name):
+            self.relations.append(RelationType(
+                name=name, domain=self._types_in(heads), range=self._types_in(tails), functional=single == "tail",
+                inverse_functional=single == "head", **_label_fields(name, label)))
 
-def _types_in(types: Mapping[str, EntityType], type_names: Mapping[str, str], cell: str) -> tuple[str, ...]:
-    """Return the schema's names of the types in a cell, or the name for any type if it has none of them."""
-    names = [type_names.get(label_key(part), "") for part in _SEPARATORS.split(cell)]
-    # A type whose parent is also named would only add tokens.
-    needed = tuple(name for name in dict.fromkeys(names) if name and types[name].parent not in names)
-    return needed or (ANY,)
+    def add_attribute(self, words: str, owners: str, kind: str, label: str, single: str) -> None:
+        """Add an attribute of the types in a cell; its values are texts unless `kind` is "number" or "date"."""
+        name = _identifier(words)
+        kinds: dict[str, ValueKind] = {"number": "number", "date": "date"}
+        if self._reserve_name("attribute", name):
+            self.attributes.append(AttributeType(
+                name=name, owners=self._types_in(owners), kind=kinds.get(kind.lower(), "text"),
+                functional=single == "one", **_label_fields(name, label)))
+
+    def _types_in(self, cell: str) -> tuple[str, ...]:
+        """Return the schema's names of the types in a cell, or the name for any type if it has none of them."""
+        names = [self._type_names.get(label_key(part), "") for part in _SEPARATORS.split(cell)]
+        # A type whose parent is also named would only add tokens.
+        needed = tuple(name for name in dict.fromkeys(names) if name and self.types[name].parent not in names)
+        return needed or (ANY,)
 
 
 def _candidate_text(candidate: Candidate) -> str:

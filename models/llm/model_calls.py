@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from itertools import chain
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
@@ -82,7 +83,7 @@ class ModelCalls:
             return [*await ask(batch[:middle]), *await ask(batch[middle:])]
 
         answers = await in_parallel(ask, batches, self._settings.llm_concurrency)
-        return [one for answer in answers for one in answer]
+        return [*chain.from_iterable(answers)]
 
 
 def open_client(settings: Settings) -> SendIn:

@@ -79,15 +79,21 @@ def json_objects(text: str, names: Collection[str] = ()) -> Iterator[dict[str, A
         raise UnusableAnswer("it is nested too deeply") from None
     if not has_any:
         shown = answer.strip()[:_CHARACTERS_SHOWN] or "nothing"
-        start = answer.find("{")
-        try:
-            json.loads(answer[start:] if start >= 0 else "{}", strict=False)
-            reason = ""
-        except RecursionError:
-            reason = " (it is nested too deeply)"
-        except ValueError as error:
-            reason = f" ({error})"
-        raise UnusableAnswer(f"there is no complete JSON object in it{reason}; it begins: {shown}")
+        raise UnusableAnswer(f"there is no complete JSON object in it{_why_unreadable(answer)}; it begins: {shown}")
+
+
+def _why_unreadable(answer: str) -> str:
+    """Return why the text from an answer's first brace is no JSON, in brackets; "" if there is none."""
+    start = answer.find("{")
+    if start < 0:
+        return ""
+    try:
+        json.loads(answer[start:], strict=False)
+    except RecursionError:
+        return " (it is nested too deeply)"
+    except ValueError as error:
+        return f" ({error})"
+    return ""
 
 
 def _find_objects(text: str, answer: str, names: Collection[str]) -> Iterator[dict[str, Any]]:
@@ -100,13 +106,17 @@ def _find_objects(text: str, answer: str, names: Collection[str]) -> Iterator[di
     objects = objects[-_MOST_OBJECTS:]
     fitting = [value for value, _ in objects if not names or not value.keys().isdisjoint(names)]
     yield from reversed(fitting)
-    # Those behind the first unreadable object may be parts of it.
-    yield from (value for value, start in reversed(objects) if start < first_broken and value not in fitting)
-    nearly = answer[answer.find("{"):answer.rfind("}") + 1]
-    if first_broken < len(answer) and len(nearly) <= _MOST_READ_AGAIN:
-        value, end = _decode_object(repaired := _STRING_OR_LAST_COMMA.sub(r"\1", nearly), 0)
-        if value and end == len(repaired):
+    for value, start in reversed(objects):
+        # An object behind the first unreadable one may be a part of that.
+        if start < first_broken and value not in fitting:
             yield value
+    # An object may be unreadable only because of a comma before a closing bracket.
+    nearly_object = answer[answer.find("{"):answer.rfind("}") + 1]
+    if first_broken < len(answer) and len(nearly_object) <= _MOST_READ_AGAIN:
+        repaired = _STRING_OR_LAST_COMMA.sub(r"\1", nearly_object)
+        value_or_none, end = _decode_object(repaired, 0)
+        if value_or_none and end == len(repaired):
+            yield value_or_none
 
 
 def _scan_objects(text: str) -> tuple[list[tuple[dict[str, Any], int]], int]:

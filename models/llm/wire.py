@@ -10,6 +10,7 @@ before claims, which are shown as they arrive.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -231,10 +232,14 @@ def extraction(schema: GraphSchema, lines: NumberedLines) -> Shape[list[Extracti
 def summaries(communities: Sequence[CommunityDigest]) -> Shape[list[CommunitySummary]]:
     """Return the shape of the names, summaries and findings of all communities, in order."""
     # A summary can be influenced by the other communities of its call, so it records what was shown of all.
-    shown = tuple(text for one in communities for text in one.texts) if len(communities) > 1 else ()
-    return _shape("summaries", _Summaries, lambda answer: [
-        summary.convert(community.statements).model_copy(update={"shown": shown}) for community, summary in zip(
-            communities, _in_order("communities", answer.communities, len(communities)), strict=True)])
+    shown = tuple(chain.from_iterable(one.texts for one in communities)) if len(communities) > 1 else ()
+
+    def read(answer: _Summaries) -> list[CommunitySummary]:
+        in_order = _in_order("communities", answer.communities, len(communities))
+        return [summary.convert(community.statements).model_copy(update={"shown": shown})
+                for community, summary in zip(communities, in_order, strict=True)]
+
+    return _shape("summaries", _Summaries, read)
 
 
 def verdicts(count: int) -> Shape[list[PairVerdict | None]]:

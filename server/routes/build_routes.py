@@ -41,6 +41,7 @@ _MOST = 2**53
 
 
 def _check_visible(build: BuildId, service: Serving, bases: Seeing) -> str:
+    """Return a build's id; raise NotFoundError if the client may not see its knowledge base."""
     if not bases.covers(service.builds.jobs.one(build).build.kb):
         raise no_build(build)
     return build
@@ -130,10 +131,8 @@ async def decide_in_build(build: Visible, decisions: Decisions, service: Serving
     return await service.builds.decide(build, decisions.decisions, decisions.who)
 
 
-class ModelTrialError(RefusedError):
+class ModelTrialError(RefusedError, status=422):
     """The model to be tried does not answer: the fault lies with the client's choice, not with the server."""
-
-    status = 422
 
 
 class Model(BaseModel):
@@ -198,12 +197,18 @@ def try_model(choice: ModelChoice, service: Serving) -> ModelTrial:
 
 
 def _with_choice(choice: ModelChoice, service: Serving) -> Settings:
-    settings, new_key = service.resources.settings, choice.key.get_secret_value()
+    """Return the settings with the chosen model for all steps.
+
+    Without a new key, the current one is used, but only at the address that it was set with.
+    """
+    settings = service.resources.settings
     models_of_steps = {name: "" for name in Settings.model_fields if name.startswith("llm_model_")}
     options = {"llm_reasoning_effort": "", "llm_extra_body": {}}  # what was set suits only the previous model
     chosen = settings.model_copy(update={
         "llm_base_url": choice.endpoint or None, **models_of_steps, **options,
         "llm_model": choice.model.strip() or Settings.model_fields["llm_model"].default})
-    has_same_address = (chosen.llm_base_url, host_of(chosen)) == (settings.llm_base_url, host_of(settings))
-    current_key = settings.llm_api_key if has_same_address else SecretStr(NO_KEY)
-    return chosen.model_copy(update={"llm_api_key": SecretStr(new_key) if new_key else current_key})
+    key = choice.key
+    if not key.get_secret_value():
+        has_same_address = (chosen.llm_base_url, host_of(chosen)) == (settings.llm_base_url, host_of(settings))
+        key = settings.llm_api_key if has_same_address else SecretStr(NO_KEY)
+    return chosen.model_copy(update={"llm_api_key": key})

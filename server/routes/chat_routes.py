@@ -83,9 +83,10 @@ class ChatMessage(BaseModel):
     @property
     def text(self) -> str:
         """The message's text."""
-        parts = self.content or ""
-        return parts if isinstance(parts, str) else "\n".join(
-            part.text if part.type in _TEXTS else f"[{part.type}, which was not read]" for part in parts)
+        if self.content is None or isinstance(self.content, str):
+            return self.content or ""
+        return "\n".join(part.text if part.type in _TEXTS else f"[{part.type}, which was not read]"
+                         for part in self.content)
 
 
 class StreamOptions(BaseModel):
@@ -160,10 +161,12 @@ async def complete(asked: CompletionRequest, request: Request, service: Serving,
 
 
 def _last_question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], QuestionRequest]:
+    """Return the earlier messages, and the last one as a question; the system's messages say how to word the answer."""
     *before, last = asked.messages
-    if other := [part.type for part in last.content or () if isinstance(part, MessagePart) and part.type not in _TEXTS]:
-        raise QuestionError(f"the last message has a part of the type {other[0]!r}, and only text is read: ask in "
-                            "words")
+    for part in last.content or ():
+        if isinstance(part, MessagePart) and part.type not in _TEXTS:
+            raise QuestionError(f"the last message has a part of the type {part.type!r}, and only text is read: ask in "
+                                "words")
     types: dict[str, type[AIMessage] | type[HumanMessage]] = {"user": HumanMessage, "assistant": AIMessage}
     earlier = [types[message.role](message.text) for message in before if message.role in types]
     instructions = "\n".join(message.text for message in before if message.role in {"system", "developer"})
@@ -174,6 +177,7 @@ def _last_question(asked: CompletionRequest) -> tuple[Sequence[AnyMessage], Ques
 
 async def _answer_pieces(kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage], service: Service,
                          client: str) -> AsyncGenerator[tuple[str, dict[str, Any]]]:
+    """Yield the pieces of an answer as (text, {}), then its list of sources as (text, all fields of the answer)."""
     async with service.questions.answering(client, kb, question, earlier) as events:
         async for item in events:
             if item.event == "answer":
@@ -192,11 +196,13 @@ def _make_annotations(kb: str, text: str, answer: dict[str, Any], request: Reque
     marks = [*find_marks(text[:sources_start], start), *_SOURCE_MARK.finditer(text, sources_start)]
     annotations = []
     for mark in marks:
-        if cited := by_id.get(int(mark[1])):
-            place = {"kb": kb, "doc": cited["document"], "start": cited["start"], "end": cited["end"]}
-            annotations.append({"type": "url_citation", "url_citation": {
-                "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
-                "url": f"{request.base_url}#/ask?{urlencode(place)}", "quote": cited["quote"]}})
+        cited = by_id.get(int(mark[1]))
+        if cited is None:  # a number in brackets that is no mark
+            continue
+        place = {"kb": kb, "doc": cited["document"], "start": cited["start"], "end": cited["end"]}
+        annotations.append({"type": "url_citation", "url_citation": {
+            "start_index": mark.start(), "end_index": mark.end(), "title": cited["document"],
+            "url": f"{request.base_url}#/ask?{urlencode(place)}", "quote": cited["quote"]}})
     return annotations
 
 
@@ -279,6 +285,7 @@ async def ask_stream(kb: KbNames, question: QuestionRequest, request: Request, s
 
 async def _events(kb: str, question: QuestionRequest, request: Request, service: Service, client: str,
                   ) -> AsyncIterator[ServerSentEvent]:
+    """Yield the events of a question, the last of which is its answer or an error."""
     failure: Exception = UnavailableError(NOT_ANSWERED)
     try:
         async with service.questions.answering(client, kb, question) as events:

@@ -87,16 +87,16 @@ def edits(reading: Reading) -> Items[EditDecision]:
 @router.post("/edits", tags=["graph"], responses=errors(404, 409), dependencies=[may("review")])
 def edit(kb: KbName, change: Change, service: Serving) -> Edited:
     """Change the graph, and update everything that depends on it."""
-    edits, of = ManualEdits(kb, service.resources), {"why": change.why, "who": change.who}
+    edits, reason = ManualEdits(kb, service.resources), {"why": change.why, "who": change.who}
     match change:
         case RenameEntity():
-            number = edits.rename(change.entity, change.name, **of)
+            number = edits.rename(change.entity, change.name, **reason)
         case RetypeEntity():
-            number = edits.retype(change.entity, change.type, **of)
+            number = edits.retype(change.entity, change.type, **reason)
         case ChangeFact(fact=fact, instead=None):
-            number = edits.reject((fact.subject, fact.relation, fact.object), **of)
-        case ChangeFact(fact=fact, instead=SaidFact() as right):
-            number = edits.correct((fact.subject, fact.relation, fact.object), **right.model_dump(), **of)
+            number = edits.reject((fact.subject, fact.relation, fact.object), **reason)
+        case ChangeFact(fact=fact, instead=SaidFact() as correction):
+            number = edits.correct((fact.subject, fact.relation, fact.object), **correction.model_dump(), **reason)
     with service.resources.snapshot(kb) as edited:
         decided = next(decision.edit for decision in edited.kb.edits.all() if decision.number == number)
         return Edited(number=number, entity=edited.kb.graph.canonical(edited_entity(decided)))
@@ -135,8 +135,8 @@ def entity_names(reading: Reading, entity: NodeId) -> Items[Alias]:
     """List the entities that were merged into one, and the reason for each."""
     if not reading.kb.entities.has_aliases(entity):
         return Items(items=[])  # the usual case; it is answered without loading the graph
-    groups = [group for group in reading.kb.graph.groups() if group.id == entity]
-    return Items(items=[alias for group in groups for alias in group.aliases])
+    aliases = next((group.aliases for group in reading.kb.graph.groups() if group.id == entity), ())
+    return Items(items=list(aliases))
 
 
 @router.get("/entities/decisions", tags=["graph"], responses=errors(404))

@@ -86,6 +86,7 @@ class Builds:
                     await self._wake_up.wait()
 
     async def _sync_jobs(self) -> None:
+        """Tell the table of jobs how this process's jobs are, begin those that it gets, and end those that it lost."""
         changed = [running for running in self._running.values() if running.job is not running.saved]
         jobs = [running.job for running in changed]  # as they are now: they may change again while they are saved
         news = await anyio.to_thread.run_sync(self.jobs.exchange, set(self._running), jobs, limiter=self._loop_thread)
@@ -185,6 +186,7 @@ class Builds:
                 return self._failed_job(running.job, error)
 
     def _failed_job(self, job: Job, error: BaseException) -> Job:
+        """Return a job as failed, with the error for clients; log an error that has no meaning for them."""
         if status_of(error) == HTTPStatus.INTERNAL_SERVER_ERROR:
             _LOG.error("build %s failed", job.build.id, exc_info=error)
         detail = detail_of(error, self._resources.settings)
@@ -193,6 +195,7 @@ class Builds:
         return job.having(state="failed", error=BuildError(type=detail.type, message=message))
 
     async def _run_graph(self, running: _Running) -> Job:
+        """Run a job until its end or its next question to a person, and return it as it is then."""
         job, build, folder = running.job, running.job.build, ""
         await self._clients.check_not_revoked(job.client)
         config: Any = {"configurable": {"thread_id": build.id, "resumes": job.run}}
@@ -220,9 +223,14 @@ class Builds:
 
 
 def _job_after(job: Job, state: StateSnapshot, folder: str) -> Job:
-    failed = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ") for line in state.values["files_failed"]]
-    lines_by_key = {"files_failed": failed, "files_partly_read": state.values["files_partly_read"],
-                    "files_moved": state.values["files_moved"], "records_gone": state.values["records_gone"]}
+    """Return a job after a run of the graph, which waits for a person or has ended.
+
+    `folder` has the uploaded files; clients do not see its path.
+    """
+    lines_by_key = {key: state.values[key] for key in (
+        "files_failed", "files_partly_read", "files_moved", "records_gone")}
+    lines_by_key["files_failed"] = [line.removeprefix(f"{folder}/").removeprefix(f"{folder}: ")
+                                    for line in lines_by_key["files_failed"]]
     # A run of the same job that waited for a person before has added its lines to `job.unread`.
     unread = {key: [*job.unread.get(key, ()), *lines] for key, lines in lines_by_key.items()}
     if state.interrupts:

@@ -123,9 +123,12 @@ class Conversations:
         """
         now, key = datetime.now(UTC), thread.key
         question = clean_text(question)
-        limits = {} if scope.is_everything else {"documents": list(scope.documents), "where": dict(scope.where)}
+        stored_answer = dict(answer)
+        if not scope.is_everything:
+            stored_answer |= {"documents": list(scope.documents), "where": dict(scope.where)}
         title = " ".join(question.split())
-        title = title if len(title) <= _TITLE_LENGTH else f"{title[:_TITLE_LENGTH - 1]}…"
+        if len(title) > _TITLE_LENGTH:
+            title = f"{title[:_TITLE_LENGTH - 1]}…"
         with self._db.transaction() as connection:
             if follows and not connection.execute(select(CONVERSATIONS.c.id).where(CONVERSATIONS.c.id == key)).first():
                 return None
@@ -138,7 +141,7 @@ class Conversations:
             last = connection.execute(select(func.max(TURNS.c.number)).where(TURNS.c.conversation == key)).scalar() or 0
             connection.execute(insert(TURNS).values(
                 conversation=key, number=last + 1, asked_at=now.isoformat(timespec="seconds"), question=question,
-                answer=json.dumps(clean_json(answer | limits))))
+                answer=json.dumps(clean_json(stored_answer))))
             connection.execute(delete(TURNS).where(TURNS.c.conversation == key,
                                                    TURNS.c.number <= last + 1 - KEPT_TURNS))
         return last + 1
@@ -258,6 +261,7 @@ class Conversations:
         return row
 
     def _change(self, thread: Thread, **values: str | None) -> None:
+        """Change columns of a conversation's row."""
         self.entry(thread)  # raises NotFoundError if there is no such conversation
         with self._db.transaction() as connection:
             connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
@@ -281,6 +285,7 @@ def move_conversations(settings: Settings, old: str, new: str = "") -> None:
 
 
 def _delete(connection: Connection, condition: ColumnElement[bool]) -> None:
+    """Delete the conversations that fit a condition, with their turns."""
     ids = select(CONVERSATIONS.c.id).where(condition)
     connection.execute(delete(TURNS).where(TURNS.c.conversation.in_(ids)))
     connection.execute(delete(CONVERSATIONS).where(condition))
@@ -292,5 +297,6 @@ def _names_asked(connection: Connection) -> Sequence[str]:
 
 
 def _delete_about(connection: Connection, condition: Callable[[list[str]], bool]) -> None:
-    _delete(connection, CONVERSATIONS.c.kb.in_([names for names in _names_asked(connection)
-                                                if condition(split_names(names))]))
+    """Delete the conversations whose knowledge bases, by their names, fit a condition."""
+    deleted_names = [names for names in _names_asked(connection) if condition(split_names(names))]
+    _delete(connection, CONVERSATIONS.c.kb.in_(deleted_names))

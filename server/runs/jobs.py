@@ -167,15 +167,11 @@ class Jobs:
         """
         news = News([], set(ours))  # a job is taken off `ended` when its row says that it is still this process's
         with self._exclusive_transaction() as connection:
-            for job in changed:
-                connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, JOBS.c.process == self.process)
-                                   .values(record=job.model_dump_json()))
-            connection.execute(update(JOBS).where(JOBS.c.id.in_(list(ours)), JOBS.c.process == self.process)
-                               .values(seen=self._now))
+            self._note_own_jobs(connection, ours, changed)
             is_alive = JOBS.c.seen >= self._now - DEAD_AFTER
             rows = connection.execute(select(JOBS.c.state, JOBS.c.process, is_alive, JOBS.c.record).order_by(
                 JOBS.c.id).where(JOBS.c.state.in_(("queued", "running", "cancelling")))).fetchall()
-            busy = set[str]()  # knowledge bases of which a job is running
+            busy_bases = set[str]()  # knowledge bases of which a job is running
             queue: list[Job] = []
             for state, process, alive, record in rows:
                 job = Job.model_validate_json(record)
@@ -183,18 +179,29 @@ class Jobs:
                     news.ended.discard(job.build.id)
                 if state == "queued" and job.build.id not in ours:
                     queue.append(job)
-                elif alive or state == "queued":  # a queued job of this process has to end here before it begins again
-                    busy.add(job.build.kb)
+                elif alive or state == "queued":
+                    # A job of this process may be queued again by others. It has to end here before it is taken anew.
+                    busy_bases.add(job.build.kb)
                 else:
                     self._requeue(connection, job, state)
             for job in queue:
-                if len(busy) < self._at_once and job.build.kb not in busy:
-                    busy.add(job.build.kb)
-                    news.taken.append(job.having(state="running"))
-                    _write(connection, news.taken[-1], self.process, seen=self._now)
+                if len(busy_bases) < self._at_once and job.build.kb not in busy_bases:
+                    busy_bases.add(job.build.kb)
+                    taken = job.having(state="running")
+                    _write(connection, taken, self.process, seen=self._now)
+                    news.taken.append(taken)
         return news
 
+    def _note_own_jobs(self, connection: Connection, ours: Collection[str], changed: Iterable[Job]) -> None:
+        """Save the progress of this process's jobs, and that they were seen now, except those that others have."""
+        is_own = JOBS.c.process == self.process
+        for job in changed:
+            connection.execute(update(JOBS).where(JOBS.c.id == job.build.id, is_own).values(
+                record=job.model_dump_json()))
+        connection.execute(update(JOBS).where(JOBS.c.id.in_(list(ours)), is_own).values(seen=self._now))
+
     def _requeue(self, connection: Connection, job: Job, state: str) -> None:
+        """Queue a job again whose process has ended, unless it was to be cancelled, or ended too many processes."""
         _LOG.warning("build %s of %r is taken up: the process that ran it has ended", job.build.id, job.build.kb)
         job = job.model_copy(update={"taken_up": job.taken_up + 1}).having(state="queued")
         if state == "cancelling":

@@ -160,6 +160,7 @@ class Questions:
 
     async def _answer(self, client: str, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                       ) -> AsyncGenerator[Event]:
+        """Yield the events of a question; with a thread, its earlier turns are read, and the new one is stored."""
         thread = None if question.thread is None else Thread(client, kb, question.thread)
         if thread is not None:
             earlier = await asyncio.to_thread(self._conversations.messages, thread)
@@ -173,25 +174,26 @@ class Questions:
 
     async def _run_steps(self, kb: str, question: QuestionRequest, earlier: Sequence[AnyMessage],
                          ) -> AsyncGenerator[Event]:
+        """Run the retrieval graph, and yield its events, then the pieces of the answer that no claim has sent yet."""
         context = AskContext(mode=question.mode, instructions=question.instructions, agent=question.agent,
                              decompose=question.decompose, routes=tuple(question.routes), trace=question.trace,
                              documents=tuple(question.documents), where=question.where)
-        given = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
+        graph_input: Any = {"knowledge_base": kb, "messages": [*earlier, HumanMessage(question.question)]}
         wanted = [*_ANSWER_FIELDS, "structured_response", *(["trace"] if question.trace else [])]
         answer: dict[str, Any] = {}
         sent = ""  # the text of the answer that the client has so far
         async for kind, streamed in self._graph.astream(
-                cast("Any", given), context=context, stream_mode=["custom", "values"], output_keys=wanted):
+                graph_input, context=context, stream_mode=["custom", "values"], output_keys=wanted):
             update = cast("dict[str, Any]", streamed)
             if kind == "values":
-                answer = update
+                answer = update  # the output so far; the last one is complete
             elif update["step"] == "claim":
                 line, = update["found"]
                 yield Event("claim", {"text": line, "citations": update["citations"]})
-                text = f"\n{line}" if sent else line
-                for token in _token_events(text):
+                new_text = f"\n{line}" if sent else line
+                for token in _token_events(new_text):
                     yield token
-                sent += text
+                sent += new_text
             elif update["step"] == "withdrawn":
                 yield Event("withdrawn", {})
                 sent = ""

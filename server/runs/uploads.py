@@ -31,10 +31,8 @@ _PART_BYTES = 1 << 20
 """Bytes of a file to store in one row."""
 
 
-class FileNameError(RefusedError):
+class FileNameError(RefusedError, status=422):
     """The name of an uploaded file cannot be a document's id."""
-
-    status = 422
 
 
 class Upload(NamedTuple):

@@ -72,6 +72,7 @@ class _IssuerKeys(jwt.PyJWKClient):
 
 
 def _find_keys_address(issuer: str) -> str:
+    """Return the address of an issuer's keys from its discovery document; ValueError if it names none to trust."""
     # The path is appended without a second slash (OpenID Connect Discovery 1.0, section 4). Redirects are not followed,
     # because they may lead anywhere.
     response = httpx.get(f"{issuer.rstrip('/')}/.well-known/openid-configuration", timeout=_WITHIN)
@@ -98,6 +99,7 @@ class Tokens:
         """Verify a token, and return what it grants; raise TokenError, or IssuerError if its keys cannot be read."""
         claims = await anyio.to_thread.run_sync(self._verify, token, limiter=self._thread)
         settings, subject = self._settings, claims["sub"]
+        # Characters that `clean_text` removes cannot be stored.
         if not 0 < len(subject) <= _MOST_SUBJECT or clean_text(subject) != subject:
             raise TokenError(f"the token's subject has not 1 to {_MOST_SUBJECT} letters, all of valid Unicode: have "
                              "the issuer change it")
@@ -114,6 +116,7 @@ class Tokens:
         return Client(SUBJECT + quote(subject, safe="@|"), frozenset(SCOPES) & scopes, bases)
 
     def _verify(self, token: str) -> dict[str, Any]:
+        """Return the claims of a token; raise TokenError if it is not valid for this server now."""
         settings = self._settings
         try:
             return jwt.decode(token, self._keys.get_signing_key_from_jwt(token), ALGORITHMS, leeway=LEEWAY,
@@ -129,11 +132,19 @@ class Tokens:
 
 
 def _values(claims: Mapping[str, Any], name: str) -> frozenset[str]:
+    """Return the texts in a claim, which is a list or a text of words; none if there is no such claim.
+
+    A name with dots, such as `realm_access.roles`, leads into nested claims, unless a claim has that very name.
+    """
     claim: Any = claims
-    for part in [name] if name in claims else name.split("."):
+    path = [name] if name in claims else name.split(".")
+    for part in path:
         claim = claim.get(part) if isinstance(claim, dict) else None
-    values = claim.split() if isinstance(claim, str) else claim
-    return frozenset(value for value in values if isinstance(value, str)) if isinstance(values, list) else frozenset()
+    if isinstance(claim, str):
+        claim = claim.split()
+    if not isinstance(claim, list):
+        return frozenset()
+    return frozenset(value for value in claim if isinstance(value, str))
 
 
 class Clients:

@@ -1,11 +1,18 @@
-"""Middleware for every request: id and log, client and origin, rate and size."""
+"""Middleware for every request: id and log, host name and origin, client, rate and size.
 
+Only known host names are accepted, so a page cannot reach the server through its own domain (DNS rebinding).
+"""
+
+import ipaddress
 import logging
 import re
+import socket
 import time
 import uuid
+from collections.abc import Collection
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from aiolimiter import AsyncLimiter
 from cachetools import LRUCache
@@ -16,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...config import Settings
 from ...runtime.audit import LOCAL, acting
+from ...schemas.services import is_loopback
 from ..metrics import count_request, request_span
 from ..responses import (
     ForbiddenError,
@@ -29,7 +37,6 @@ from ..responses import (
     status_of,
 )
 from .clients import Clients
-from .hosts import Hosts, is_local, same_origin
 from .keys import NONE, SCOPES, Bases, KeysError
 
 _LOG = logging.getLogger("banyan.server")
@@ -45,9 +52,86 @@ _MINUTE = 60.0
 _LONGEST_END = 1_000
 """Bytes at the end of an upload in which its last boundary is looked for."""
 _POLICY = ("default-src 'self'; base-uri 'none'; object-src 'none'; frame-ancestors 'none'; form-action 'self'")
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HEADERS = {"content-security-policy": _POLICY, "x-content-type-options": "nosniff", "x-frame-options": "DENY",
             "referrer-policy": "no-referrer", "cross-origin-resource-policy": "same-origin",
             "cross-origin-opener-policy": "same-origin", "cache-control": "no-store"}
+
+
+def names_in(listed: str) -> frozenset[str]:
+    """Return the host names in a comma-separated list."""
+    return frozenset(name.strip().casefold() for name in listed.split(",") if name.strip())
+
+
+def is_for_others(listed: str) -> bool:
+    """Return True if a comma-separated list of host names has one under which other machines reach this one."""
+    return not all(map(is_loopback, names_in(listed)))
+
+
+def is_local(scope: Scope) -> bool:
+    """Return True if a request comes from this machine."""
+    client = scope.get("client")
+    return client is not None and is_loopback(str(client[0]))
+
+
+def _address_of(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name.strip("[]"))
+    except ValueError:
+        return None
+
+
+class Hosts(NamedTuple):
+    """The host names that a server accepts."""
+
+    names: frozenset[str]
+    addresses: bool = False
+    """Whether it accepts any IP address as well. That is safe: an attacker's page has a domain name (DNS rebinding)."""
+
+    @classmethod
+    def bound(cls, host: str, further: str = "") -> "Hosts":
+        """Return the host names of a server that listens on an address.
+
+        Args:
+            host: the address or name to listen on. If it means all addresses of the machine, as 0.0.0.0 does, the
+                machine's own name and any IP address are accepted.
+            further: other names to accept, separated by commas.
+        """
+        address = _address_of(host)
+        is_everywhere = address is not None and address.is_unspecified
+        name = socket.gethostname() if is_everywhere else host.strip("[]")
+        return cls(LOOPBACK_NAMES | {name.casefold()} | names_in(further), is_everywhere)
+
+    def allow(self, header: str) -> bool:
+        """Return True if a request's `Host` header is accepted."""
+        name = host_of(header)
+        return name is not None and (name in self.names or (self.addresses and _address_of(name) is not None))
+
+
+def host_of(header: str) -> str | None:
+    """Return the name in a `Host` header, without the port; None if the header is invalid."""
+    try:
+        parts = urlsplit(f"//{header}")
+        parts.port  # noqa: B018  (raises ValueError if it is not a number)
+    except ValueError:
+        return None
+    is_more_than_host = parts.path or parts.query or parts.fragment or parts.username is not None
+    return None if is_more_than_host else parts.hostname or None
+
+
+def same_origin(headers: Collection[tuple[bytes, bytes]], host: str) -> bool:
+    """Return True if a request comes from a page of this server, or from a program that is no browser.
+
+    Browsers say which page a request comes from, in `Sec-Fetch-Site` or `Origin`; other programs send neither header.
+    """
+    sites = {value for name, value in headers if name == b"sec-fetch-site"}
+    origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
+    try:
+        # None for an origin without a host, such as "null", which browsers send for local files and sandboxes.
+        page_hosts = {urlsplit(origin).netloc.casefold() or None for origin in origins}
+    except ValueError:
+        return False
+    return sites <= {b"same-origin", b"none"} and page_hosts <= {host.casefold()}
 
 
 class Envelope:
@@ -86,11 +170,19 @@ class Envelope:
                 finally:
                     finish_span(status)
         finally:
+            seconds = time.monotonic() - started
+            count_request(scope, status, seconds)
             fields = {"method": scope["method"], "path": scope["path"][:200], "status": status, "request": request_id,
-                      "milliseconds": round((time.monotonic() - started) * 1000), "client": state.get("client", "")}
-            count_request(scope, status, time.monotonic() - started)
+                      "milliseconds": round(seconds * 1000), "client": state.get("client", "")}
             _ACCESS.info("%(method)s %(path)s %(status)s in %(milliseconds)s ms, %(client)s, request %(request)s",
                          fields, extra={"fields": fields})
+
+
+class _Rate(NamedTuple):
+    """Whose requests are counted, by key or address, and how many are accepted in a minute."""
+
+    sender: str
+    per_minute: float
 
 
 class Gate:
@@ -120,7 +212,7 @@ class Gate:
         self._origins = origins
         self._json_only = json_only
         self._workers = workers
-        self._rates: LRUCache[str, AsyncLimiter] = LRUCache(_MOST_CLIENTS)
+        self._limiters: LRUCache[_Rate, AsyncLimiter] = LRUCache(_MOST_CLIENTS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with its client's name, scopes and knowledge bases in the state.
@@ -136,7 +228,7 @@ class Gate:
         scope.setdefault("state", {})
         try:
             self._check_address(scope)
-            await self._check_rate(*await self._identify_client(scope))
+            await self._check_rate(await self._identify_client(scope))
             receive = self._limit_body(scope, receive)
         except (RefusedError, KeysError) as error:
             request = scope["state"].get("request_id", "")
@@ -151,19 +243,22 @@ class Gate:
                 await self._app(scope, receive, send)
 
     def _check_address(self, scope: Scope) -> None:
-        if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+        """Refuse a request with a wrong address or host name, or a change that another origin's page sends."""
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # neither databases nor file systems take it
             raise RefusedError("there is a NUL character in the path or the query: remove it")
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or (self._hosts is not None and not self._hosts.allow(hosts[0])):
             raise RefusedError("the server does not accept this host name: use its own name or address, or add it "
                                "to BANYAN_SERVER_HOSTS")
-        if scope["method"] in _SAFE:
-            return
+        if scope["method"] not in _SAFE:
+            self._check_change(scope, hosts[0])
+
+    def _check_change(self, scope: Scope, host: str) -> None:
         headers = Headers(scope=scope)
         if "content-length" in headers and "transfer-encoding" in headers:
             # A proxy that goes by the other one would take a part of the body for another request.
             raise RefusedError("the request has a Content-Length and is chunked: send one of both")
-        if headers.get("origin") not in self._origins and not same_origin(scope["headers"], hosts[0]):
+        if headers.get("origin") not in self._origins and not same_origin(scope["headers"], host):
             raise ForbiddenError("pages of another origin may not make changes here: open the server's own page")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
@@ -171,73 +266,88 @@ class Gate:
         if self._json_only and is_from_page and content_type != "application/json" and (content_type or has_body):
             raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
-    async def _identify_client(self, scope: Scope) -> tuple[str, float]:
-        """Identify a request's client, and write its name, scopes and knowledge bases to the request's state."""
-        most: float = self._settings.requests_per_minute
-        state = scope["state"]
-        address = str(scope["client"][0]) if scope.get("client") else ""
+    async def _identify_client(self, scope: Scope) -> _Rate:
+        """Write a request's client, scopes and knowledge bases to its state, and return the client's rate.
+
+        Raises:
+            RefusedError: the path needs a key, and the request has none, or a wrong one.
+            KeysError: the keys cannot be read.
+        """
+        headers, state = Headers(scope=scope), scope["state"]
         state["client"], state["scopes"], state["bases"] = "", frozenset(), NONE
-        if scope["method"] == "OPTIONS" and Headers(scope=scope).get("origin") in self._origins:
-            return f"address {address}", most  # a browser asks whether a page of that origin may send a request
-        secret = key_in(Headers(scope=scope))
+        address = str(scope["client"][0]) if scope.get("client") else ""
+        of_address = _Rate(f"address {address}", self._settings.requests_per_minute)
+        if scope["method"] == "OPTIONS" and headers.get("origin") in self._origins:
+            return of_address  # a browser asks whether a page of that origin may send a request
+        secret = key_in(headers)
         # In our app, `/docs` redirects to the page. Before LangGraph's routes (`_json_only`), it needs a key.
         is_redirect = scope["path"] == "/docs" and not self._json_only
         needs_no_key = is_redirect or _FOR_ANYBODY.fullmatch(scope["path"]) is not None
         if needs_no_key and not secret:  # returned before keys are read: health checks must not depend on a database
-            return f"address {address}", most
+            return of_address
         await self._clients.refresh()
         if is_local(scope) and not self._needs_keys and not self._clients.needs_key():
             state["client"], state["scopes"], state["bases"] = LOCAL, frozenset(SCOPES), Bases()
-            return f"address {address}", most
+            return of_address
         try:
             client = await self._clients.find(secret)
             if client is None and not needs_no_key:
                 raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
         except RefusedError:
             if not needs_no_key:
-                await self._check_rate(f"address {address}", most)  # limits how fast somebody can try keys
+                await self._check_rate(of_address)  # limits how fast somebody can try keys
                 raise
             client = None  # a wrong key does no harm on a path that needs none
         if client is None:
-            return f"address {address}", most
+            return of_address
         state["client"], state["scopes"], state["bases"] = client.name, client.scopes, client.bases
+        most = of_address.per_minute
         if client.requests_per_minute is not None:
             most = min(most, max(1, client.requests_per_minute / self._workers))
-        return f"client {client.name} {most}", most  # with its limit, so a changed one takes effect at once
+        return _Rate(f"client {client.name}", most)
 
-    async def _check_rate(self, client: str, per_minute: float) -> None:
-        rate = self._rates.setdefault(client, AsyncLimiter(per_minute, _MINUTE))
-        if not rate.has_capacity():
-            raise TooManyRequestsError(f"more than {per_minute:g} requests a minute: wait",
-                                       int(_MINUTE / per_minute) + 1)
-        await rate.acquire()
+    async def _check_rate(self, rate: _Rate) -> None:
+        """Count a request; refuse it if its sender has sent too many within a minute."""
+        limiter = self._limiters.setdefault(rate, AsyncLimiter(rate.per_minute, _MINUTE))
+        if not limiter.has_capacity():
+            raise TooManyRequestsError(f"more than {rate.per_minute:g} requests a minute: wait",
+                                       int(_MINUTE / rate.per_minute) + 1)
+        await limiter.acquire()
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
+        """Refuse a request that declares too long a body; return a function to receive one that stays within the limit.
+
+        That function also refuses an upload that is cut off, of which parsers would read the parts that have arrived.
+        """
+        headers = Headers(scope=scope)
         # Requests for LangGraph's routes (`_json_only`) may be as large as uploads: a build there has its documents in
         # the body.
-        is_upload = self._json_only or _UPLOAD.fullmatch(scope["path"]) is not None
-        name, most = (("BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024) if is_upload else
-                      ("BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024))
-        message = f"the request is larger than {most:,.0f} bytes ({name}): send less at once"
-        declared_length = Headers(scope=scope).get("content-length", "0")
+        if self._json_only or _UPLOAD.fullmatch(scope["path"]):
+            setting, most = "BANYAN_MAX_UPLOAD_MB", self._settings.max_upload_mb * 1024 * 1024
+        else:
+            setting, most = "BANYAN_MAX_REQUEST_KB", self._settings.max_request_kb * 1024
+        message = f"the request is larger than {most:,.0f} bytes ({setting}): send less at once"
+        declared_length = headers.get("content-length", "0")
         # Cut, because `int` refuses thousands of digits; 20 digits are more than any limit.
         if declared_length.isdecimal() and int(declared_length[:20]) > most:
             raise TooLargeError(message)
-        boundary = parse_options_header(Headers(scope=scope).get("content-type"))[1].get(b"boundary", b"")
-        received_bytes, end = 0, b""
+        boundary = parse_options_header(headers.get("content-type"))[1].get(b"boundary", b"")
+        received_bytes, last_bytes = 0, b""
 
         async def receive_on() -> Message:
-            nonlocal received_bytes, end
+            nonlocal received_bytes, last_bytes
             part = await receive()
             body = part.get("body", b"")
             received_bytes += len(body)
-            end = (end + body)[-_LONGEST_END:] if boundary else b""
             if received_bytes > most:
                 # Starlette's parsers of bodies pass on only this type of exception.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
-            is_last = part["type"] == "http.request" and not part.get("more_body")
-            if boundary and is_last and b"--%s--" % boundary not in end:  # parsers leave out the part that is cut
-                raise HTTPException(HTTPStatus.BAD_REQUEST, "the upload ends before its last boundary: send it again")
+            if boundary:
+                last_bytes = (last_bytes + body)[-_LONGEST_END:]
+                is_last = part["type"] == "http.request" and not part.get("more_body")
+                if is_last and b"--%s--" % boundary not in last_bytes:
+                    raise HTTPException(HTTPStatus.BAD_REQUEST,
+                                        "the upload ends before its last boundary: send it again")
             return part
 
         return receive_on

@@ -24,8 +24,7 @@ from ...runtime.audit import LOCAL
 from ...runtime.threads import once
 from ..responses import RefusedError
 from .clients import Clients
-from .gate import key_in
-from .hosts import is_local
+from .gate import is_local, key_in
 from .keys import SCOPES, WORK, Bases
 
 auth = Auth()
@@ -40,14 +39,14 @@ _RESOURCES_WITH_OWNER = {"threads", "crons"}
 
 
 @once
-def _clients() -> Clients:
+def _open_clients() -> Clients:
     return Clients(default_resources().settings)
 
 
 @auth.authenticate
 async def authenticate(headers: dict[bytes, bytes], scope: Scope) -> dict[str, Any]:
     """Identify the client of a request; refuse it with 401 or, if a token cannot be checked now, with 503."""
-    clients = await asyncio.to_thread(_clients)  # in a thread, because it may wait for a database
+    clients = await asyncio.to_thread(_open_clients)  # in a thread, because it may wait for a database
     await clients.refresh()
     if is_local(scope) and not await asyncio.to_thread(clients.needs_key):  # in a thread, because it reads a file
         return {"identity": LOCAL, "permissions": list(WORK), "bases": None}
@@ -104,6 +103,7 @@ def _refusal(status: int, message: str) -> Auth.exceptions.HTTPException:
 
 
 def _command(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of the command that a new run gets, such as `resume`; none if it has no command."""
     command = (value.get("kwargs") or {}).get("command") or {}
     return {name: content for name, content in command.items() if content is not None}
 
@@ -117,36 +117,47 @@ async def _check_share(owner: str) -> None:
 
 
 async def _check_waiting(thread: UUID | None, owner: str) -> None:
-    state: Any = {}
+    """Refuse to resume a thread that waits for no decision; upstream answers for one that the client may not see."""
+    interrupts = None
     if thread is not None:
         async with get_client() as client:  # within this process, so it needs no key
             try:
-                state = await client.threads.get(str(thread))
+                state: Any = await client.threads.get(str(thread))
             except NotFoundError:
                 return
         if state["metadata"].get("owner") != owner:
             return
-    if not state.get("interrupts"):
+        interrupts = state.get("interrupts")
+    if not interrupts:
         raise _refusal(409, "the thread waits for no decision, and nothing was changed: begin a run with an input")
 
 
 def _check_limited_key(bases: Bases, resource: str, action: str, value: dict[str, Any]) -> None:
+    """Refuse what a key for some knowledge bases may not do; see the module's docstring."""
     if action == "create_run":
-        kwargs = value.get("kwargs") or {}
-        if _command(value).keys() - {"resume"}:
-            raise _refusal(403, "the key covers some knowledge bases only: it may resume a run, and give no other "
-                                "command")
-        for given in (kwargs.get("input"), kwargs.get("context")):
-            name = given.get("knowledge_base") if isinstance(given, dict) else None
-            if name and not bases.covers(str(name)):
-                raise _refusal(404, str(UnknownKnowledgeBaseError(
-                    str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
+        _check_limited_run(bases, value.get("kwargs") or {}, _command(value))
         return
-    # An `update` of a thread writes its state, unless it has an `action`, which cancels a run.
-    is_own_thread = resource == "threads" and (action != "update" or "action" in value)
     reads_assistants = resource == "assistants" and action in {"read", "search"}
-    if not is_own_thread and not reads_assistants:
+    if not _is_thread_itself(resource, action, value) and not reads_assistants:
         raise _refusal(403, "the key covers some knowledge bases only, and this concerns all: ask for another key")
+
+
+def _check_limited_run(bases: Bases, kwargs: dict[str, Any], command: dict[str, Any]) -> None:
+    if command.keys() - {"resume"}:
+        raise _refusal(403, "the key covers some knowledge bases only: it may resume a run, and give no other command")
+    for given in (kwargs.get("input"), kwargs.get("context")):
+        name = given.get("knowledge_base") if isinstance(given, dict) else None
+        if name and not bases.covers(str(name)):
+            raise _refusal(404, str(UnknownKnowledgeBaseError(
+                str(name), default_resources().settings.home, seen=sorted(bases.names or ()))))
+
+
+def _is_thread_itself(resource: str, action: str, value: dict[str, Any]) -> bool:
+    """Return True if a request concerns a thread, but does not write its state.
+
+    An `update` of a thread writes its state, unless it has an `action`, which cancels a run.
+    """
+    return resource == "threads" and (action != "update" or "action" in value)
 
 
 def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[str]:
@@ -160,7 +171,7 @@ def _required_scopes(resource: str, action: str, value: dict[str, Any]) -> set[s
         is_earlier = any(configurable.get(name) for name in ("checkpoint_id", "checkpoint_ns", "checkpoint_map"))
         is_decision = _command(value).keys() == {"resume"} and not is_earlier
         return {"review"} if is_decision else {"write"}
-    if resource == "threads" and (action != "update" or "action" in value):  # `action`: cancels a run
+    if _is_thread_itself(resource, action, value):
         return {"ask", "write", "review"}
     if resource == "assistants" and action in {"read", "search"}:
         return set(WORK)

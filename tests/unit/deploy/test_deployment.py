@@ -15,7 +15,7 @@ import pytest
 import yaml
 from banyan.config import Settings
 from banyan.server.routes import base_routes as routes_bases
-from banyan.server.security.hosts import Hosts
+from banyan.server.security.gate import Hosts
 from pydantic import ValidationError
 
 PROJECT = Path(__file__).parents[3]

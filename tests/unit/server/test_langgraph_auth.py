@@ -21,7 +21,7 @@ RESUME = {"assistant_id": uuid4(), "kwargs": {"command": {"resume": {"all": "acc
 def keys(tmp_path, monkeypatch):
     settings = Settings(_env_file=None, home=tmp_path)
     keys = Keys.of(settings)
-    monkeypatch.setattr(langgraph_auth, "_clients", lambda: Clients(settings))
+    monkeypatch.setattr(langgraph_auth, "_open_clients", lambda: Clients(settings))
     return keys
 
 

@@ -7,7 +7,7 @@ from banyan.models.reasoner import ReasonerError
 from banyan.server.app import create_app
 from banyan.server.hosted import mount
 from banyan.server.security.clients import Clients
-from banyan.server.security.hosts import Hosts
+from banyan.server.security.gate import Hosts
 from banyan.server.security.keys import Keys
 from starlette.websockets import WebSocketDisconnect
 

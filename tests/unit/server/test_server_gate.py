@@ -8,8 +8,7 @@ import httpx
 import pytest
 from banyan.config import Settings
 from banyan.server.security.clients import Clients
-from banyan.server.security.gate import Envelope, Gate
-from banyan.server.security.hosts import Hosts, same_origin
+from banyan.server.security.gate import Envelope, Gate, Hosts, same_origin
 from banyan.server.security.keys import KEYS_FILE, Keys, KeysError
 from starlette.applications import Starlette
 from starlette.requests import Request
