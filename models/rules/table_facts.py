@@ -24,7 +24,7 @@ from ...text.scripts import has_han
 from ...text.section_lines import lines_under, section_of
 from ...text.table_rows import DOCUMENT, LONGEST_VALUE, NUMBER_OF, Cell, Row, find_rows, states_something
 from ...text.times import CELL_MARK, SECTION, read_time
-from .metadata_facts import facts_of_metadata
+from .metadata_facts import PDF_NAME, facts_of_metadata, names_property
 
 _NOUNS = {
     "person": "employee staff customer contact member attendee participant speaker author owner 员工 姓名 人员 客户",
@@ -60,17 +60,13 @@ _BARE = re.compile(
     r"[\W\d_]+|\w|(?:(?:between|from|up to|over|under|above|below|more than|less than|at least) )?[-+~<>$€£]?\d"
     r"(?:(?![^\W\d_]{4})[\s\S])*+", re.IGNORECASE)
 """A number, date or range with at most a short word behind it, which names something only with its header."""
-_NAMELESS = re.compile(r"[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|"
+_NAMELESS = re.compile(r"[<>~]?\s?[$€£]\s?\d.*|[<>]\s?\d.*|[IVXLC]+[.)]|.*[,;]|"
                        r"\([A-Z][^()]*[ ,](?:19|20)\d\d[a-z]?\)|(?=.*\bet al\b)(?=.*\b(?:19|20)\d\d).*")
-"""What names nothing, whatever stands above it: an amount, a range, and authors that a text cites."""
+"""What names nothing, whatever stands above it: an amount, a range, a numeral, part of a list, and cited authors."""
 _NUMBER_HEADER = re.compile(f"{NUMBER_OF}$")
 _PLACEHOLDER = re.compile(r"(?:tb[acd]|n/?a|none|unknown|sample|example|placeholder|\W+|待定|未定|无|示例|样例)",
                           re.IGNORECASE)
 """What stands in a cell that is still to be filled in."""
-_PDF_NAME = re.compile(r"\.pdf\)?\Z", re.IGNORECASE)
-"""The end of the name of a PDF in the graph: "paper.pdf", or "A Paper (paper.pdf)"."""
-_HEADER_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{2,}(?![^\W_])")
-"""A word of a header; "m1524", "wk3" and "c" have none."""
 _POSSESSIVE_CUE = re.compile(r"(?:'s |的)(.+)", re.DOTALL)
 _NUMBERING_HEADERS = word_set("no no. nr nr. # s.no 序号")
 _TITLE_HEADERS = word_set("title name 名称 标题")
@@ -86,7 +82,7 @@ def read_rows(text: str, title: str, heading: str, schema: GraphSchema, document
     """
     rows = list(find_rows(text))
     stating = [row for row in rows if not row.is_numbered]
-    if _PDF_NAME.search(document):
+    if PDF_NAME.search(document):
         stating = list(_rows_of_known_types(stating, text, heading, schema))
     found = facts_of_rows(stating, text, title, heading, schema, document=document)
     rest, begin = list[str](), 0
@@ -113,7 +109,7 @@ def _rows_of_known_types(rows: Sequence[Row], text: str, heading: str, schema: G
             yield row
             continue
         _, is_known = headers.type_of_rows(subject.header, lines[row.start].above[::-1])
-        named = [cell for cell in others if _HEADER_WORD.search(cell.header)]
+        named = [cell for cell in others if names_property(cell.header) and states_something(cell.value)]
         if is_known and not all(_is_time(cell.header) for cell in named):
             yield row._replace(cells=(subject, *named))
 

@@ -40,6 +40,10 @@ _INDEFINITE_WORDS = word_set("own your our other another such certain any each s
 """Words before a common noun with capitals, which is then no name: "Your Software"."""
 _PARTICLES = word_set("ap bin ibn al el van ten ter da do dos di del della zu af av")
 """Parts of persons' names in lower case, in addition to those in `_LOWER_CASE_WORDS`."""
+_DETERMINERS = word_set("each every any this that these those")
+_INITIALS_AND_SURNAME = re.compile(r"(?P<initials>(?:[A-Z]\.[- ]?){1,4})[A-Z][\w’'-]+")
+_NAME_WITH_EPITHET = re.compile(r"(?P<first>[A-Z]\w+) (?:the|of) [A-Z]\w+")
+"""What a person is called by a place or a quality: "Leopold of Tuscany", "Frederick the Great"."""
 _NOT_IN_PERSONS = word_set("a an to at in on for by with or as is")
 _LOWER_CASE_WORDS = word_set("a an the of in on at by for from with to into and or but nor as de la le du des der von "
                              "und y el vs is")
@@ -180,6 +184,7 @@ def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -
     for span in spans:
         as_name = replace(span, kind="name" if span.kind == "work" else span.kind)
         kind = "" if span.kind == "work" and span in certain else infer_kind(text, as_name)
+        kind = "person" if not kind and _is_formed_like_person(name_of(text, span)) else kind
         corrected.append(replace(span, kind=kind) if kind else span)
         if kind:
             kinds_by_words.setdefault(name_of(text, span), kind)
@@ -189,6 +194,16 @@ def _correct_kinds(text: str, spans: Sequence[Span], certain: Container[Span]) -
             kinds_by_words[name_of(text, short)] = full.kind
     return [span if name_of(text, span) in kinds_by_words or _may_be_of_kind(text, span)
             else replace(span, kind="name") for span in corrected], kinds_by_words
+
+
+def _is_formed_like_person(name: str) -> bool:
+    """Return True for initials and a surname, a first name with an epithet or a place, and a rank with a name."""
+    if initialed := _INITIALS_AND_SURNAME.fullmatch(name):
+        return initialed["initials"].replace(".", "").strip() not in _COUNTRY_ACRONYMS  # U.S. Government
+    if (epithet := _NAME_WITH_EPITHET.fullmatch(name)) and is_first_name(epithet["first"]):
+        return True
+    rank, _, rest = name.partition(" ")  # "Prince Louis", "Elector of Dresden"
+    return kind_of_noun(rank.lower()) == "person" and (rest.startswith("of ") or is_first_name(rest))
 
 
 def _may_be_of_kind(text: str, span: Span) -> bool:
@@ -318,7 +333,7 @@ def _cut_at_start(name: str, kind: str) -> int:
     is_role = kind == "person" and word in (ROLES | HONORIFICS) - {"dean"} and (  # Dean Blum
         word not in HONORIFICS or " " in name[first.end():].strip())  # Mr. Blum
     is_function_word = first[0] in PREPOSITIONS or first[0] in _LOWER_CASE_WORDS or first[0] == "I"
-    is_determiner = kind != "work" and word in {"each", "every", "any"}
+    is_determiner = kind != "work" and word in _DETERMINERS
     return first.end() if is_role or is_function_word or is_determiner else 0
 
 

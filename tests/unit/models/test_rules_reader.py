@@ -43,6 +43,20 @@ def test_a_form_of_address_or_a_first_name_makes_a_person(reader: RulesReader, t
     assert entities(read(reader, text, schema="general")).get(name) == "Person"
 
 
+@pytest.mark.parametrize(("text", "name"), [
+    ("The music was printed by S. Hutton in London.", "S. Hutton"),
+    ("He dedicated it to the Duchess of Pembroke.", "Duchess of Pembroke"),
+    ("Bach played for Frederick the Great. Frederick the Great liked it.", "Frederick the Great")])
+def test_initials_ranks_and_epithets_make_a_person(reader: RulesReader, text: str, name: str) -> None:
+    assert entities(read(reader, text, schema="general")).get(name) == "Person"
+
+
+def test_a_bank_of_a_country_and_a_demonstrative_make_none(reader: RulesReader) -> None:
+    found = entities(read(reader, "The U.S. Government paid. This Steering Committee met.", schema="general"))
+    assert found["U.S. Government"] == "Organization"
+    assert "This Steering Committee" not in found
+
+
 @pytest.mark.parametrize("text", [
     "This was found by Schofield et al. in the sea.", "It lives in trees (Nylander and Hobbs, 2004).",
     "Cohen SR, Horowitz B (1998) J Nat Prod. Curie M, Blum K, Hagen P (2001) Nature 61: 123.",

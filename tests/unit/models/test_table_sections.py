@@ -167,6 +167,8 @@ def test_tables_of_pdf_files_describe_entities_of_known_types_alone() -> None:
     assert [(one.entity, one.attribute) for one in printed.attributes] == [("Andorra", "year"), ("Andorra", "height")]
     assert not rest.strip()
 
+    numerals = "| Sonata: IX. | Key: in A |\n| Sonata: No. 6 (in G), | Key: in G |"
+    assert not read_rows(numerals, "", "", GENERAL)[0].entities
     sheet, _ = read_rows(text, "Tidy Data", "Results", GENERAL, "Tidy Data (tidy.csv)")
     assert {entity.name for entity in sheet.entities} == {"Agnostic", "Andorra", "Angola"}
     assert {one.attribute for one in sheet.attributes} >= {"m1524", "<$10k"}
