@@ -28,7 +28,8 @@ _OPEN: dict[Language, str] = {
 }
 _LOOKUPS: dict[Language, dict[str, str]] = {
     "en": {
-        "passage_search": '{"tool":"passage_search","query":""}: excerpts; "documents":[""]: whole passages of some',
+        "passage_search": '{"tool":"passage_search","query":""}: excerpts; "documents":[""]: whole passages, '
+                          'the nearest in these',
         "entity_search": '{"tool":"entity_search","entity":""}: facts of a thing; "relations":[""], "at" (a date)',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}: rows of a relation or attribute; '
                          'an end is a name or, if none is equal, part of one; A|B: either; "document", "at"',
@@ -40,7 +41,7 @@ _LOOKUPS: dict[Language, dict[str, str]] = {
         "dfs_search": '{"tool":"dfs_search","start":"","end":""}: chains of facts; "along":["RELATION"]',
         "community_search": '{"tool":"community_search","theme":""}: reports; no theme: on the whole'},
     "zh": {
-        "passage_search": '{"tool":"passage_search","query":""}：段落的节选；"documents":[""]：某些文档的完整段落',
+        "passage_search": '{"tool":"passage_search","query":""}：段落的节选；"documents":[""]：其中最近的完整段落',
         "entity_search": '{"tool":"entity_search","entity":""}：一个对象的全部；'
                          '"relations":[""] 限定关系，"at" 限定日期',
         "triple_search": '{"tool":"triple_search","relation":"","head":"","tail":""}：关系或属性的所有行；'

@@ -19,7 +19,7 @@ from .retriever import Retriever
 AT_LEAST = 3
 """How many passages a lookup shows even if they are long: one alone rarely answers, and another lookup costs a call."""
 LEFT_HINT = "passages, less near than these"
-_LEFT_OF_DOCUMENTS = "passages of it: the same query shows them"
+_LEFT_OF_DOCUMENTS = "passages of it: the same lookup again shows the next"
 _OFFERED_WEIGHT = 1 / 3
 """The least share of the best passage's weight of passages that are offered: models repeat a query to see them, and 15
 of 18 such repeats found nothing."""

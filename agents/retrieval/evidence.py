@@ -22,6 +22,9 @@ _LISTS = 2
 """How many times the budget of a round its lists may take, as each then shows some sixty short rows."""
 _FOR_PASSAGES, _LEAST_FOR_PASSAGES = 1 / 2, 1 / 4
 """The most of the budget that passages take, as in the first look, and the least that lists leave them."""
+_FOR_NAMED_DOCUMENTS = 3 / 4
+"""The most of the budget that passages take if a lookup names documents: what it looks for is there, so that a passage
+that did not fit costs another round."""
 _OF_DOCUMENTS = 2
 """How many passages a lookup shows of documents that it names: after one alone models asked for the next."""
 _TERM_TOKENS = 60
@@ -59,13 +62,17 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
                  if item.about or (item.kind == "passage" and item.start == 0)}
     costs = [sum(item_cost(item) for block in lookup_blocks for item in block.items if item.key not in shown_keys)
              for lookup_blocks in found]
-    shares = _divide_budget(costs, [isinstance(lookup, PassageLookup) for lookup in asked.lookups], tokens)
+    for_passages = max((_FOR_NAMED_DOCUMENTS if lookup.documents else _FOR_PASSAGES
+                        for lookup in asked.lookups if isinstance(lookup, PassageLookup)), default=0)
+    shares = _divide_budget(costs, [isinstance(lookup, PassageLookup) for lookup in asked.lookups], tokens,
+                            int(tokens * for_passages))
     round_blocks = list[Block]()
+    spare = 0  # tokens that a passage lookup leaves to the next one: a whole passage seldom fills its share
     for lookup, lookup_blocks, lookup_share in zip(asked.lookups, found, shares, strict=True):
-        share = lookup_share
-        # The passage lookups of a round share `AT_LEAST`; one that names documents shows each of them.
-        at_least = 1
+        share, at_least = lookup_share, 1
         if isinstance(lookup, PassageLookup):
+            share += spare
+            # The passage lookups of a round share `AT_LEAST`; one that names documents shows each of them.
             at_least = max(1, AT_LEAST // len(found), len(lookup.documents), _OF_DOCUMENTS if lookup.documents else 0)
         # `shown_keys` grows block by block: an item that an earlier lookup found but had no room for may be shown now.
         for block in lookup_blocks:
@@ -78,21 +85,23 @@ def completed_round(rounds: Sequence[Round], asked: Round, found: Sequence[Seque
             described.update(item.document for item in fitting.items if item.about)
             shown_keys.update(item.key for item in fitting.items)
             round_blocks.append(fitting)
+        if isinstance(lookup, PassageLookup):
+            spare = max(share, 0)
     round_blocks += [Block(title=lookup, note=reason) for lookup, reason in omitted]
     return Round(thought=asked.thought, lookups=asked.lookups, blocks=tuple(round_blocks))
 
 
-def _divide_budget(costs: Sequence[int], are_passages: Sequence[bool], tokens: int) -> list[int]:
+def _divide_budget(costs: Sequence[int], are_passages: Sequence[bool], tokens: int, for_passages: int) -> list[int]:
     """Divide the budget of a round among its lookups, given what each costs.
 
     Lists come first, because a whole list of short rows costs less than a few passages: none is cut as long as all
-    together take at most `_LISTS` times the budget. Passages get what they leave.
+    together take at most `_LISTS` times the budget. Passages get what they leave, at most `for_passages` tokens.
     """
     shares = [0] * len(costs)
     lists = [index for index, is_passages in enumerate(are_passages) if not is_passages]
     passages = [index for index, is_passages in enumerate(are_passages) if is_passages]
     for indices, is_list in ((lists, True), (passages, False)):
-        left = tokens * _LISTS if is_list else max(min(tokens - sum(shares), int(tokens * _FOR_PASSAGES)),
+        left = tokens * _LISTS if is_list else max(min(tokens - sum(shares), for_passages),
                                                    int(tokens * _LEAST_FOR_PASSAGES))
         # The cheapest lookup comes first, so that what it leaves is divided among those that need more.
         for served_count, index in enumerate(sorted(indices, key=lambda index: costs[index])):
