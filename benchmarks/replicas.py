@@ -29,7 +29,7 @@ import numpy as np
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.append(str(PROJECT))
 
-from tests import chroma_process, llm_server, postgresql, replicas, rest, serving  # noqa: E402  (tests' servers)
+from tests import chroma_process, llm_server, postgresql, rest, serving  # noqa: E402  (tests' servers)
 from tests.waiting import wait_in_loop_for  # noqa: E402
 
 _DOCUMENTS_A_SECOND = 12
@@ -87,7 +87,7 @@ class Load:
     async def _build(self) -> None:
         """Have the first server build, and follow that at the last one."""
         async with _connection(self._servers[0].url) as first:
-            said = await first.post(f"{rest.KB}/{_BUILT}/builds", files=rest.sent(replicas.documents(self._documents)))
+            said = await first.post(f"{rest.KB}/{_BUILT}/builds", files=rest.sent(rest.players(self._documents)))
             assert said.status_code == httpx.codes.ACCEPTED, said.text
         async with _connection(self._servers[-1].url) as last:
             build = said.json()
@@ -171,7 +171,7 @@ def main() -> None:
                     "BANYAN_LLM_CONCURRENCY": _CALLS_AT_ONCE, "BANYAN_REQUESTS_PER_MINUTE": "1000000"}
         if chosen.chroma:
             settings["BANYAN_CHROMA_URL"] = stack.enter_context(chroma_process.running(folder)).url
-        servers = stack.enter_context(replicas.replicas(folder, database, **settings))
+        servers = stack.enter_context(serving.replicas(folder, database, **settings))
         with httpx.Client(base_url=servers[0].url, timeout=120) as client:
             assert rest.built(client, _ASKED, rest.CHESS)["state"] == "done"
         endpoint.seconds = 0.3

@@ -17,6 +17,12 @@ GIVEN = [{"id": name, "text": text} for name, text in DEFEATS.items()]
 """The same as the input of a run."""
 
 
+def players(number: int) -> dict[str, str]:
+    """Documents of one chunk each, by their names."""
+    return {f"player-{one}.md": f"# Player {one}\n\nPlayer {one} was a chess player. She was born in Warsaw in "
+                                f"{1700 + one}.\n" for one in range(number)}
+
+
 def sent(documents):
     """Documents as the parts of an upload."""
     return [("files", (name, text, "text/plain")) for name, text in documents.items()]

@@ -3,7 +3,7 @@
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +53,18 @@ def served(folder: Path, *arguments: str, host: str = "127.0.0.1", **settings: s
             yield server
         finally:
             stop(server)
+
+
+@contextmanager
+def replicas(folder: Path, database: str, number: int = 2, **settings: str) -> Iterator[list[Served]]:
+    """So many servers on one PostgreSQL database, each with a home of its own, ended at the end of the block."""
+    with ExitStack() as stack:
+        servers = []
+        for one in range(number):
+            home = folder / f"replica-{one}"
+            home.mkdir(parents=True, exist_ok=True)
+            servers.append(stack.enter_context(served(home, BANYAN_DATABASE_URL=database, **settings)))
+        yield servers
 
 
 def stop(server: Served) -> int:

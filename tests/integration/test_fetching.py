@@ -65,8 +65,7 @@ def test_pages_texts_and_tables_are_read_as_files_of_their_kind(site):
     ("/none", {}, "status 404"), ("/picture", {}, "'image/png', which is not read"),
     ("/large", {"file_bytes": 100}, "larger than 100 bytes"), ("/loop", {}, "redirects more than 5 times"),
     ("/file", {}, "no http or https address"), ("/other", {}, "no http or https address"),
-    ("/ulm", {"fetch": "public"}, "set BANYAN_FETCH=any"), ("/old", {"fetch": "public"}, "set BANYAN_FETCH=any"),
-])
+    ("/ulm", {"fetch": "public"}, "set BANYAN_FETCH=any"), ("/old", {"fetch": "public"}, "set BANYAN_FETCH=any")])
 def test_what_is_not_fetched_is_a_failure_that_says_why(site, path, limits, why):
     documents, (reason,) = load(site, path, **limits)
     assert documents == {}

@@ -16,7 +16,7 @@ from banyan.server.server_database import ServerDatabase
 from pydantic import SecretStr
 from sqlalchemy import text
 
-from .. import chess_brain, replicas, rest, serving, warm_start
+from .. import chess_brain, rest, serving, warm_start
 from ..rest import state
 from ..waiting import wait_for
 
@@ -33,7 +33,7 @@ def database(postgresql):
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory, database, endpoint):
-    with replicas.replicas(tmp_path_factory.mktemp("replicas"), database, BANYAN_LLM_BASE_URL=endpoint.base_url,
+    with serving.replicas(tmp_path_factory.mktemp("replicas"), database, BANYAN_LLM_BASE_URL=endpoint.base_url,
                            BANYAN_LLM_MODEL="scripted", BANYAN_LLM_RETRIES="0", BANYAN_LLM_TIMEOUT="600",
                            **{warm_start.HASHED: "1"}) as servers:
         yield servers
@@ -77,7 +77,7 @@ def test_all_answer_from_what_one_has_written_and_forget_what_it_dropped(clients
     first, second = clients
     for client in clients:
         assert client.get(f"{KB}/chess/documents").json()["items"][0]["id"] == "ada-blum.md"
-    rest.built(second, "chess", replicas.documents(2))
+    rest.built(second, "chess", rest.players(2))
     wait_for(lambda: [len(client.get(f"{KB}/chess/documents").json()["items"]) for client in clients] == [4] * 2)
     rest.built(first, "moving", CHESS)
     for client in clients:
@@ -94,7 +94,7 @@ def test_all_answer_from_what_one_has_written_and_forget_what_it_dropped(clients
 @pytest.mark.slow
 def test_postgresql_restarted_under_load_is_told_and_nothing_is_lost(clients, endpoint, postgresql):
     first, second = clients
-    build = chess_brain.running(first, endpoint, "restarted", replicas.documents(12))
+    build = chess_brain.running(first, endpoint, "restarted", rest.players(12))
     endpoint.seconds = 0.05
     stop, said = threading.Event(), []
 

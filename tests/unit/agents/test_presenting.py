@@ -60,11 +60,8 @@ def test_nothing_to_quote_is_said_in_the_language_of_the_question():
 
 @pytest.mark.parametrize(("question", "meant", "replaced"), [
     ("Who lives in Viana do Castello?", "Who lives in Viana do Castelo?", [("Castello", "Castelo")]),
-    ("Where is Marlov?", "Where is Marlow?", [("Marlov", "Marlow")]),
-    ("Where is Marlow?", "Where is Marlow?", []),
-    ("Where is Barlow?", "Where is Barlow?", []),
-    ("Is it castello?", "Is it castello?", []),
-])
+    ("Where is Marlov?", "Where is Marlow?", [("Marlov", "Marlow")]), ("Where is Marlow?", "Where is Marlow?", []),
+    ("Where is Barlow?", "Where is Barlow?", []), ("Is it castello?", "Is it castello?", [])])
 def test_a_misspelt_name_is_read_as_the_one_that_is_known(question, meant, replaced):
     assert respelt(question, index()) == (meant, replaced)
 

@@ -33,8 +33,7 @@ def test_citations_are_numbered_and_stand_in_the_stored_text(resources):
     assert [citation["id"] for citation in said["citations"]] == [1, 2, 3]
     documents = newest(resources).kb.documents
     for citation in said["citations"]:
-        assert set(citation) == {"id", "document", "start", "end", "quote", "metadata", "page", "meant",
-                                 "status"}
+        assert set(citation) == {"id", "document", "start", "end", "quote", "metadata", "page", "meant", "status"}
         assert documents.get(citation["document"]).text[citation["start"]:citation["end"]] == citation["quote"]
     assert said["citations"][2]["quote"] == "林小雨出生于宁波"
 

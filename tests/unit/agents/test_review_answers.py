@@ -32,8 +32,7 @@ def test_decisions_are_taken_as_data():
 
 @pytest.mark.parametrize(("said", "why"), [
     ("accept 1", "the review cannot be read"), (None, "the review cannot be read"),
-    ({"game": "accept"}, "game: Extra inputs"),
-    ({"decisions": [{"type": "approve"}]}, "1 decisions on 3 actions"),
+    ({"game": "accept"}, "game: Extra inputs"), ({"decisions": [{"type": "approve"}]}, "1 decisions on 3 actions"),
     ({"decisions": 7}, "decisions: Input should be"), ({"decisions": [7]}, "decisions.0: Input should be"),
     ({"decisions": [{"verdict": "accept"}]}, "decisions.0.kind: Field required"),
     ({"all": "perhaps"}, "all: Input should be"),
