@@ -137,7 +137,7 @@ embedder = runpy.run_path(sys.argv[4])["HashedEmbedder"]()
 steps = 0
 def step(frame, event, arg):
     global steps
-    if frame.f_code.co_filename.endswith(("restore.py", "version.py")):
+    if frame.f_code.co_filename.endswith(("backup.py", "notes.py")):
         if event == "line":
             steps += 1
             if steps == at:

@@ -32,7 +32,8 @@ pytestmark = pytest.mark.integration
 
 TEXTS = [
     "Marie Curie discovered polonium in 1898.", "", "创新科技有限公司成立于2005年。",
-    "A film directed by a Danish director.", "Città, Ärger, žluťoučký kůň", "word " * 600, "a", "Marie Curie discovered polonium in 1898."]
+    "A film directed by a Danish director.", "Città, Ärger, žluťoučký kůň", "word " * 600, "a",
+    "Marie Curie discovered polonium in 1898."]
 
 
 @pytest.fixture(scope="module")
