@@ -14,13 +14,7 @@ from ..agents.resources import Resources, default_resources
 from ..subagent.mcp_tools import MAX_BODY, mcp_server
 from .metrics import count_calls
 from .responses import NotFoundError, add_error_handlers
-from .routes import (
-    base_routes,
-    build_routes,
-    chat_routes,
-    decision_routes,
-    graph_routes,
-)
+from .routes import base_routes, build_routes, chat_routes, decision_routes, graph_routes
 from .security.clients import may
 from .security.gate import Envelope, Gate, Hosts
 from .service import Service

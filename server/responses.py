@@ -17,14 +17,8 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
 
 from ..config import Settings
-from ..graph_store.store_errors import (
-    DatabaseError,
-    KnowledgeBaseNameError,
-    StoreError,
-    UnknownDocumentError,
-    UnknownKnowledgeBaseError,
-    VectorServerError,
-)
+from ..graph_store import store_errors
+from ..graph_store.store_errors import DatabaseError
 from ..models.local_models import ModelError
 from ..models.reasoner import ReasonerError
 from ..schemas.delta import Decision
@@ -132,7 +126,7 @@ def event_stream(events: AsyncIterator[ServerSentEvent], stop: Callable[[], None
 
 
 class RefusedError(BanyanError):
-    """A refused request; `status` is its HTTP status, which subclasses name, and `headers` are sent with it."""
+    """A refused request; `status` is its HTTP status, `headers` are sent with it."""
 
     status = 400
     headers: dict[str, str] = {}  # noqa: RUF012  (overridden as a whole, never changed)
@@ -188,9 +182,9 @@ class DeadlineError(RefusedError, status=504):
 
 
 _STATUS: dict[type[BaseException], int] = {
-    UnknownKnowledgeBaseError: 404, UnknownDocumentError: 404, StoreError: 409, KnowledgeBaseNameError: 422,
-    VectorServerError: 503, DatabaseError: 503, BanyanError: 422, KeysError: 503,
-    ReasonerError: 503, ModelError: 503, sqlite3.OperationalError: 503, OSError: 503}
+    store_errors.UnknownKnowledgeBaseError: 404, store_errors.UnknownDocumentError: 404, store_errors.StoreError: 409,
+    store_errors.KnowledgeBaseNameError: 422, store_errors.VectorServerError: 503, DatabaseError: 503, BanyanError: 422,
+    KeysError: 503, ReasonerError: 503, ModelError: 503, sqlite3.OperationalError: 503, OSError: 503}
 _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 413: "TooLargeError"}
 
 

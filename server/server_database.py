@@ -13,20 +13,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy
 from pydantic import SecretStr
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    create_engine,
-    event,
-    text,
-)
+from sqlalchemy import BigInteger, Column, Connection, Index, Integer, LargeBinary, MetaData, Table, event, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ..config import Settings
@@ -94,7 +83,7 @@ class ServerDatabase:
         if isinstance(place, Path):
             place.parent.mkdir(parents=True, exist_ok=True)
             make_private(place)
-            self._engine = create_engine(f"sqlite:///{place}", connect_args={"timeout": _TIMEOUT})
+            self._engine = sqlalchemy.create_engine(f"sqlite:///{place}", connect_args={"timeout": _TIMEOUT})
 
             @event.listens_for(self._engine, "connect")
             def prepare(connection: sqlite3.Connection, _record: Any) -> None:

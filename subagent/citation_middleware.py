@@ -34,6 +34,14 @@ class _Source(NamedTuple):
     text: SourceText
 
 
+class _QuotePlace(NamedTuple):
+    """Where a quote is: from character `start` of a document; `words` are the document's own."""
+
+    document: str
+    start: int
+    words: str
+
+
 class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
     """Let an agent quote what its tools showed, and show only statements whose quotes hold.
 
@@ -79,7 +87,9 @@ class CitationMiddleware(AgentMiddleware[Any, Any, Any]):
 
 def _answer_in(response: ModelResponse[Any], sources: Sequence[_Source]) -> AIMessage | None:
     """Return the final answer of a reply; None if the reply calls tools, or if there is nothing to check it against."""
-    last = response.result[-1] if response.result and sources else None
+    if not response.result or not sources:
+        return None
+    last = response.result[-1]
     return last if isinstance(last, AIMessage) and not last.tool_calls else None
 
 
@@ -104,6 +114,7 @@ def _sent_back(request: ModelRequest[Any], response: ModelResponse[Any], correct
 
 
 def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> ModelResponse[Any]:
+    """Return a reply whose answer has marks in place of its quotes, and only statements whose quotes hold."""
     answer = _answer_in(response, sources)
     if answer is None:
         return response
@@ -115,32 +126,35 @@ def _check_reply(response: ModelResponse[Any], sources: Sequence[_Source]) -> Mo
 
 def _cite_sources(text: str, sources: Sequence[_Source]) -> tuple[str, list[dict[str, Any]]]:
     """Return an answer with marks in the place of its quotes, without lines whose quotes fail, and its citations."""
-    citations: dict[tuple[str, int, str], int] = {}
+    citations: dict[_QuotePlace, int] = {}  # each with its number
     lines, omitted_count = list[str](), 0
     for line in filter(str.strip, text.splitlines()):
         quotes, statement = _QUOTE.findall(line), plain_text(_QUOTE.sub("", line))
-        located = [place for quote in quotes if (place := _locate_quote(quote, sources))
-                   and is_support(place[2], statement)]
-        if quotes and not located:
+        places = [_locate_quote(quote, sources) for quote in quotes]
+        supporting = [place for place in places if place and is_support(place.words, statement)]
+        if quotes and not supporting:
             omitted_count += 1
             continue
-        numbers = dict.fromkeys(citations.setdefault(place, len(citations) + 1) for place in located)
+        numbers = [citations.setdefault(place, len(citations) + 1) for place in dict.fromkeys(supporting)]
         marks = "".join(f"[{number}]" for number in numbers)
         lines.append(f"{statement} {marks}".rstrip())
     if omitted_count and citations:
         lines.append(left_out_note(omitted_count, lines[0]))
     titles = {source.document: source.title for source in sources}
     answer = "\n".join(lines) if citations else NOT_FOUND
-    return answer, [{"id": number, "document": document, "start": start, "end": start + len(words), "quote": words,
-                     "metadata": {"title": titles[document]}}
-                    for (document, start, words), number in citations.items()]
+    return answer, [{"id": number, "document": place.document, "start": place.start,
+                     "end": place.start + len(place.words), "quote": place.words,
+                     "metadata": {"title": titles[place.document]}} for place, number in citations.items()]
 
 
-def _locate_quote(quote: str, sources: Sequence[_Source]) -> tuple[str, int, str] | None:
-    """Return the document, place and own words of a quote, verbatim or else in another case or spacing."""
+def _locate_quote(quote: str, sources: Sequence[_Source]) -> _QuotePlace | None:
+    """Return the place of a quote, verbatim or else in another case or spacing; None if no source has it."""
+    if not quote.strip():
+        return None
     for source in sources:
-        if quote.strip() and (span := source.text.verbatim(quote) or source.text.find(quote)):
-            return source.document, source.start + span.start, span.quote
+        span = source.text.verbatim(quote) or source.text.find(quote)
+        if span:
+            return _QuotePlace(source.document, source.start + span.start, span.quote)
     return None
 
 
@@ -148,11 +162,13 @@ def _sources_in(messages: Sequence[AnyMessage]) -> Iterator[_Source]:
     """Yield what tools showed in a conversation, the newest first."""
     for message in reversed(messages):
         artifact = message.artifact if isinstance(message, ToolMessage) else None
-        for found in artifact if isinstance(artifact, list | tuple) else ():
-            for item in found.items if isinstance(found, Block) else ():
-                yield _Source(item.document, item.title, item.start, SourceText(item.text))
-                for place in item.places:
-                    yield _Source(place.document, item.title, place.start, SourceText(place.text))
-            if isinstance(found, Document) and (source := found.metadata.get("source")):
-                yield _Source(str(source), str(found.metadata.get("title", source)),
-                              int(found.metadata.get("start_index", 0)), SourceText(found.page_content))
+        for part in artifact if isinstance(artifact, list | tuple) else ():
+            if isinstance(part, Block):
+                for item in part.items:
+                    yield _Source(item.document, item.title, item.start, SourceText(item.text))
+                    for place in item.places:
+                        yield _Source(place.document, item.title, place.start, SourceText(place.text))
+            elif isinstance(part, Document) and part.metadata.get("source"):
+                source = str(part.metadata["source"])
+                yield _Source(source, str(part.metadata.get("title", source)),
+                              int(part.metadata.get("start_index", 0)), SourceText(part.page_content))

@@ -16,6 +16,7 @@ from ..local_models import ModelError
 Vectors = NDArray[np.float32]
 
 _MOST_WITHOUT_BLAS = 1 << 20
+"""The most products that `dot_products` computes without BLAS."""
 _TRUST = 0.6
 """How far vectors count against words: the middle of the shares of sentences that found their own passage in several
 knowledge bases."""
@@ -92,9 +93,9 @@ class InstructedEmbedder:
 
     def __init__(self, embedder: Embedder, passages: str, queries: str | None = None) -> None:
         """Put `passages` before each text, and `queries`, if given, before the texts of `self.queries`."""
-        self.name, self.dimension = embedder.name, embedder.dimension
-        # A different instruction makes different vectors.
-        self.fingerprint = f"{embedder.fingerprint}:{passages}" if passages else embedder.fingerprint
+        self.name, self.dimension, self.fingerprint = embedder.name, embedder.dimension, embedder.fingerprint
+        if passages:  # another instruction makes other vectors
+            self.fingerprint += f":{passages}"
         self.queries: Embedder = self if queries is None else InstructedEmbedder(embedder, queries)
         self._embedder, self._instruction = embedder, passages
 

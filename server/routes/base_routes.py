@@ -26,22 +26,9 @@ from ...runtime.safe_files import own_folder
 from ...runtime.threads import in_thread
 from ...schemas.errors import BanyanError
 from ...subagent.tool_answers import DocumentLine, DocumentText
+from .. import responses
 from ..metrics import exposition
-from ..responses import (
-    Body,
-    DocumentId,
-    ForbiddenError,
-    Items,
-    KbName,
-    Limit,
-    NotFoundError,
-    Offset,
-    Page,
-    StateError,
-    UnavailableError,
-    detail_of,
-    errors,
-)
+from ..responses import Body, DocumentId, Items, KbName, Limit, Offset, Page, detail_of, errors
 from ..runs.turns import FairRoute
 from ..security.clients import OF_ALL, Seeing, may
 from ..service import Reading, Service, Serving
@@ -111,7 +98,7 @@ async def health() -> dict[str, str]:
 async def show_ready(service: Serving) -> Ready:
     """Check that the server can answer questions."""
     if not service.ready:
-        raise UnavailableError("the embedding model is being loaded; try again in a few seconds")
+        raise responses.UnavailableError("the embedding model is being loaded; try again in a few seconds")
     settings = service.resources.settings
     return Ready(reasoner="llm" if settings.uses_llm else "rules", embedding=service.resources.embedder.name)
 
@@ -201,14 +188,15 @@ async def show_page(
     try:
         return Response(await service.shares.run_heavy(request, draw), media_type="image/png")
     except UnreadableError as error:
-        raise NotFoundError(str(error)) from error
+        raise responses.NotFoundError(str(error)) from error
 
 
 def _find_printed(service: Service, kb: str, document_id: str) -> Path:
     with service.resources.snapshot(kb) as snapshot:
         file = snapshot.kb.printed.find(document_id)
         if file is None or not snapshot.kb.documents.has(document_id):
-            raise NotFoundError(f"there is no PDF file of the document {document_id!r}: read its text instead")
+            raise responses.NotFoundError(f"there is no PDF file of the document {document_id!r}: read its text "
+                                          "instead")
         return file
 
 
@@ -234,7 +222,7 @@ class BackupResponse(FileResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Write the backup to a temporary folder, and send it, unless this process is at another backup."""
         if not self._one_at_a_time.acquire(blocking=False):
-            raise UnavailableError("another backup is being made: try again when it has finished")
+            raise responses.UnavailableError("another backup is being made: try again when it has finished")
         try:
             settings = self._resources.settings
             with own_folder(settings.home, ".", BACKING_UP) as folder:
@@ -262,7 +250,8 @@ class DocumentIds(Body):
 def rename_knowledge_base(kb: KbName, new: NewName, service: Serving, bases: Seeing) -> NewName:
     """Rename a knowledge base and its conversations; API keys keep the old name."""
     if not bases.covers(new.name):
-        raise ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose a name that it covers")
+        raise responses.ForbiddenError(f"the key does not cover a knowledge base {new.name!r}: choose a name that it "
+                                       "covers")
     _check_idle(kb, service)
     service.resources.rename(kb, new.name)
     service.conversations.rename_base(kb, new.name)
@@ -294,7 +283,7 @@ def delete_documents(kb: KbName, wanted: DocumentIds, service: Serving) -> None:
 
 def _check_idle(kb: str, service: Service) -> None:
     if kb in service.builds.building():
-        raise StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
+        raise responses.StateError(f"a build of {kb!r} has not ended: wait until it has, or cancel it")
 
 
 class BaseSettings(Body):

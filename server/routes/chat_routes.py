@@ -40,15 +40,7 @@ from ..responses import (
     event_stream,
     log_and_describe,
 )
-from ..runs.conversations import (
-    THREAD_NAME,
-    AskAnswer,
-    ConversationItem,
-    ConversationTurn,
-    SharedConversation,
-    Thread,
-    no_link,
-)
+from ..runs.conversations import THREAD_NAME, AskAnswer, ConversationItem, ConversationTurn, SharedConversation, Thread
 from ..runs.questions import NOT_ANSWERED, QuestionRequest, question_in
 from ..runs.turns import FairRoute
 from ..security.clients import Asking, Seeing, may
@@ -362,9 +354,6 @@ def forget_thread(thread: ThreadName, kb: KnowledgeBaseName, service: Serving, c
 def show_shared(link: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{16,64}$")], service: Serving,
                 bases: Seeing, _: Asking) -> SharedConversation:
     """Show a shared conversation to a client that has its link and may ask its knowledge base."""
-    conversation = service.conversations.by_link(link)
+    existing = set(knowledge_bases(service.resources.settings))
     # Conversations about a knowledge base that a command has dropped may remain until a server starts.
-    bases_exist = set(split_names(conversation.kb)).issubset(knowledge_bases(service.resources.settings))
-    if not bases.covers(conversation.kb) or not bases_exist:
-        raise no_link()
-    return conversation
+    return service.conversations.by_link(link, lambda kb: bases.covers(kb) and existing.issuperset(split_names(kb)))

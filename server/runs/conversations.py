@@ -171,9 +171,20 @@ class Conversations:
             "`GET /api/threads` lists them"))
         return ConversationItem.model_validate(dict(row))
 
-    def by_link(self, link: str) -> SharedConversation:
-        """Return a conversation by its link; raise NotFoundError if none is shared by it."""
-        row = self._first_row(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), no_link())
+    def by_link(self, link: str, is_readable: Callable[[str], bool] = lambda _: True) -> SharedConversation:
+        """Return a conversation by its link.
+
+        Args:
+            link: the link.
+            is_readable: called with the names of its knowledge bases, to say whether they may be read.
+
+        Raises:
+            NotFoundError: none is shared by this link, or it may not be read; the message does not tell which.
+        """
+        missing = NotFoundError("no conversation has this link, or it is not shared any more")
+        row = self._first_row(select(CONVERSATIONS).where(CONVERSATIONS.c.link == link), missing)
+        if not is_readable(row["kb"]):
+            raise missing
         return SharedConversation(kb=row["kb"], title=row["title"], turns=self.turns(row["id"]))
 
     def turns(self, thread: Thread | str) -> list[ConversationTurn]:
@@ -265,11 +276,6 @@ class Conversations:
         self.entry(thread)  # raises NotFoundError if there is no such conversation
         with self._db.transaction() as connection:
             connection.execute(update(CONVERSATIONS).where(CONVERSATIONS.c.id == thread.key).values(**values))
-
-
-def no_link() -> NotFoundError:
-    """Return the error for a link that does not exist, or whose conversation the client may not read."""
-    return NotFoundError("no conversation has this link, or it is not shared any more")
 
 
 def move_conversations(settings: Settings, old: str, new: str = "") -> None:

@@ -24,18 +24,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...config import Settings
 from ...runtime.audit import LOCAL, acting
 from ...schemas.services import is_loopback
+from .. import responses
 from ..metrics import count_request, request_span
-from ..responses import (
-    ForbiddenError,
-    NotJsonError,
-    RefusedError,
-    TooLargeError,
-    TooManyRequestsError,
-    UnauthorizedError,
-    detail_of,
-    error_response,
-    status_of,
-)
+from ..responses import detail_of, error_response, status_of
 from .clients import Clients
 from .keys import NONE, SCOPES, Bases, KeysError
 
@@ -230,7 +221,7 @@ class Gate:
             self._check_address(scope)
             await self._check_rate(await self._identify_client(scope))
             receive = self._limit_body(scope, receive)
-        except (RefusedError, KeysError) as error:
+        except (responses.RefusedError, KeysError) as error:
             request = scope["state"].get("request_id", "")
             if isinstance(error, KeysError):  # the keys cannot be read, so no client can be identified
                 _LOG.exception("request %s was refused", request)
@@ -245,11 +236,11 @@ class Gate:
     def _check_address(self, scope: Scope) -> None:
         """Refuse a request with a wrong address or host name, or a change that another origin's page sends."""
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # neither databases nor file systems take it
-            raise RefusedError("there is a NUL character in the path or the query: remove it")
+            raise responses.RefusedError("there is a NUL character in the path or the query: remove it")
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or (self._hosts is not None and not self._hosts.allow(hosts[0])):
-            raise RefusedError("the server does not accept this host name: use its own name or address, or add it "
-                               "to BANYAN_SERVER_HOSTS")
+            raise responses.RefusedError("the server does not accept this host name: use its own name or address, or "
+                                         "add it to BANYAN_SERVER_HOSTS")
         if scope["method"] not in _SAFE:
             self._check_change(scope, hosts[0])
 
@@ -257,14 +248,15 @@ class Gate:
         headers = Headers(scope=scope)
         if "content-length" in headers and "transfer-encoding" in headers:
             # A proxy that goes by the other one would take a part of the body for another request.
-            raise RefusedError("the request has a Content-Length and is chunked: send one of both")
+            raise responses.RefusedError("the request has a Content-Length and is chunked: send one of both")
         if headers.get("origin") not in self._origins and not same_origin(scope["headers"], host):
-            raise ForbiddenError("pages of another origin may not make changes here: open the server's own page")
+            raise responses.ForbiddenError("pages of another origin may not make changes here: open the server's own "
+                                           "page")
         content_type = headers.get("content-type", "").partition(";")[0].strip().casefold()
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
         is_from_page = "origin" in headers or "sec-fetch-site" in headers
         if self._json_only and is_from_page and content_type != "application/json" and (content_type or has_body):
-            raise NotJsonError("send JSON, with the header `Content-Type: application/json`")
+            raise responses.NotJsonError("send JSON, with the header `Content-Type: application/json`")
 
     async def _identify_client(self, scope: Scope) -> _Rate:
         """Write a request's client, scopes and knowledge bases to its state, and return the client's rate.
@@ -292,8 +284,9 @@ class Gate:
         try:
             client = await self._clients.find(secret)
             if client is None and not needs_no_key:
-                raise UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or `X-API-Key`")
-        except RefusedError:
+                raise responses.UnauthorizedError("an API key is needed: send it as `Authorization: Bearer KEY` or "
+                                                  "`X-API-Key`")
+        except responses.RefusedError:
             if not needs_no_key:
                 await self._check_rate(of_address)  # limits how fast somebody can try keys
                 raise
@@ -310,8 +303,8 @@ class Gate:
         """Count a request; refuse it if its sender has sent too many within a minute."""
         limiter = self._limiters.setdefault(rate, AsyncLimiter(rate.per_minute, _MINUTE))
         if not limiter.has_capacity():
-            raise TooManyRequestsError(f"more than {rate.per_minute:g} requests a minute: wait",
-                                       int(_MINUTE / rate.per_minute) + 1)
+            raise responses.TooManyRequestsError(f"more than {rate.per_minute:g} requests a minute: wait",
+                                                 int(_MINUTE / rate.per_minute) + 1)
         await limiter.acquire()
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
@@ -330,7 +323,7 @@ class Gate:
         declared_length = headers.get("content-length", "0")
         # Cut, because `int` refuses thousands of digits; 20 digits are more than any limit.
         if declared_length.isdecimal() and int(declared_length[:20]) > most:
-            raise TooLargeError(message)
+            raise responses.TooLargeError(message)
         boundary = parse_options_header(headers.get("content-type"))[1].get(b"boundary", b"")
         received_bytes, last_bytes = 0, b""
 
