@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ...models.embedding.embedder import Vectors
 from ...runtime.libraries import one_thread
 from .clusters import Labels, initial_clusters, membership_matrix, numbers_in_groups, renumber
 from .features import DECIMALS, EntityFeatures, Perception, Scores, drop_unshared_columns, scale_to_unit
@@ -57,19 +58,8 @@ def pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
     k, labels = len(perception.sizes), perception.labels
     if k < 2:  # noqa: PLR2004  (a pair needs two)
         return np.zeros((0, 2), np.int64)
-    # Pair each centroid with the `most` most similar others, of equals the first; shape (pairs, 2).
-    centroids = scale_to_unit(perception.representation_sums)
-    most = min(_MOST_ADJACENT, k - 1)
-    nearest = np.empty((len(centroids), most), np.intp)
-    for start in range(0, len(centroids), _BLOCK):
-        block = nearest[start:start + _BLOCK]
-        rows = np.arange(len(block))
-        cosine = np.round(centroids[start:start + _BLOCK] @ centroids.T, DECIMALS)
-        cosine[rows, start + rows] = -np.inf  # no centroid is its own neighbour
-        for place in range(most):  # for so few, faster than a partition
-            block[:, place] = cosine.argmax(axis=1)
-            cosine[rows, block[:, place]] = -np.inf
-    near = np.stack([np.repeat(np.arange(len(centroids)), most), nearest.ravel()], axis=1)
+    nearest = _find_nearest(scale_to_unit(perception.representation_sums), min(_MOST_ADJACENT, k - 1))
+    near = np.stack([np.repeat(np.arange(k), nearest.shape[1]), nearest.ravel()], axis=1)
     members = membership_matrix(labels)
     linked = sparse.coo_array(members.T @ data.links_to(members))
     row, column, strength = linked.row, linked.col, linked.data
@@ -79,7 +69,22 @@ def pair_adjacent(data: EntityFeatures, perception: Perception) -> Pairs:
     return _sort_distinct(np.concatenate([near, np.stack([row[order], column[order]], axis=1)]), k)
 
 
+def _find_nearest(centroids: Vectors, count: int) -> Labels:
+    """Return the rows of the most similar other centroids of each, of equals the first, shape (centroids, count)."""
+    nearest = np.empty((len(centroids), count), np.intp)
+    for start in range(0, len(centroids), _BLOCK):
+        block = nearest[start:start + _BLOCK]
+        rows = np.arange(len(block))
+        cosine = np.round(centroids[start:start + _BLOCK] @ centroids.T, DECIMALS)
+        cosine[rows, start + rows] = -np.inf  # no centroid is its own neighbour
+        for place in range(count):  # for so few, faster than a partition
+            block[:, place] = cosine.argmax(axis=1)
+            cosine[rows, block[:, place]] = -np.inf
+    return nearest
+
+
 def _sort_distinct(pairs: Pairs, k: int) -> Pairs:
+    """Return the distinct pairs of numbers below k, sorted."""
     keys = np.unique(pairs[:, 0] * k + pairs[:, 1])  # one number for each pair
     return np.stack([keys // k, keys % k], axis=1)
 
@@ -120,7 +125,11 @@ def move_entities(perception: Perception, chosen: NDArray[np.bool_], pairs: Pair
 
 def _move_to_best(labels: Labels, sizes: Labels, entities: Labels, communities: Labels, score: Scores,
                  max_members: int) -> tuple[Labels, int]:
-    """Move each entity to the community with the highest score for it, while there is room there."""
+    """Move each entity to the community with the highest score for it, while there is room there.
+
+    `entities`, `communities` and `score` have a row for each pair of an entity and a community that it may move to, its
+    own among them. Returns the new labels, and how many entities moved.
+    """
     is_own = labels[entities] == communities
     highest = np.full(len(labels), -np.inf, np.float32)
     np.maximum.at(highest, entities, score)
@@ -164,28 +173,20 @@ def merge_communities(perception: Perception, pairs: Pairs, semantic_weight: flo
 def _compute_divergence(perception: Perception, pairs: Pairs, semantic_weight: float) -> NDArray[np.float64]:
     """Return the mean of phi(e, a) - phi(e, b) over e in a, averaged with that of b and a (eq. 7), for pairs (a, b)."""
     a, b = pairs.T
-    is_paired = np.zeros(len(perception.sizes), bool)
-    is_paired[pairs] = True
-    by_community = np.argsort(perception.labels, kind="stable")
-    members = by_community[is_paired[perception.labels[by_community]]]
-    fit = perception.phi(members, perception.labels[members], semantic_weight)
-    total_fit = np.bincount(perception.labels[members], weights=fit, minlength=len(perception.sizes))
-    mean_fit = total_fit / np.maximum(perception.sizes, 1)
-    # For each pair of communities in both orders, the mean of S_r(e, other) over the members e of the first one.
+    sizes, labels = perception.sizes, perception.labels
+    by_community = np.argsort(labels, kind="stable")
+    # The mean of phi(e, C) over the members e of each community C of a pair.
+    members = by_community[np.isin(labels[by_community], pairs)]
+    fit = perception.phi(members, labels[members], semantic_weight)
+    mean_fit = np.bincount(labels[members], weights=fit, minlength=len(sizes)) / np.maximum(sizes, 1)
+    # For each pair in both orders, the mean of S_r(e, other) over the members e of the first community: `pair` has the
+    # number of the pair once for each of these members.
     communities, others = np.concatenate([a, b]), np.concatenate([b, a])
-    # `overlap` takes pairs of an entity and a community in the order of communities, so the pairs are sorted first.
-    order = np.argsort(others, kind="stable")
-    communities, others = communities[order], others[order]
-    # One row for each member of the first community of each pair; `pair` has the number of the row's pair.
-    counts = perception.sizes[communities]
-    pair = np.repeat(np.arange(len(communities)), counts)
-    entities_by_community = np.argsort(perception.labels, kind="stable")
-    first_member = np.cumsum(perception.sizes) - perception.sizes
-    members = entities_by_community[first_member[communities[pair]] + numbers_in_groups(pair)]
-    total = np.bincount(pair, weights=perception.overlap(members, others[pair]), minlength=len(communities))
-    means = np.empty(len(communities))
-    means[order] = total / np.maximum(counts, 1)  # in the order in which the pairs were given
-    a_in_b, b_in_a = means.reshape(2, -1)
+    pair = np.repeat(np.arange(len(communities)), sizes[communities])
+    first_member = np.cumsum(sizes) - sizes
+    members = by_community[first_member[communities[pair]] + numbers_in_groups(pair)]
+    overlaps = np.bincount(pair, weights=perception.overlap(members, others[pair]), minlength=len(communities))
+    a_in_b, b_in_a = (overlaps / np.maximum(sizes[communities], 1)).reshape(2, -1)
     own_fit, overlap = (mean_fit[a] + mean_fit[b]) / 2, (a_in_b + b_in_a) / 2
     return np.asarray(own_fit - semantic_weight * perception.mean_cosines(a, b) - overlap, np.float64)
 
@@ -297,13 +298,7 @@ def detect_hierarchy(data: EntityFeatures, settings: CommunitySettings) -> list[
 
 def score_members(data: EntityFeatures, labels: Labels, settings: CommunitySettings) -> Scores:
     """Compute phi(e, C) of every entity and its own community (Youtu-GraphRAG eq. 5), shape (n,)."""
-    # `phi` takes the communities in ascending order.
-    by_community = np.argsort(labels, kind="stable")
-    scores = np.zeros(len(labels), np.float32)
-    if len(labels):
-        phi = Perception(data, labels).phi(by_community, labels[by_community], settings.semantic_weight)
-        scores[by_community] = phi
-    return scores
+    return Perception(data, labels).phi(np.arange(len(labels)), labels, settings.semantic_weight)
 
 
 def _join_features(data: EntityFeatures, labels: Labels) -> EntityFeatures:

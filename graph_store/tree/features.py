@@ -202,36 +202,35 @@ class Perception:
         self._squared_sum_lengths = np.einsum("ij,ij->i", self.representation_sums, self.representation_sums)
 
     def phi(self, entities: Labels, communities: Labels, semantic_weight: float) -> Scores:
-        """Return phi = S_r + lambda S_s (eq. 5) of pairs of entity and community, sorted by community; rounded."""
+        """Return phi = S_r + lambda S_s (eq. 5) of pairs of an entity and a community, rounded, shape (pairs,)."""
         return np.asarray(np.round(self.overlap(entities, communities)
                                    + semantic_weight * self.cosine(entities, communities), DECIMALS), np.float32)
 
     def overlap(self, entities: Labels, communities: Labels) -> Scores:
-        """Return S_r (eq. 6) of pairs, sorted by community: the Jaccard overlap of their Psi, 0 to 1, shape (pairs,).
+        """Return S_r (eq. 6) of pairs of an entity and a community: the Jaccard overlap of their Psi, 0 to 1.
 
         An entity is not counted as a member of its own community.
         """
         overlap = np.zeros(len(entities), np.float32)
-        own = self.labels[entities] == communities
+        by_community = np.argsort(communities, kind="stable")
         # Psi of a block of communities as a dense table; its filled cells are set back to 0 after each block.
         table = np.zeros((_BLOCK, self._psi_sums.shape[1]), np.float32)
-        starts = range(0, len(self.sizes), _BLOCK)
-        bounds = np.searchsorted(communities, [*starts, len(self.sizes)]).tolist()
-        for first, start, end in zip(starts, bounds[:-1], bounds[1:], strict=True):
-            if start < end:
-                part = slice(start, end)
+        starts = np.arange(0, max(1, len(self.sizes)), _BLOCK)
+        blocks = np.split(by_community, np.searchsorted(communities[by_community], starts[1:]))
+        for first, pairs in zip(starts.tolist(), blocks, strict=True):
+            if len(pairs):
                 rows = self._psi_sums[first:first + _BLOCK]
                 filled = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices
                 table[filled] = rows.data
-                overlap[part] = self._overlap_with_block(entities[part], communities[part], own[part], first, table)
+                overlap[pairs] = self._overlap_with_block(entities[pairs], communities[pairs], first, table)
                 table[filled] = 0.0
         return overlap
 
-    def _overlap_with_block(self, entities: Labels, communities: Labels, own: NDArray[np.bool_], first: int,
-                            table: Scores) -> Scores:
-        """Compute S_r of pairs with a block of communities (see `overlap`)."""
+    def _overlap_with_block(self, entities: Labels, communities: Labels, first: int, table: Scores) -> Scores:
+        """Compute S_r of pairs with communities from `first` on, whose sums of Psi are the rows of a table."""
         psi = self._psi[entities]
         counts = np.diff(psi.indptr)
+        own = self.labels[entities] == communities
         other_members = np.maximum(self.sizes[communities] - own, 1)
         # For each entry of the entities' Psi: the community's mean of it, without the entity itself.
         community_psi = table.ravel()[psi.indices + np.repeat((communities - first) * table.shape[1], counts)]
@@ -240,6 +239,7 @@ class Perception:
         community_psi /= np.repeat(other_members.astype(np.float32), counts)
         psi.data = np.minimum(psi.data, community_psi)
         intersection = psi.sum(axis=1)
+        # The sum of the larger values is the sum of both minus that of the smaller ones.
         entity_mass = self._psi_mass[entities]
         mass = np.maximum(self._psi_mass_sums[communities] - np.where(own, entity_mass, 0.0), 0.0) / other_members
         union = entity_mass + mass - intersection

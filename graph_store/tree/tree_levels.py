@@ -100,21 +100,18 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
     """Adapt an earlier tree, `old_tree`, to the graph as it is now; the number of levels stays."""
     finest = [community for community in old_tree if community.level == 0]
     old_community = {entity: community for community in finest for entity in community.members}
-    # The entities that share a triple or a passage with each new one.
-    beside_new = {entity: graph.neighbours(entity).union(
-        other for chunk in graph.entity_support(entity) for other, *_ in graph.mentioned_in(chunk))
-        for entity in graph.entity_ids() if entity not in old_community}
-    to_regroup = {old_community[entity].id for others in beside_new.values() for entity in others
-                  if entity in old_community}
-    to_regroup.update(community.id for entity, community in old_community.items() if entity not in graph)
+    beside_new = {entity: _entities_beside(graph, entity) for entity in graph.entity_ids()
+                  if entity not in old_community}
+    changed = set(old_community).difference(graph.entity_ids()).union(*beside_new.values()) & old_community.keys()
+    to_regroup = {old_community[entity].id for entity in changed}
     regrouped = _regroup_near_new(graph, vectors, settings, beside_new, [c for c in finest if c.id in to_regroup])
     # The ids of other communities may change, too: digests have the facts and names that the graph has now.
     levels = [[with_content_id(graph, c) for c in finest if c.id not in to_regroup]]
     for community in regrouped:
         # Its parent is that of most members, else of most entities beside new members.
-        votes = (Counter(old_community[entity].parent for entity in community.members if entity in old_community)
-                 or Counter(old_community[end].parent for entity in community.members for end in beside_new[entity]
-                            if end in old_community))
+        voters = [entity for entity in community.members if entity in old_community] or [
+            other for entity in community.members for other in beside_new[entity] if other in old_community]
+        votes = Counter(old_community[entity].parent for entity in voters)
         parent = min(votes, key=lambda parent: (-votes[parent], parent), default="")
         levels[0].append(community.model_copy(update={"parent": parent}))
     for level in range(1, 1 + max(community.level for community in old_tree)):
@@ -122,6 +119,12 @@ def update_tree(graph: KnowledgeGraph, vectors: VectorStore, settings: Community
         levels[-1], parents = _update_parents(graph, levels[-1], old_parents, level, settings)
         levels.append(parents)
     return [community for level in levels for community in sorted(level, key=lambda c: c.id)]
+
+
+def _entities_beside(graph: KnowledgeGraph, entity: str) -> set[str]:
+    """Return the entities that share a triple or a passage with an entity."""
+    mentioned = (mention.entity for chunk in graph.entity_support(entity) for mention in graph.mentioned_in(chunk))
+    return graph.neighbours(entity).union(mentioned)
 
 
 def _regroup_near_new(graph: KnowledgeGraph, vectors: VectorStore, settings: CommunitySettings,
@@ -142,6 +145,10 @@ def _regroup_near_new(graph: KnowledgeGraph, vectors: VectorStore, settings: Com
 
 def _update_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], old_parents: Mapping[str, TreeCommunity],
                     level: int, settings: CommunitySettings) -> tuple[list[TreeCommunity], list[TreeCommunity]]:
+    """Return communities with the new ids of their parents, and the parents with their current members and keywords.
+
+    `old_parents` are the communities of the next level, `level`, by their old ids. Children without one get a new one.
+    """
     by_parent: dict[str, list[TreeCommunity]] = {}
     for child in children:
         by_parent.setdefault(child.parent, []).append(child)
@@ -150,9 +157,10 @@ def _update_parents(graph: KnowledgeGraph, children: Sequence[TreeCommunity], ol
     for old_id, siblings in by_parent.items():
         parent = old_parents.get(old_id, new)
         members = {entity for child in siblings for entity in child.members}
-        largest = sorted(siblings, key=lambda c: (-len(c.members), c.id))
-        candidates = dict.fromkeys((*parent.keywords, *(keyword for child in largest for keyword in child.keywords)))
-        keywords = [entity for entity in candidates if entity in members][:settings.keywords]
+        # Keep the keywords that are still members, and fill up with those of the largest children.
+        largest_first = sorted(siblings, key=lambda c: (-len(c.members), c.id))
+        candidates = [*parent.keywords, *(keyword for child in largest_first for keyword in child.keywords)]
+        keywords = [entity for entity in dict.fromkeys(candidates) if entity in members][:settings.keywords]
         parents[old_id] = with_content_id(graph, parent.model_copy(
             update={"members": tuple(sorted(members)), "keywords": tuple(keywords)}))
     return [child.model_copy(update={"parent": parents[child.parent].id}) for child in children], [*parents.values()]
@@ -286,26 +294,22 @@ def _take_new(facts: Iterable[str], most: int, seen: set[str]) -> list[str]:
 
 def _iterate_inner_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of the triples between members: first those of keywords, then those between other members."""
-    members = list(map(graph.row, community.members))
+    members = set(map(graph.row, community.members))
     keywords = list(map(graph.row, community.keywords))
-    all_members = set(members)
-    others = set(members) - set(keywords)
-    seen = set[int]()
-    for keyword in keywords:
-        rows = [row for row, end in _triples_of(graph, keyword) if end in all_members and row not in seen]
-        seen.update(rows)
-        yield from rows
-    for member in members:
-        if member in others:  # each triple once, from its head
-            yield from (row for row, end in _triples_of(graph, member) if end in others
-                        and graph.ends_of(row)[0] == member)
+    rows_of_keywords = dict.fromkeys(row for keyword in keywords for row, other in _triples_of(graph, keyword)
+                                     if other in members)
+    yield from rows_of_keywords
+    for member in map(graph.row, community.members):
+        for row, other in _triples_of(graph, member):
+            if other in members and row not in rows_of_keywords and graph.ends_of(row)[0] == member:
+                yield row  # once, from its head
 
 
 def _iterate_outer_triples(graph: KnowledgeGraph, community: TreeCommunity) -> Iterator[int]:
     """Yield the rows of the triples to outside entities: first those at the boundary (eq. 4), and those of keywords."""
     ordered = list(map(graph.row, dict.fromkeys((*community.keywords, *community.members))))  # keywords first
-    count = len(community.keywords)
-    rank_of_member = {entity: min(rank, count) for rank, entity in enumerate(ordered)}
+    last_rank = len(community.keywords)  # of all members that are no keywords
+    rank_of_member = {entity: min(rank, last_rank) for rank, entity in enumerate(ordered)}
     # Outside entities at the boundary: at least the share tau of their neighbours are members (UniAI-GraphRAG eq. 4).
     # Several triples between two entities count once, as A is an indicator in the paper. A share equal to tau suffices,
     # as in the equation; the paper's text says "exceeds".
