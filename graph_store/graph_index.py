@@ -47,7 +47,7 @@ class Dated(NamedTuple):
     validity: Validity = Validity()
     chunks: frozenset[str] = frozenset()
 
-    def is_of(self, chunk: str) -> bool:
+    def covers(self, chunk: str) -> bool:
         """Return True if a chunk supports the dated fact: it says when the fact holds, or no chunk does."""
         return not self.chunks or chunk in self.chunks
 
@@ -162,16 +162,18 @@ class GraphIndex(KnowledgeGraph):
         Entities with a name that equals the text come first, then those with a name that begins with it; each by rank.
         """
         part = normalise(text)
-        rows = list[int]()
-        matches = list[int]()
+        equal, beginning, containing = list[int](), list[int](), list[int]()
         # A line break separates and encloses an entity's folded names.
         for row, names in enumerate(Texts(self._arrays, "entities.folded")):
-            if part in names:
-                rows.append(row)
-                matches.append(0 if f"\n{part}\n" in names else 1 if f"\n{part}" in names else 2)
-        found = np.array(rows, np.intp)
-        found = found[np.lexsort((self.ranks[found], np.array(matches, np.intp)))]
-        return found[self.of_type(kind)[found]] if kind else found
+            if part not in names:
+                continue
+            if f"\n{part}\n" in names:
+                equal.append(row)
+            else:
+                (beginning if f"\n{part}" in names else containing).append(row)
+        groups = [np.array(group, np.intp) for group in (equal, beginning, containing)]
+        rows = np.concatenate([group[np.argsort(self.ranks[group])] for group in groups])
+        return rows[self.of_type(kind)[rows]] if kind else rows
 
     def of_type(self, kind: str) -> NDArray[np.bool_]:
         """Return for each row whether its entity is of a type, shape (n,)."""
@@ -209,7 +211,8 @@ class GraphIndex(KnowledgeGraph):
         """The ids of the entities with each alias, by its canonical form and by its words ("quill" of "@quill")."""
         entities: dict[str, list[str]] = {}
         for row, names in sorted(self._aliases.items()):
-            for key in sorted({key for name in names for key in (canonical_name(name), " ".join(words(name))) if key}):
+            keys = {*map(canonical_name, names), *(" ".join(words(name)) for name in names)}
+            for key in sorted(keys - {""}):
                 entities.setdefault(key, []).append(self.entity_row.at(row))
         return entities
 
@@ -282,8 +285,10 @@ class GraphIndex(KnowledgeGraph):
         """Return the ids of the documents that have one of these ids or titles, or else contain it in theirs."""
         matching = set[str]()
         for part in (normalise(part) for part in parts if part.strip()):
-            containing = (keys for name, keys in self.documents_by_name.items() if part in name)
-            matching.update(self.documents_by_name.get(part) or [key for keys in containing for key in keys])
+            if part in self.documents_by_name:
+                matching.update(self.documents_by_name[part])
+            else:
+                matching.update(*(keys for name, keys in self.documents_by_name.items() if part in name))
         return frozenset(matching)
 
     def documents_called(self, name: str) -> frozenset[str]:

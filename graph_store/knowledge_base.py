@@ -98,8 +98,8 @@ class KnowledgeBase:
                                    embedder)
         self.index_store = IndexStore(layout.index, embedder)
         self.table_store = TableStore(layout.root)
-        # A function without a reference to this object or the synchroniser: a reference cycle would keep files open
-        # until the garbage collector runs.
+        # The index file of an earlier state has most vectors. The function has no reference to this object or the
+        # synchroniser: a reference cycle would keep files open until the garbage collector runs.
         store, database = self.index_store, self.database
         self.vector_synchroniser.recall = lambda kind, ids: read_vectors(
             store.load_earlier(version_of(database)), kind, ids)

@@ -13,6 +13,7 @@ from .store_errors import FormatError, KnowledgeBaseNameError, LedgerDamagedErro
 from .vectors.vector_store import VectorStore
 
 _TRIES, _BETWEEN = 20, 0.1
+"""How often the folder of a dropped knowledge base is removed, and the seconds between."""
 
 
 def drop(layout: Layout) -> None:
@@ -73,6 +74,7 @@ def _rename_ledger(layout: Layout, new: str) -> None:
 
 
 def _check_exists(layout: Layout) -> None:
+    """Raise UnknownKnowledgeBaseError if there is no knowledge base, not even a damaged one."""
     with suppress(LedgerDamagedError):  # a damaged knowledge base can be dropped or renamed, too
         layout.require()
     if not (layout.root.is_dir() if layout.database is None else layout.exists()):

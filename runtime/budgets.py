@@ -60,9 +60,11 @@ class Prices:
         """
         if not prompt and not completion:
             return 0.0
-        price, share = self._by_model.get(model), 1.0
-        if price is None:
-            price, share = self._by_model.get(model.removesuffix(_BATCHED)), _BATCH_SHARE
+        share = 1.0
+        price = self._by_model.get(model)
+        if price is None:  # its name says that it was asked in batches, or it is not in the file
+            share = _BATCH_SHARE
+            price = self._by_model.get(model.removesuffix(_BATCHED))
         if price is None:
             return None
         cached_price = price.prompt if price.cached is None else price.cached
@@ -175,6 +177,7 @@ class Budget:
                                  "larger --max-cost, or without --batch")
 
     def _amounts_spent(self) -> tuple[int, list[float | None]]:
+        """Return the number of tokens spent, and the cost of each model's; None for a model without a known price."""
         with self._lock:
             tokens = self._prompt.total() + self._completion.total()
             costs = [self._prices.cost(model, self._prompt[model], self._completion[model], self._cached[model])

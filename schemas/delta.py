@@ -149,6 +149,7 @@ def action_request(candidate: Candidate, description: str) -> "ActionRequest":
 
 
 def _action_arguments(candidate: Candidate) -> dict[str, Any]:
+    """Return the arguments of the action for a candidate, which a person can edit."""
     observed = {"domain": list(candidate.subject_types), "range": list(candidate.object_types)}
     return {"kind": candidate.kind, "name": candidate.name,
             **{side: observed[side] for side in _BOUNDS[candidate.kind]}, "merge_into": ""}
@@ -170,6 +171,7 @@ def read_answer(answer: object, candidates: Sequence[Candidate], who: str = "rev
 
 
 def _read_decision(given: object, candidate: Candidate) -> Decision:
+    """Return the decision on a candidate that a person gave in LangChain's form, or raise ReviewError."""
     kind = given.get("type") if isinstance(given, dict) else None
     if not isinstance(given, dict) or kind not in {"approve", "edit", "reject"}:
         raise ReviewError(f"{str(given)[:60]!r} is no decision: {HOW}")
@@ -182,11 +184,12 @@ def _read_decision(given: object, candidate: Candidate) -> Decision:
 
 
 def _read_edit(given: dict[str, Any], candidate: Candidate) -> dict[str, Any]:
+    """Return the fields of the decision that an edit of a candidate's arguments means: merge, accept or rename."""
     action, known = given.get("edited_action"), _action_arguments(candidate)
-    edited = action.get("args") if isinstance(action, dict) else None
-    if not isinstance(edited, dict) or action is None or action.get("name") != ACTION or edited.keys() - known.keys():
+    if not isinstance(action, dict) or action.get("name") != ACTION or not isinstance(action.get("args"), dict) or (
+            action["args"].keys() - known.keys()):
         raise ReviewError(f"the edit of {candidate.name!r} cannot be read: {HOW}")
-    arguments: dict[str, Any] = {**known, **edited}
+    arguments: dict[str, Any] = {**known, **action["args"]}
     if arguments["kind"] != candidate.kind:
         raise ReviewError(f"{candidate.name!r} is {candidate.kind}, which an edit cannot change: reject it instead")
     if into := str(arguments["merge_into"]).strip():

@@ -101,6 +101,7 @@ class GraphSchema(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        """Raise ValueError if names repeat, or types are missing, are their own ancestors, or inverses disagree."""
         _check_unique("entity type", self.entity_types)
         _check_unique("relation", self.relation_types)
         _check_unique("attribute", self.attribute_types)
@@ -149,22 +150,25 @@ class GraphSchema(Frozen):
         return next((a for a in self.attribute_types if a.name == name), None)
 
     def one_at_a_time(self) -> tuple[dict[str, tuple[bool, bool]], frozenset[str]]:
-        """Return which relations, and which attributes, have one value at a time.
+        """Return the relations, and the attributes, that have one value at a time.
 
-        Of relations: whether a head has one tail at a time, and a tail one head; also by an inverse or symmetry.
+        Returns:
+            For each such relation whether a head has one tail at a time, and whether a tail has one head at a time, as
+            the relation, its inverse or its symmetry says; and the names of such attributes.
         """
         inverses = {r.name: r.inverse for r in self.relation_types if r.inverse}
         inverses |= {inverse: name for name, inverse in inverses.items()}
-        declared = {r.name: (r.functional, r.inverse_functional) for r in self.relation_types}
-        single_ends: dict[str, tuple[bool, bool]] = {}
+        by_name = {r.name: r for r in self.relation_types}
+        relations: dict[str, tuple[bool, bool]] = {}
         for relation in self.relation_types:
-            one_tail, one_head = declared[relation.name]
-            inverse_one_tail, inverse_one_head = declared.get(inverses.get(relation.name, ""), (False, False))
-            ends = (one_tail or inverse_one_head or (relation.symmetric and one_head),
-                    one_head or inverse_one_tail or (relation.symmetric and one_tail))
-            if any(ends):
-                single_ends[relation.name] = ends
-        return single_ends, frozenset(a.name for a in self.attribute_types if a.functional)
+            # The relations that say the same from tail to head: its inverse, and itself if it is symmetric.
+            mirrored = [other for other in (by_name.get(inverses.get(relation.name, "")), relation)
+                        if other and (other is not relation or relation.symmetric)]
+            has_one_tail = relation.functional or any(other.inverse_functional for other in mirrored)
+            has_one_head = relation.inverse_functional or any(other.functional for other in mirrored)
+            if has_one_tail or has_one_head:
+                relations[relation.name] = has_one_tail, has_one_head
+        return relations, frozenset(a.name for a in self.attribute_types if a.functional)
 
     def ancestors(self, type_name: str | None) -> list[str]:
         """Return the type and its parents, nearest first; a cycle ends the list."""

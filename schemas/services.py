@@ -19,6 +19,7 @@ _SET_BY_BANYAN = ("model", "messages", "stream", "stream_options", "response_for
 
 
 def _split_url(url: str) -> SplitResult | None:
+    """Return the parts of a URL, or None if it has white space or a port that does not exist."""
     try:
         parts = urlsplit(url)
         return parts if parts.port != 0 and not re.search(r"\s", url) else None
@@ -96,6 +97,7 @@ class NamedEndpoint(Frozen):
 
 
 def _read_endpoints(given: Any) -> Any:
+    """Return the endpoints in a setting, which is JSON or empty, or already an object."""
     if not isinstance(given, str):
         return given
     try:
@@ -138,6 +140,7 @@ IssuerUrl = Annotated[str, AfterValidator(_check_issuer)]
 
 
 def _read_extra_body(given: Any) -> dict[str, Any]:
+    """Return the fields in a setting that are added to requests; raise ValueError if Banyan sets one of them itself."""
     if isinstance(given, str):
         try:
             given = json.loads(given) if given.strip() else {}
@@ -154,7 +157,8 @@ def _read_extra_body(given: Any) -> dict[str, Any]:
 def effort_of(efforts: str, step: str) -> str:
     """Return a step's effort from a setting such as "extract=low,answer=medium": its own, that of all steps, or ""."""
     by_step = dict(_read_efforts(efforts))
-    return by_step.get(step, by_step.get("", ""))
+    effort_of_all = by_step.get("", "")
+    return by_step.get(step, effort_of_all)
 
 
 def check_efforts(efforts: str, steps: tuple[str, ...]) -> None:
@@ -171,9 +175,9 @@ def _read_efforts(efforts: str) -> list[tuple[str, str]]:
     """Return the parts of a setting as (step, effort); the step is "" for an effort that is for all steps."""
     pairs = []
     for part in efforts.lower().split(","):
-        step, _, effort = part.partition("=") if "=" in part else ("", "", part)
+        *step, effort = part.split("=", 1)  # without "=" there is no step
         if part.strip():
-            pairs.append((step.strip(), effort.strip()))
+            pairs.append(("".join(step).strip(), effort.strip()))
     return pairs
 
 

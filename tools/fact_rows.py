@@ -59,7 +59,7 @@ def triple_rows(index: GraphIndex, rows: Iterable[int]) -> Iterator[FactRow]:
     for row in rows:
         head, relation, tail = index.edge(row)
         dated = index.dated(row)
-        spans = [(chunk, start, end) for chunk, (start, end, _) in index.support_of(row).items() if dated.is_of(chunk)]
+        spans = [(chunk, start, end) for chunk, (start, end, _) in index.support_of(row).items() if dated.covers(chunk)]
         yield FactRow(index.name(head), relation, index.name(tail), (head, tail), dated.validity,
                       _places(index, spans, ""))
 
@@ -72,7 +72,7 @@ def value_rows(index: GraphIndex, entity: str, held: Mapping[str, Mapping[str, P
     for attribute, values in sorted(by_attribute.items()):
         for value, support in sorted(values.items()):
             dated = times.get((attribute, value), Dated())
-            spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.is_of(chunk)]
+            spans = [(chunk, start, end) for chunk, (start, end) in sorted(support.items()) if dated.covers(chunk)]
             yield FactRow(name, attribute, value, (entity, ""), dated.validity, _places(index, spans, value))
 
 

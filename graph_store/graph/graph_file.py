@@ -105,6 +105,7 @@ class Sources:
 
 
 def _entity_node(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str, Any]:
+    """Return the node of an entity (see `make_node_link`)."""
     times = graph.value_times(node)
     validities = graph.validities(node) if times else {}  # most entities have no times
     time_notes = {attribute: {value: validity.note() for value, validity in sorted(values.items())}
@@ -118,6 +119,7 @@ def _entity_node(graph: KnowledgeGraph, node: str, sources: Sources) -> dict[str
 
 
 def _triple_edge(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Sources) -> dict[str, Any]:
+    """Return the edge of the triple in a row (see `make_node_link`)."""
     head, relation, tail = edge
     support, times = graph.support_of(row), graph.times_of(row)
     dates: dict[str, str] = {}
@@ -131,9 +133,10 @@ def _triple_edge(graph: KnowledgeGraph, row: int, edge: EdgeKey, sources: Source
 
 
 def _membership_edges(entities: Container[str], communities: Sequence[TreeCommunity]) -> Iterator[dict[str, Any]]:
+    """Yield the edges of communities; the tree may be older than the graph, and name entities that are deleted."""
     for c in communities:
-        # The tree may be older than the graph, so that it names entities that are deleted.
-        for node in c.members if c.level == 0 else ():
+        members = c.members if c.level == 0 else ()
+        for node in members:
             if node in entities:
                 yield {"kind": MEMBER_OF, "source": node, "target": c.id, "key": MEMBER_OF}
         if c.parent:
@@ -189,6 +192,7 @@ def load(path: Path) -> tuple[list[int], dict[str, Any]]:
 
 
 def _read_state(path: Path, header: bytes) -> list[int]:
+    """Return the state in the first line of a file (see `save`), or raise GraphFileDamagedError."""
     try:
         about = orjson.loads(header.rstrip(b"\n").removesuffix(b",") + b"}")["banyan"]
         if about["format"] == _FORMAT:

@@ -139,19 +139,16 @@ class KnowledgeGraph:
 
     def _nest_rows(self, table: str, owner: int) -> dict[str, Any]:
         """Return the rows of a table about an entity or triple, nested by their texts, the chunk's id last."""
-        columns = getattr(self.columns, table)
-        texts = self.columns.texts
-        found = dict[str, Any]()
+        columns, texts = getattr(self.columns, table), self.columns.texts
+        text_count = len(TEXT_COLUMNS.intersection(columns._fields))  # text columns come first, behind the owner
+        nested = dict[str, Any]()
         start, end = self.columns.starts[table][owner:owner + 2].tolist()
-        depth = len(TEXT_COLUMNS.intersection(columns._fields))
-        if start == end:
-            return found
         for cells in zip(*(column[start:end].tolist() for column in columns[1:]), strict=True):
-            within = found
-            for number in cells[:depth - 1]:
-                within = within.setdefault(texts[number], {})
-            within[texts[cells[depth - 1]]] = list(cells[depth:])
-        return found
+            innermost = nested
+            for number in cells[:text_count - 1]:
+                innermost = innermost.setdefault(texts[number], {})
+            innermost[texts[cells[text_count - 1]]] = list(cells[text_count:])
+        return nested
 
     # Attribute values.
 
@@ -198,9 +195,15 @@ class KnowledgeGraph:
 
     def validities(self, entity: str) -> dict[str, dict[str, Validity]]:
         """Return when an entity's values hold, {attribute: {value: validity}}; values without a time are left out."""
-        row, number, later = self._rows[entity], self.columns.number_of, self.later.values
-        return {name: {value: Validity.of(times, later.get((row, number(name), number(value)), ()) if later else ())
-                       for value, times in values.items()} for name, values in self.value_times(entity).items()}
+        row, number_of = self._rows[entity], self.columns.number_of
+        validities: dict[str, dict[str, Validity]] = {}
+        for attribute, values in self.value_times(entity).items():
+            for value, times in values.items():
+                # Few graphs have any later values: then the numbers of the texts need not be searched for.
+                later = (self.later.values.get((row, number_of(attribute), number_of(value)), ())
+                         if self.later.values else ())
+                validities.setdefault(attribute, {})[value] = Validity.of(times, later)
+        return validities
 
     # Triples.
 
@@ -345,9 +348,10 @@ class KnowledgeGraph:
 
 
 def _names_of(columns: GraphColumns, row: int) -> list[str]:
+    """Return all names of the entity in a row, sorted: those that chunks use, and the one under which it is shown."""
     start, end = columns.starts["mentions"][row:row + 2].tolist()
     used = columns.mentions.name[start:end].tolist()
-    # Texts are numbered in their order.
+    # Texts are numbered in their order, so sorting numbers sorts names.
     return [columns.texts[number] for number in sorted({*used, int(columns.names[row])})]
 
 

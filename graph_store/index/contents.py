@@ -186,14 +186,14 @@ def _build_walk(graph: KnowledgeGraph, chunks: Sequence[Chunk], arrays: NewArray
         return [(graph.row(entity), span.start == 0 and span.end >= title_end)
                 for span in names.find(title) for entity in span.entities]
 
-    pairs = np.array([(entity, row, is_whole) for row, chunk in enumerate(chunks)
-                      for entity, is_whole in rows_in(chunk.title)], np.int32).reshape(-1, 3)
-    in_title, whole_title = pairs[:, :2], pairs[pairs[:, 2] == 1, :2]
+    titled = [(entity, row, is_whole) for row, chunk in enumerate(chunks) for entity, is_whole in rows_in(chunk.title)]
+    titled_entities, titled_rows, is_whole_title = np.array(titled, np.int32).reshape(-1, 3).T
+    is_about = is_whole_title == 1
     owners = np.repeat(np.arange(entities), np.diff(mentioned.starts))
     # The nodes of the graph are the entities, followed by the chunks.
-    return {**build_inverted("entities.titled", whole_title[:, 0], whole_title[:, 1], entities),
-            **build_steps("walk", entities + len(chunks), np.concatenate([owners, in_title[:, 0]]),
-                          np.concatenate([mentioned.values, in_title[:, 1]]) + entities)}
+    return {**build_inverted("entities.titled", titled_entities[is_about], titled_rows[is_about], entities),
+            **build_steps("walk", entities + len(chunks), np.concatenate([owners, titled_entities]),
+                          np.concatenate([mentioned.values, titled_rows]) + entities)}
 
 
 def build_steps(name: str, nodes: int, rows: NDArray[Any], ends: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -236,11 +236,12 @@ def build_graph_arrays(graph: KnowledgeGraph) -> dict[str, NDArray[Any]]:
     """Build the arrays of `read_graph`."""
     stored = graph.columns
     later = {"triples": list(graph.later.triples.items()), "values": list(graph.later.values.items())}
-    return {**build_ids("entities", stored.ids), **build_texts("graph.texts", stored.texts),
-            "graph.types": stored.types, "graph.names": stored.names, "graph.triples": stored.triples,
-            "graph.later": np.frombuffer(orjson.dumps(later), np.uint8),
-            **{f"{name}.{column}": values for name in TABLES
-               for column, values in getattr(stored, name)._asdict().items()}}
+    arrays = {**build_ids("entities", stored.ids), **build_texts("graph.texts", stored.texts),
+              "graph.types": stored.types, "graph.names": stored.names, "graph.triples": stored.triples,
+              "graph.later": np.frombuffer(orjson.dumps(later), np.uint8)}
+    for name in TABLES:
+        arrays |= {f"{name}.{column}": values for column, values in getattr(stored, name)._asdict().items()}
+    return arrays
 
 
 def read_graph(arrays: Arrays) -> tuple[GraphColumns, LaterDates]:

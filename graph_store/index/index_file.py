@@ -80,6 +80,7 @@ def load(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 
 def _read_header(path: Path, file: BinaryIO) -> dict[str, Any]:
+    """Read the header at the beginning of a file, or raise IndexDamagedError."""
     length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
     try:
         header: dict[str, Any] = orjson.loads(file.read(min(length, path.stat().st_size)))
@@ -300,4 +301,5 @@ def read_vectors(arrays: Arrays, kind: Kind, ids: Iterable[str]) -> dict[str, Ve
     if kind not in arrays:
         return {}
     rows, vectors = Ids(arrays, kind), arrays[f"{kind}.vectors"]
-    return {key: vectors[row] for key in ids if (row := rows.get(key)) is not None}
+    found = {key: rows.get(key) for key in ids}
+    return {key: vectors[row] for key, row in found.items() if row is not None}

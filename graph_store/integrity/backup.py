@@ -108,6 +108,7 @@ def back_up(layout: Layout, target: Path, embedder: Embedder, progress: Progress
 
 
 def _check_target(layout: Layout, target: Path, *, force: bool) -> None:
+    """Raise BackupError if a backup cannot or should not be written to a file."""
     resolved = target.resolve()
     if resolved.is_relative_to(layout.root.resolve()):
         raise BackupError(f"{target} lies in the knowledge base's own folder, with which it would be lost: name a file "
@@ -171,6 +172,7 @@ def read_ledger(apart: Layout, embedder: Embedder) -> str:
 
 
 def _read_rows(apart: Layout, embedder: Embedder) -> list[str]:
+    """Read all rows of a ledger as a knowledge base does, and return what is wrong with them."""
     try:
         with KnowledgeBase(apart, embedder, any_embedding=True) as kb:
             kb.version()
@@ -241,12 +243,7 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     manifest = read_manifest(file)
     if file.resolve().is_relative_to(layout.root.resolve()):
         raise BackupError(f"{file} lies in the folder of {layout.name!r} itself: move it elsewhere first")
-    if layout.database is not None:
-        layout.check_ledger()
-        exists = layout.exists()
-    else:
-        exists = layout.root.exists() and any(entry != layout.lock for entry in layout.root.iterdir())
-    if exists and not force:
+    if not force and _is_taken(layout):
         raise BackupError(f"there is a knowledge base {layout.name!r} in {layout.root.parent}: choose another name, or "
                           "replace it with --force")
     layout.root.parent.mkdir(parents=True, exist_ok=True)
@@ -270,7 +267,15 @@ def restore(file: Path, layout: Layout, embedder: Embedder, progress: Progress, 
     return manifest
 
 
+def _is_taken(layout: Layout) -> bool:
+    """Return True if the name is in use: in PostgreSQL by a ledger, else by a folder with any file but a lock."""
+    if layout.database is None:
+        return layout.root.exists() and any(entry != layout.lock for entry in layout.root.iterdir())
+    return layout.exists()
+
+
 def _unpack_ledger(file: Path, manifest: Manifest, unpacked: Path, progress: Progress) -> None:
+    """Unpack the ledger of a backup, at most the bytes that the manifest says, and check them by their digest."""
     digest, size = hashlib.sha256(), 0
     make_private(unpacked)
     with _open_archive(file) as archive, archive.open(LEDGER) as source, unpacked.open("r+b") as target:
@@ -315,6 +320,7 @@ def _install_ledger(unpacked: Path, layout: Layout, progress: Progress) -> None:
 
 
 def _replace_ledger(unpacked: Path, ledger: Path) -> None:
+    """Put an unpacked ledger in the place of one in SQLite, which readers may have open and which may be damaged."""
     if ledger.is_file():
         try:
             # In one transaction of SQLite: readers see the old ledger until it commits.

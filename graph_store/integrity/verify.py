@@ -8,7 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
@@ -100,7 +100,10 @@ def verify(knowledge_base: KnowledgeBase, *, rows_only: bool = False) -> list[Pr
 
 def unsound(knowledge_base: KnowledgeBase) -> list[Problem]:
     """Find problems in the rows of a ledger, without what is made again from it; reading them may raise any error."""
-    return [problem for _, check, fix in _CHECKS_OF_ROWS for problem in _list_first(check(knowledge_base), fix)]
+    problems: list[Problem] = []
+    for _, check, fix in _CHECKS_OF_ROWS:
+        problems += _list_first(check(knowledge_base), fix)
+    return problems
 
 
 def _list_first(lines: Iterator[str], fix: str) -> Iterator[Problem]:
@@ -125,6 +128,7 @@ def foreign_objects(database: Database) -> list[str]:
 
 
 def _schema_objects(database: Database) -> set[tuple[str, str, str]]:
+    """Return each column, table, index, view and trigger of a SQLite ledger: its kind, its name and what it is."""
     is_own = "m.name NOT LIKE 'sqlite!_%' ESCAPE '!'"  # not one of SQLite's internal tables
     return {(row[0], row[1], row[2]) for row in database.rows(
         "SELECT 'column', m.name || '.' || c.name, c.type || ' ' || (c.\"notnull\" AND NOT c.pk) || ' ' || c.pk "  # noqa: S608
@@ -195,6 +199,7 @@ _STAGES = (
 
 
 def _check_stages(kb: KnowledgeBase) -> Iterator[str]:
+    """Check that each chunk's status fits the rows that there are of it."""
     for what, condition in _STAGES:
         for row in kb.database.rows(f"{_STAGE} WHERE {condition} ORDER BY 1, 2"):
             yield f"document {row[0]!r}, chunk {row[1]} {what}"
@@ -218,9 +223,9 @@ def _check_bounding(kb: KnowledgeBase) -> Iterator[str]:
     for start in range(0, len(done), _AT_ONCE):
         for chunk, current, base in kb.schema_control.bound_again(done[start:start + _AT_ONCE]):
             expected = rows_by_table(chunk, current) | {SCHEMA_REQUESTS: ask_rows(chunk, base)}
-            wrong = [_NAMES_IN_MESSAGES.get(table.name, "its facts") for table, rows in expected.items()
+            wrong = [table for table, rows in expected.items()
                      if chunk_rows(kb.database, table, [chunk.id]).get(chunk.id, []) != sorted(rows)]
-            for what in dict.fromkeys(wrong):
+            for what in dict.fromkeys(_NAMES_IN_MESSAGES.get(table.name, "its facts") for table in wrong):
                 yield (f"document {chunk.document_id!r}, chunk {chunk.ordinal}: {what} are not what the schema admits "
                        "of the extraction")
 
@@ -309,11 +314,12 @@ def _check_communities(kb: KnowledgeBase) -> Iterator[str]:
         return
     for level in levels:
         of_level = [community for community in communities if community.level == level]
-        if sorted(entity for community in of_level for entity in community.members) != entities:
+        if sorted(chain.from_iterable(community.members for community in of_level)) != entities:
             yield f"the communities{f' of level {level}' if level else ''} do not partition the entities"
         above = {community.id: community for community in communities if community.level == level + 1}
-        yield from (f"the community {community.id} {problem}" for community in of_level
-                    if (problem := _describe_misplacement(community, above)))
+        for community in of_level:
+            if problem := _describe_misplacement(community, above):
+                yield f"the community {community.id} {problem}"
 
 
 def _describe_misplacement(community: TreeCommunity, above: dict[str, TreeCommunity]) -> str:

@@ -42,7 +42,8 @@ class CommunityTable:
 
     def all(self, *, level: int | None = 0) -> list[TreeCommunity]:
         """Return the communities of a level, or with None those of all levels, sorted by level and id."""
-        return self._read_communities("coalesce(CAST(:level AS INTEGER), level) = level", level=level)
+        condition = "1 = 1" if level is None else "level = :level"
+        return self._read_communities(condition, level=level)
 
     def _read_communities(self, condition: str, order: str = "level, c.id", **values: object) -> list[TreeCommunity]:
         """Return the communities that fulfil an SQL condition; `values` are those that it names `:name`."""

@@ -128,6 +128,7 @@ class Database:
 
     def _run_statement(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]],
                        ) -> CursorResult[Any]:
+        """Run a statement once, or for each of several rows of values; lists become JSON, as `among` takes them."""
         if isinstance(values, Mapping):
             values = {name: json.dumps(list(value)) if isinstance(value, list | tuple | set | frozenset) else value
                       for name, value in values.items()}
@@ -172,6 +173,7 @@ class Database:
         return self._change_rows(sql, values)
 
     def _change_rows(self, sql: str, values: Mapping[str, object] | Sequence[Mapping[str, object]]) -> int:
+        """Run a statement that changes rows, count these in `changes`, and return how many they are."""
         with self._lock, self._explain_errors():
             result = self._run_statement(sql, values)
             result.close()

@@ -10,7 +10,7 @@ instructions for extraction: it is "llm:NAME" without instructions, and "llm-DIG
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import starmap
+from itertools import chain, starmap
 from typing import Any, NamedTuple
 
 from sqlalchemy import Table
@@ -54,10 +54,11 @@ def replace_rows(database: Database, table: Table, chunk_ids: Sequence[str], row
     changed = [chunk for chunk in chunk_ids if before.get(chunk) != after.get(chunk)]
     if changed:
         database.execute(f"DELETE FROM {table.name} WHERE {among('chunk')}", among=changed)  # noqa: S608
-        database.insert(table, [row for chunk in changed for row in after.get(chunk, ())])
+        database.insert(table, chain.from_iterable(after.get(chunk, ()) for chunk in changed))
 
 
 def _by_chunk(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[tuple[Any, ...]]]:
+    """Return rows, which begin with the id of a chunk, by this id and sorted."""
     by_chunk: dict[str, list[tuple[Any, ...]]] = {}
     for row in rows:
         by_chunk.setdefault(row[0], []).append(row)
@@ -135,7 +136,8 @@ class Extractions:
         chunk_ids, rows = [chunk.id for chunk, _ in extractions], list(starmap(rows_by_table, extractions))
         with self._db.transaction():
             for table in _TABLES:
-                replace_rows(self._db, table, chunk_ids, [row for chunk_rows in rows for row in chunk_rows[table]])
+                rows_of_table = list(chain.from_iterable(chunk_rows[table] for chunk_rows in rows))
+                replace_rows(self._db, table, chunk_ids, rows_of_table)
             self._db.execute(f"UPDATE chunks SET status = 'done' WHERE status <> 'done' AND {among('id')}",  # noqa: S608
                              among=chunk_ids)
 

@@ -201,13 +201,16 @@ def write_batches(database: Database, batches: Iterable[Calls]) -> None:
 
 def keep_chunks(calls: Calls, chunks: Collection[str]) -> Calls:
     """Return calls with only some of their chunks, without those that have none of these."""
-    return [left for call in calls if (left := [chunk for chunk in call if chunk in chunks])]
+    parts = [[chunk for chunk in call if chunk in chunks] for call in calls]
+    return [part for part in parts if part]
 
 
 def split_call(database: Database, chunks: Sequence[str]) -> None:
     """Replace a failed call in the stored batches by one call for each of its chunks."""
-    alone = [[chunk] for chunk in chunks]
     with database.transaction():  # other calls may fail at the same time
-        write_batches(database, [
-            [part for call in calls for part in (alone if call == list(chunks) else [call])]
-            for calls in read_batches(database)])
+        batches = read_batches(database)
+        for calls in batches:
+            if list(chunks) in calls:
+                place = calls.index(list(chunks))
+                calls[place:place + 1] = [[chunk] for chunk in chunks]
+        write_batches(database, batches)

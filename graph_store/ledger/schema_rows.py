@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ...schemas.delta import Decided, ElementKind, Example
@@ -147,7 +148,10 @@ class SameAs(NamedTuple):
 
 
 class Asks:
-    """The asks of chunks, found by the base schema, and models' verdicts on which labels mean the same."""
+    """The asks of chunks, and models' verdicts on which labels mean the same.
+
+    An ask is one occurrence of a label that the base schema lacks (see `schemas.extraction.Ask`).
+    """
 
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -167,8 +171,8 @@ class Asks:
 
     def same(self) -> dict[Label, SameAs]:
         """Return the stored verdicts by label, for all labels that a model has compared."""
-        return {(kind, label): SameAs(name, bool(backward)) for comparison in self._read_comparisons()
-                for kind, label, name, backward in comparison["verdicts"]}
+        verdicts = chain.from_iterable(comparison["verdicts"] for comparison in self._read_comparisons())
+        return {(kind, label): SameAs(name, bool(backward)) for kind, label, name, backward in verdicts}
 
     def keep_same(self, shown: Collection[Label], same: Mapping[Label, SameAs]) -> None:
         """Store which labels a comparison of all `shown` labels found to mean the same, so that it is not repeated."""
@@ -213,6 +217,9 @@ def ask_rows(chunk: Chunk, bounded: BoundedExtraction) -> Rows:
     """Return a chunk's asks as rows of the table, without those whose label cannot name an element of a schema."""
     return [(chunk.id, chunk.document_id, ask.kind, ask.label, ask.subject_type, ask.object_type, ask.text,
              ask.context.start, ask.context.end, ask.confidence, int(ask.declared)) for ask in bounded.asks
-            if is_readable_label(ask.label) or (  # or the header of a table's column
-                ask.declared and len(ask.label) <= MAX_ELEMENT_NAME and ask.label.isprintable()
-                and any(map(str.isalnum, ask.label)))]
+            if is_readable_label(ask.label) or (ask.declared and _is_usable_header(ask.label))]
+
+
+def _is_usable_header(label: str) -> bool:
+    """Return True if the header of a table's column, which may be longer than other labels, can name an attribute."""
+    return len(label) <= MAX_ELEMENT_NAME and label.isprintable() and any(map(str.isalnum, label))

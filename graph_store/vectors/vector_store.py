@@ -249,14 +249,14 @@ class FolderVectors(VectorStore):
                           "disk is full, else run `banyan reindex`; the ledger has all that it takes")
 
     def write(self, kind: Kind, change: "Callable[[Collection], object]") -> None:
-        """See `VectorStore.write`."""
+        """See `VectorStore.write`; until `mark_complete`, others must not read."""
         self._complete.unlink(missing_ok=True)
         self._is_writing = True
         super().write(kind, change)
 
     def was_interrupted(self) -> bool:
         """See `VectorStore.was_interrupted`."""
-        return not (self._is_writing or self._complete.exists())
+        return not self._complete.exists() and not self._is_writing  # unless this process is the writer
 
     def mark_complete(self) -> None:
         """Mark the folder as complete: its last writer has finished, so its vectors can be trusted."""
@@ -308,7 +308,7 @@ class ServerVectors(VectorStore):
                           "and run the command again; `banyan reindex` makes all vectors anew")
 
     def clear(self) -> None:
-        """See `VectorStore.remove`."""
+        """See `VectorStore.clear`."""
         self._drop_collections(self._collection_names())
         self.close()
 

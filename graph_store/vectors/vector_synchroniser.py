@@ -261,6 +261,7 @@ class VectorSynchroniser:
         return self._encode_unknown(known, texts, ids)
 
     def _prepare_to_write(self) -> None:
+        """Record which model the vectors come from, and remove them all if they cannot be read."""
         if not self._db.is_frozen:
             record_model(self._db, self._embedder)
         self.clear_if_unreadable()

@@ -90,6 +90,7 @@ def _name_field(data: Any, path: Sequence[str | int]) -> str:
 
 
 def _explain_error(error: ErrorDetails) -> str:
+    """Return what is wrong with a field; of an unknown one, which fields there are instead."""
     path, cause = error["loc"], error.get("ctx", {}).get("error")
     if error["type"] == "extra_forbidden":
         part = _ELEMENT_CLASSES[str(path[0])] if len(path) > 1 else GraphSchema

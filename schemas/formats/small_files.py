@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,6 +43,7 @@ def read_text(path: Path, error: type[BanyanError], most: int = MAX_BYTES) -> st
 
 
 def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of a JSON object; raise ValueError if a key occurs twice."""
     members = dict(pairs)
     if len(members) < len(pairs):  # a parser would drop a value
         raise ValueError("a key occurs twice in one object: keep one of them")
@@ -99,11 +101,12 @@ def validate_record(where: str, value: Any, model: type[_Model], error: type[Ban
 
 def check_depth(value: Any, most: int = MAX_DEPTH) -> None:
     """Raise SizeError if a decoded JSON value is nested more deeply than `most` levels."""
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(most):
-        parts = [outer.values() if isinstance(outer, dict) else outer for outer in level]
-        level = [part for inner in parts for part in inner if isinstance(part, dict | list)]
-        if not level:
+    level = [value]  # the values at one depth
+    for _ in range(most + 1):
+        containers = [part.values() if isinstance(part, dict) else part for part in level
+                      if isinstance(part, dict | list)]
+        level = list(chain.from_iterable(containers))
+        if not containers:
             return
     raise SizeError(_too_deep(most))
 
